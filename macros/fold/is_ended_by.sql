@@ -1,0 +1,21 @@
+{#-
+  Whether a TRUNCATE or DROP TABLE comes after an event of its table.  Formats
+  with a log position order the two by it.  Formats ordered by landing do within
+  a partition; between partitions only the time at the source tells.
+-#}
+{% macro is_ended_by(event, end, sequence='sequence', event_at='event_at') -%}
+{%- set landing_ordered = [] -%}
+{%- for source_format, ordered_by in var('source_formats').items() if ordered_by == 'landing' -%}
+  {%- do landing_ordered.append("'" ~ source_format ~ "'") -%}
+{%- endfor -%}
+case
+    when
+        {{ event }}.source_format in ({{ landing_ordered | join(', ') }})
+        and (
+            {{ event }}.topic <> {{ end }}.topic
+            or {{ event }}.{{ sequence }}.`partition` <> {{ end }}.sequence.`partition`
+        )
+        then {{ event }}.{{ event_at }} < {{ end }}.event_at
+    else {{ event }}.{{ sequence }} < {{ end }}.sequence
+end
+{%- endmacro %}

@@ -1,0 +1,25 @@
+{#- The landing tables, created where they are not; anyone may append to them. -#}
+{% macro create_landing_tables() -%}
+  {%- if execute and flags.WHICH in ('run', 'build', 'seed', 'show') -%}
+    {%- do adapter.create_schema(api.Relation.create(schema='landing')) -%}
+    {%- for source_format in var('source_formats') -%}
+      {%- if load_relation(source('landing', source_format)) is none -%}
+        {%- do run_query(landing_table_sql(source('landing', source_format))) -%}
+      {%- endif -%}
+    {%- endfor -%}
+  {%- endif -%}
+{%- endmacro %}
+
+
+{% macro landing_table_sql(relation) -%}
+create table if not exists {{ relation }} (
+    topic string not null,
+    `partition` int not null,
+    offset bigint not null,
+    timestamp timestamp,
+    key binary,
+    value binary,
+    landed_at timestamp not null
+)
+using iceberg
+{%- endmacro %}

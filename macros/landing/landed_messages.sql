@@ -1,0 +1,15 @@
+{#- The messages of a format in the one shape that parsers read. -#}
+{% macro landed_messages(source_format) -%}
+{%- if target.name == 'demo' -%}
+-- after {{ ref('sample_' ~ source_format) }}, which lands itself
+{% endif -%}
+select
+    topic,
+    `partition`,
+    offset,
+    timestamp,
+    cast(key as binary) as key,
+    cast(value as binary) as value,
+    landed_at
+from {{ source('landing', source_format) }}
+{%- endmacro %}

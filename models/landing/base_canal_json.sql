@@ -1,0 +1,1 @@
+{{ landed_messages('canal_json') }}

@@ -1,0 +1,1 @@
+{{ landed_messages('lindorm_debezium') }}

@@ -1,0 +1,234 @@
+"""The command line `cdc-marts`.  Commands import what they need when they run: help is quick."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from enum import Enum
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    SpinnerColumn,
+    TimeRemainingColumn,
+)
+
+from cdc_marts.formats import SOURCE_FORMATS
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from cdc_marts.landing.files import Landing
+
+FAILED = 1
+WRONG_USE = 2
+
+SourceFormat = Enum("SourceFormat", {name: name for name in SOURCE_FORMATS})
+
+#: So many are shown one by one; the others are counted.
+_MOST_REPORTS = 100
+_MOST_PARTITIONS = 20
+
+app = typer.Typer(
+    help="CDC messages of nine formats to change events and latest state.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_show_locals=False,
+)
+land_app = typer.Typer(help="Bring messages into the landing tables.", no_args_is_help=True)
+app.add_typer(land_app, name="land")
+
+
+@land_app.command("files")
+def land_files(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="PATH...",
+            help="Files, landed in this order; - is stdin, a name in .gz is decompressed.",
+        ),
+    ],
+    source_format: Annotated[
+        SourceFormat,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help=f"One of {', '.join(SOURCE_FORMATS)}.",
+        ),
+    ],
+    topic: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TOPIC",
+            help="The lines are bare messages of this topic: they land in its partition 0, at the"
+            " offsets after those that it has.",
+        ),
+    ] = None,
+    target: Annotated[
+        str,
+        typer.Option(
+            metavar="TARGET",
+            help="Where to land, a target of profiles.yml: local, demo (which also builds the"
+            " samples) or cluster.",
+        ),
+    ] = "local",
+) -> None:
+    """Land the messages of files, one a line.
+
+    A line is an envelope:
+
+    {"topic": "shop", "partition": 0, "offset": 7, "timestamp": 1760000000000,
+    "key": null, "value": "the message as a string"}
+
+    "value_base64" in place of "value" holds binary. A wrong line is reported
+    and left out, and the exit code is 1. Coordinates landed again count once.
+
+    With --topic a line is the message itself; landing a file again lands its
+    messages again. Blank lines are no messages.
+    """
+    for path in paths:
+        _check(path)
+    if topic is not None and not topic.strip():
+        raise typer.BadParameter("--topic needs a name.")
+    if topic is not None and source_format is SourceFormat.dts_avro:
+        _say(
+            "dts_avro messages are binary: one that holds a line break is cut there. Envelopes"
+            " with value_base64 bring them in whole."
+        )
+    with _session(target) as session:
+        landing = _land(session, source_format.value, paths, topic)
+    _summarize(landing, target)
+    if landing.wrong_lines:
+        raise typer.Exit(FAILED)
+
+
+def _check(path: Path) -> None:
+    if str(path) == "-":
+        return
+    if not path.exists():
+        raise typer.BadParameter(f"There is no file {path}.")
+    if path.is_dir():
+        raise typer.BadParameter(f"{path} is a folder: name its files.")
+    if not os.access(path, os.R_OK):
+        raise typer.BadParameter(f"{path} may not be read by this user.")
+
+
+def _land(
+    session: SparkSession, source_format: str, paths: Sequence[Path], topic: str | None
+) -> Landing:
+    from cdc_marts.landing import LandingError, files
+
+    reports = 0
+
+    def report(place: str, reason: str) -> None:
+        nonlocal reports
+        reports += 1
+        if reports <= _MOST_REPORTS:
+            _say(f"{place}: {reason}")
+
+    with _progress() as progress:
+        task = progress.add_task("", total=_total_size(paths))
+        try:
+            landing = files.land_files(
+                session,
+                source_format,
+                paths,
+                topic,
+                report=report,
+                advance=lambda count: progress.advance(task, count),
+            )
+        except LandingError as error:
+            _stop(f"{error} Nothing was landed.", FAILED)
+    if reports > _MOST_REPORTS:
+        _say(f"and {reports - _MOST_REPORTS:,} more wrong lines")
+    return landing
+
+
+@contextmanager
+def _session(target: str) -> Iterator[SparkSession]:
+    """The session of a target; what goes wrong in it ends the command with a sentence."""
+    with _errors.status("Starting Spark") as starting:
+        from dbt_common.exceptions import DbtRuntimeError
+        from py4j.protocol import Py4JError
+        from pyspark.errors import PySparkException
+
+        from cdc_marts import project
+        from dbt.adapters.spark_session.connections import message_of
+
+        try:
+            with project.spark_session(target, on_notice=_say) as session:
+                starting.stop()
+                yield session
+        except project.ProjectError as error:
+            _stop(str(error), WRONG_USE)
+        except DbtRuntimeError as error:
+            _stop(error.msg, FAILED)
+        except (PySparkException, Py4JError) as error:
+            _stop(f"Spark failed, and nothing was landed: {message_of(error)}", FAILED)
+
+
+def _summarize(landing: Landing, target: str) -> None:
+    places = sorted(landing.messages)
+    count = sum(landing.messages.values())
+    _tell(f"Landed {_counted(count, 'message')} in {landing.table} (target {target}).")
+    for topic, partition in islice(places, _MOST_PARTITIONS):
+        first, last = landing.offsets[topic, partition]
+        name = topic if topic.isprintable() else ascii(topic)
+        _tell(
+            f"  {name}, partition {partition}:"
+            f" {_counted(landing.messages[topic, partition], 'message')}, offsets {first} to {last}"
+        )
+    if len(places) > _MOST_PARTITIONS:
+        _tell(f"  and {_counted(len(places) - _MOST_PARTITIONS, 'partition')} more")
+    if landing.wrong_lines:
+        _tell(f"Left out {_counted(landing.wrong_lines, 'wrong line')}, reported above.")
+    if count:
+        _tell(f"Next: uv run dbt build --target {target}")
+
+
+def _counted(count: int, thing: str) -> str:
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
+def _total_size(paths: Sequence[Path]) -> int | None:
+    """Bytes to read, None where a pipe is among the paths."""
+    if all(path.is_file() for path in paths):
+        return sum(path.stat().st_size for path in paths)
+    return None
+
+
+_output = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+_errors = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
+
+
+def _progress() -> Progress:
+    return Progress(
+        SpinnerColumn(),
+        BarColumn(),
+        DownloadColumn(),
+        TimeRemainingColumn(),
+        console=_errors,
+        transient=True,
+        disable=not _errors.is_terminal,
+    )
+
+
+def _tell(text: str) -> None:
+    _output.print(text)
+
+
+def _say(text: str) -> None:
+    """On stderr, beside the progress bar."""
+    _errors.print(text)
+
+
+def _stop(text: str, code: int) -> NoReturn:
+    _say(text)
+    raise typer.Exit(code)

@@ -1,0 +1,196 @@
+"""Canal JSON as DTS and Canal servers write it.
+
+Source: DTS, "Data formats of a message queue", Canal Json; Alibaba Canal 1.1.7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from cdc_marts.parsing.images import (
+    column_names,
+    columns_of,
+    image_of,
+    overlay,
+)
+from cdc_marts.parsing.messages import COORDINATES, read_json, rejection
+from cdc_marts.parsing.ops import meaning_of
+from cdc_marts.parsing.records import to_staging
+from cdc_marts.parsing.settings import key_columns_of
+from cdc_marts.parsing.statements import ends_rows
+from cdc_marts.parsing.values import (
+    is_bad_millis,
+    is_bad_position,
+    non_empty,
+    position,
+    timestamp_of_millis,
+)
+
+SOURCE_FORMAT = "canal_json"
+
+ENVELOPE = """
+    database string, table string, type string, isDdl string, sql string,
+    es string, ts string, gtid string,
+    pkNames array<string>, mysqlType map<string,string>,
+    data variant, old variant
+"""
+
+
+def parse(
+    messages: DataFrame,
+    key_settings: Mapping[str, Sequence[str]] | None = None,
+    swapped_topics: Mapping[str, str | None] | None = None,
+) -> DataFrame:
+    """Landed Canal JSON -> staging rows, one per row of a message.
+
+    `key_settings`: table_id -> key columns, for tables whose `pkNames` is null.
+    `swapped_topics`: topic -> ISO time (UTC) until which its updates carry
+    the row after in `old` and the row before in `data` (DTS instances made
+    before 2022-03-20), or None where that has no end.
+    """
+    envelope = read_json(messages, ENVELOPE).select(
+        *COORDINATES, "value", "unreadable", "message.*"
+    )
+    named = envelope.select(
+        "*",
+        meaning_of(_op_code(), SOURCE_FORMAT).alias("meaning"),
+        _rows(F.col("data")).alias("data_rows"),
+        _rows(F.col("old")).alias("old_rows"),
+        timestamp_of_millis(F.col("es")).alias("event_at"),
+    )
+    is_row_message = F.col("meaning.record_type").eqNullSafe("change")
+    is_old_delete = (
+        (F.col("meaning.op") == "delete") & F.col("data_rows").isNull() & F.col("old_rows").isNotNull()
+    )
+    is_swapped = (F.col("meaning.op") == "update") & _is_swapped(swapped_topics or {})
+    oriented = named.select(
+        "*",
+        F.when(is_old_delete | is_swapped, F.col("old_rows"))
+        .otherwise(F.col("data_rows"))
+        .alias("rows"),
+        F.when(is_swapped, F.col("data_rows"))
+        .when(F.col("meaning.op") == "update", F.col("old_rows"))
+        .alias("changes"),
+    )
+    checked = oriented.select(
+        "*",
+        F.coalesce("unreadable", _broken(is_row_message)).alias("rejection"),
+    )
+    exploded = checked.select(
+        "*",
+        F.posexplode_outer(
+            F.when(is_row_message & F.col("rejection").isNull(), _paired_rows())
+        ).alias("index", "row"),
+    )
+    imaged = exploded.select(
+        "*",
+        columns_of(F.col("row.rows")).alias("columns"),
+        columns_of(F.col("row.changes")).alias("changed"),
+    )
+    op = F.col("meaning.op")
+    before = F.when(op == "update", image_of(overlay(F.col("columns"), F.col("changed")))).when(
+        op == "delete", F.col("row.rows")
+    )
+    return to_staging(
+        imaged,
+        SOURCE_FORMAT,
+        rejection=F.col("rejection"),
+        record_type=F.col("meaning.record_type"),
+        row_index=F.col("index"),
+        source_type=F.lit("mysql"),
+        database_name=non_empty(F.col("database")),
+        table_name=non_empty(F.col("table")),
+        op=op,
+        source_op=F.col("type"),
+        key_columns=key_columns_of(
+            F.col("pkNames"),
+            key_settings,
+            F.concat_ws(".", non_empty(F.col("database")), non_empty(F.col("table"))),
+        ),
+        before=before,
+        after=F.when(op != "delete", F.col("row.rows")),
+        unavailable_columns=F.array_except(
+            column_names(F.col("mysqlType")), column_names(F.col("columns"))
+        ),
+        column_types=F.col("mysqlType"),
+        event_at=F.col("event_at"),
+        published_at=timestamp_of_millis(F.col("ts")),
+        # A partition is ordered by its offsets; the write time orders one against another.
+        position=position(F.col("ts")),
+        transaction_id=non_empty(F.col("gtid")),
+        ddl_text=F.when(F.col("meaning.record_type") != "change", non_empty(F.col("sql"))),
+        ends_rows=F.col("meaning.ends_rows")
+        # A type that says only "DDL": the statement tells.
+        | ((F.col("type") == "DDL") & ends_rows(F.col("sql"))),
+    )
+
+
+def _op_code() -> Column:
+    """`type`; MariaDB's annotated statements are QUERY too, but with `isDdl` false."""
+    is_statement = (F.col("type") == "QUERY") & ~F.col("isDdl").eqNullSafe("true")
+    return F.when(is_statement, "QUERY (isDdl false)").otherwise(F.col("type"))
+
+
+def _rows(images: Column) -> Column:
+    """`data` or `old` -> array<variant>; one object stands for an array of one."""
+    return F.coalesce(
+        images.try_cast("array<variant>"),
+        F.when(images.isNotNull() & ~F.is_variant_null(images), F.array(images)),
+    )
+
+
+def _paired_rows() -> Column:
+    """array<struct<rows, changes>>: `old[i]` belongs to `data[i]`."""
+    no_changes = F.array().cast("array<variant>")
+    return F.arrays_zip("rows", F.coalesce("changes", no_changes).alias("changes"))
+
+
+def _is_swapped(swapped_topics: Mapping[str, str | None]) -> Column:
+    """True for messages of a swapped topic from before the time it became standard."""
+    swapped = F.lit(False)
+    for topic, until in swapped_topics.items():
+        in_time = F.lit(True) if until is None else F.col("event_at") < F.lit(until).cast("timestamp")
+        swapped = swapped | ((F.col("topic") == topic) & in_time)
+    return swapped
+
+
+def _broken(is_row_message: Column) -> Column:
+    def lacks_object(row: Column) -> Column:
+        return columns_of(row).isNull()
+
+    needs_changes = F.col("meaning.op") == "update"
+    return rejection(
+        (F.col("type").isNull(), "missing_field", "the message has no `type`"),
+        (
+            F.col("meaning").isNull(),
+            "unknown_op",
+            F.concat(F.lit("`type` is no operation of Canal JSON: "), F.col("type")),
+        ),
+        (
+            is_row_message & non_empty(F.col("table")).isNull(),
+            "missing_field",
+            "a row change needs `table`",
+        ),
+        (is_bad_millis(F.col("es")), "bad_timestamp", "`es` is not epoch milliseconds"),
+        (is_bad_millis(F.col("ts")), "bad_timestamp", "`ts` is not epoch milliseconds"),
+        (is_bad_position(F.col("ts")), "bad_sequence", "`ts` is not a number"),
+        (
+            is_row_message
+            & (F.coalesce(F.size("rows"), F.lit(0)) < 1),
+            "missing_image",
+            "a row change needs at least one row in `data`",
+        ),
+        (
+            is_row_message & F.exists("rows", lacks_object),
+            "missing_image",
+            "a row in `data` is not an object of columns",
+        ),
+        (
+            is_row_message & needs_changes & (F.size("changes") > F.size("rows")),
+            "missing_image",
+            "`old` has more rows than `data`",
+        ),
+    )

@@ -1,0 +1,21 @@
+"""DataHub BLOB topics: the StreamX envelope as the bytes of a record.
+
+Source: DataWorks, "Appendix: DataHub message formats", BLOB.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+
+from cdc_marts.formats._streamx import parse_envelope
+from cdc_marts.parsing.settings import KeySettings
+
+SOURCE_FORMAT = "datahub_blob"
+
+
+def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataFrame:
+    """Landed DataHub BLOB records -> staging rows, one a message.
+
+    `key_settings`: table_id -> key columns, for tables that publish no primary key.
+    """
+    return parse_envelope(messages, SOURCE_FORMAT, key_settings)

@@ -1,0 +1,272 @@
+"""DataHub TUPLE topics: one row a record, its metadata in columns beside the row's own.
+
+Sources: DataWorks, "Appendix: DataHub message formats", Tuple; DTS, "Modify the naming rules
+for additional columns".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from cdc_marts.formats._streamx import (
+    identity,
+    is_bad_sequence_id,
+    pairing_id,
+    record_kind,
+)
+from cdc_marts.parsing.images import image_of
+from cdc_marts.parsing.messages import COORDINATES, read_json_columns, rejection
+from cdc_marts.parsing.ops import meaning_of
+from cdc_marts.parsing.records import to_staging
+from cdc_marts.parsing.settings import KeySettings, key_columns_of
+from cdc_marts.parsing.values import (
+    is_bad_millis,
+    non_empty,
+    position,
+    timestamp_of_millis,
+)
+
+SOURCE_FORMAT = "datahub_tuple"
+
+#: The code table's name for the row before an update, whose operation is U as well.
+_UPDATE_BEFORE = "U (before image)"
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What one producer calls its metadata columns."""
+
+    #: What the metadata is -> the names that it may have.
+    names: dict[str, tuple[str, ...]]
+    #: What a tuple of this dialect cannot do without.
+    required: tuple[str, ...]
+    #: What the producer writes before the names of the row's own columns.
+    column_prefix: str = ""
+
+    @property
+    def metadata_names(self) -> Column:
+        return F.array(*(F.lit(name) for names in self.names.values() for name in names))
+
+
+def _dts(metadata_prefix: str, column_prefix: str) -> Dialect:
+    names = {
+        "sequence_id": "dts_record_id",
+        "operation": "dts_operation_flag",
+        "time": "dts_utc_timestamp",
+        "instance": "dts_instance_id",
+        "database": "dts_db_name",
+        "table": "dts_table_name",
+        "before_flag": "dts_before_flag",
+        "after_flag": "dts_after_flag",
+    }
+    return Dialect(
+        names={meaning: (metadata_prefix + name,) for meaning, name in names.items()},
+        required=("sequence_id", "operation", "database", "table", "before_flag", "after_flag"),
+        column_prefix=column_prefix,
+    )
+
+
+def _dataworks() -> Dialect:
+    return Dialect(
+        names={
+            "sequence_id": ("_sequence_id_",),
+            "operation": ("_operation_type_",),
+            "time": ("_excute_time_", "_execute_time_"),
+            "instance": (),
+            "database": (),
+            "table": ("_source_table_",),
+            "before_flag": ("_before_image_",),
+            "after_flag": ("_after_image_",),
+        },
+        required=("sequence_id", "operation", "table", "before_flag", "after_flag"),
+    )
+
+
+def _dialects() -> dict[str, Dialect]:
+    """In the order in which their names are looked for.
+
+    DTS has its new names for rows with columns of the old ones, and only the old
+    dialect renames the row's columns: its names may be columns of the other two.
+    """
+    return {
+        "dts": _dts("new_dts_sync_", column_prefix=""),
+        "dataworks": _dataworks(),
+        "dts_old": _dts("", column_prefix="dts_"),
+    }
+
+
+def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataFrame:
+    """Landed DataHub tuples -> staging rows, one a message.
+
+    `key_settings`: table_id -> key columns; a tuple does not tell its table's key.
+    """
+    recognized = read_json_columns(messages).select("*", _dialect().alias("dialect"))
+    described = recognized.select(
+        *COORDINATES,
+        "value",
+        "unreadable",
+        "dialect",
+        _per_dialect(_metadata).alias("metadata"),
+        _per_dialect(_row_columns).alias("columns"),
+    )
+    coded = described.select(
+        "*",
+        non_empty(F.col("metadata.database")).alias("database_name"),
+        F.lit(None).cast("string").alias("schema_name"),
+        non_empty(F.col("metadata.table")).alias("table_name"),
+        non_empty(F.col("metadata.sequence_id")).alias("sequence_id"),
+        _op_code().alias("op_code"),
+        meaning_of(_op_code(), SOURCE_FORMAT).alias("meaning"),
+        _millis(F.col("metadata.time")).alias("time"),
+        F.when(F.size("columns") > 0, image_of(F.col("columns"))).alias("image"),
+    )
+    named = coded.select("*", *record_kind(F.col("meaning"), F.col("sequence_id")))
+    keyed = named.select(
+        "*",
+        key_columns_of(
+            F.lit(None).cast("array<string>"),
+            key_settings,
+            F.concat_ws(".", "database_name", "table_name"),
+        ).alias("key_columns"),
+    )
+    is_half = (F.col("record_type") == "update_before") | (F.col("op") == "update")
+    return to_staging(
+        keyed,
+        SOURCE_FORMAT,
+        rejection=F.coalesce("unreadable", _broken()),
+        record_type=F.col("record_type"),
+        database_name=F.col("database_name"),
+        table_name=F.col("table_name"),
+        op=F.col("op"),
+        source_op=F.col("metadata.operation"),
+        key_columns=F.col("key_columns"),
+        before=F.when(F.col("needs_before"), F.col("image")),
+        after=F.when(F.col("needs_after"), F.col("image")),
+        event_at=timestamp_of_millis(F.col("time")),
+        position=position(F.col("sequence_id")),
+        identity=identity(F.col("op_code")),
+        pairing_id=F.when(is_half, pairing_id(SOURCE_FORMAT)),
+        ends_rows=F.col("meaning.ends_rows"),
+    )
+
+
+def _dialect() -> Column:
+    """The first dialect of which there is any name, null if there is none."""
+    present = F.map_keys("message")
+    return F.coalesce(
+        *(
+            F.when(F.arrays_overlap(present, dialect.metadata_names), name)
+            for name, dialect in _dialects().items()
+        )
+    )
+
+
+def _per_dialect(reading: Callable[[Dialect], Column]) -> Column:
+    return F.coalesce(
+        *(
+            F.when(F.col("dialect") == name, reading(dialect))
+            for name, dialect in _dialects().items()
+        )
+    )
+
+
+def _metadata(dialect: Dialect) -> Column:
+    """struct of texts, alike for all dialects; `lacks` names the required ones that are not there."""
+    texts = {
+        meaning: F.coalesce(F.lit(None).cast("string"), *map(_text, names))
+        for meaning, names in dialect.names.items()
+    }
+    lacks = F.array_compact(
+        F.array(
+            *(
+                F.when(non_empty(texts[meaning]).isNull(), dialect.names[meaning][0])
+                for meaning in dialect.required
+            )
+        )
+    )
+    return F.struct(*(text.alias(meaning) for meaning, text in texts.items()), lacks.alias("lacks"))
+
+
+def _text(name: str) -> Column:
+    return F.col("message")[name].try_cast("string")
+
+
+def _row_columns(dialect: Dialect) -> Column:
+    """The row's own columns under the names that they have at the source."""
+    columns = F.map_filter(
+        "message", lambda name, _: ~F.array_contains(dialect.metadata_names, name)
+    )
+    if not dialect.column_prefix:
+        return columns
+    return F.transform_keys(
+        columns, lambda name, _: F.regexp_replace(name, f"^{dialect.column_prefix}", "")
+    )
+
+
+def _op_code() -> Column:
+    """The operation; an update's two rows have one operation and differ in their flags."""
+    operation = F.col("metadata.operation")
+    is_before = (operation == "U") & (F.col("metadata.before_flag") == "Y")
+    return F.when(is_before, _UPDATE_BEFORE).when(operation != _UPDATE_BEFORE, operation)
+
+
+def _millis(time: Column) -> Column:
+    """DTS passes on the log's own time, which may be in seconds: ten digits until 2286."""
+    is_seconds = F.col("dialect").isin("dts", "dts_old") & time.rlike("^[0-9]{10}$")
+    return F.when(is_seconds, F.concat(time, F.lit("000"))).otherwise(time)
+
+
+def _broken() -> Column:
+    flags = F.concat_ws("/", "metadata.before_flag", "metadata.after_flag")
+    is_after_image = F.coalesce(F.col("meaning.op").isin("insert", "update"), F.lit(False))
+    return rejection(
+        (
+            F.col("dialect").isNull(),
+            "wrong_format",
+            "no metadata column of DataWorks or DTS is there: does the topic carry such tuples?",
+        ),
+        (
+            F.size("metadata.lacks") > 0,
+            "missing_field",
+            F.concat(F.lit("the tuple has no "), F.array_join("metadata.lacks", ", ")),
+        ),
+        (
+            F.col("meaning").isNull(),
+            "unknown_op",
+            F.concat(F.lit("the operation is none of I, U, D: "), F.col("metadata.operation")),
+        ),
+        (
+            is_bad_sequence_id(F.col("sequence_id")),
+            "bad_sequence",
+            "the sequence id is neither 1 to 38 digits nor -1",
+        ),
+        (
+            is_bad_millis(F.col("time")),
+            "bad_timestamp",
+            "the time is not epoch milliseconds",
+        ),
+        (
+            flags != F.when(is_after_image, "N/Y").otherwise("Y/N"),
+            "missing_image",
+            F.concat(
+                F.lit("the flags for the image before and after do not fit the operation "),
+                F.col("metadata.operation"),
+                F.lit(": "),
+                flags,
+            ),
+        ),
+        (
+            F.col("image").isNull(),
+            "missing_image",
+            "the tuple has metadata columns only",
+        ),
+        (
+            (F.col("op") == "snapshot") & ~is_after_image,
+            "missing_image",
+            "a row of the full load (sequence id -1) is not the row before a change",
+        ),
+    )

@@ -1,0 +1,276 @@
+"""DTS Avro: one bare Avro record a message, `com.alibaba.dts.formats.avro.Record`.
+
+Source: DTS, "Data formats of a message queue", DTS Avro, and the schema definition it links.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.avro.functions import from_avro
+
+from cdc_marts.parsing.dts_schema import RECORD_SCHEMA, TRAILER
+from cdc_marts.parsing.dts_values import unreadable_value, value_of
+from cdc_marts.parsing.images import column_names, image_of, overlay
+from cdc_marts.parsing.messages import COORDINATES, rejection
+from cdc_marts.parsing.ops import meaning_of
+from cdc_marts.parsing.records import to_staging
+from cdc_marts.parsing.settings import KeySettings, key_columns_of
+from cdc_marts.parsing.statements import ends_rows
+from cdc_marts.parsing.values import (
+    is_bad_millis,
+    is_epoch_seconds,
+    non_empty,
+    timestamp_of_millis,
+    timestamp_of_seconds,
+)
+
+SOURCE_FORMAT = "dts_avro"
+
+#: Hexadecimal of what stands behind the images: the trailer, after nothing or after
+#: `bornTimestamp`, a number of up to ten bytes of which all but the last have their high bit set.
+_WHOLE_TAIL = r"^(([89A-F].){0,9}[0-7].)?FE(FF)*$"
+
+#: How `objectName` writes a dot that is part of a name.
+_ESCAPED_DOT = r"(?i)\\u002e"
+
+
+def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataFrame:
+    """Landed DTS Avro -> staging rows, one a message.
+
+    `key_settings`: table_id -> key columns, for tables without `pk_uk_info`.
+    The session needs `dts_schema.JVM_OPTIONS`: without them damaged bytes can
+    take all memory.
+    """
+    named = _read_record(messages).select(
+        *COORDINATES,
+        "value",
+        "unreadable",
+        meaning_of(F.col("record.operation"), SOURCE_FORMAT).alias("meaning"),
+        F.col("record.operation").alias("source_op"),
+        F.lower("record.source.sourceType").alias("source_type"),
+        *_names_of(F.col("record.objectName")),
+        *(
+            F.col(f"record.{member}")
+            for member in ("id", "sourcePosition", "sourceTxid")
+        ),
+        F.col("record.sourceTimestamp").alias("source_seconds"),
+        _last(F.col("record.processTimestamps")).alias("processed_millis"),
+        non_empty(F.col("record.tags")["pk_uk_info"]).alias("keys_text"),
+        F.col("record.afterImages.member_string").alias("statement"),
+        _columns()["name"].alias("columns"),
+        _columns()["dataTypeNumber"].cast("array<string>").alias("types"),
+        *_image("before"),
+        *_image("after"),
+    )
+    op = F.col("meaning.op")
+    keyed = named.select(
+        "*", F.from_json("keys_text", "map<string,array<string>>").alias("keys")
+    )
+    checked = keyed.select(
+        "*",
+        F.coalesce(
+            "unreadable", _broken(), "unreadable_before", "unreadable_after"
+        ).alias("rejection"),
+    )
+    is_read = F.col("rejection").isNull()
+    columned = checked.select(
+        "*",
+        F.when(is_read & op.isin("update", "delete"), _carried("values_before")).alias(
+            "row_before"
+        ),
+        F.when(is_read & (op != "delete"), _carried("values_after")).alias("row_after"),
+        key_columns_of(
+            _published_key(F.col("keys")),
+            key_settings,
+            F.concat_ws(".", "database_name", "schema_name", "table_name"),
+        ).alias("key_columns"),
+    )
+    # An update leaves unchanged what it carries of the row before and not of the row after.
+    completed = columned.withColumn(
+        "row_after",
+        F.coalesce(overlay(F.col("row_before"), F.col("row_after")), "row_after"),
+    )
+    row = F.when(op == "delete", F.col("row_before")).otherwise(F.col("row_after"))
+    return to_staging(
+        completed,
+        SOURCE_FORMAT,
+        rejection=F.col("rejection"),
+        record_type=F.col("meaning.record_type"),
+        source_type=F.col("source_type"),
+        database_name=F.col("database_name"),
+        schema_name=F.col("schema_name"),
+        table_name=F.col("table_name"),
+        op=op,
+        source_op=F.col("source_op"),
+        key_columns=F.col("key_columns"),
+        before=image_of(F.col("row_before")),
+        after=image_of(F.col("row_after")),
+        unavailable_columns=F.array_except("columns", column_names(row)),
+        column_types=F.when(is_read, F.map_from_arrays("columns", "types")),
+        event_at=timestamp_of_seconds(F.col("source_seconds")),
+        published_at=timestamp_of_millis(F.col("processed_millis")),
+        transaction_id=non_empty(F.col("sourceTxid")),
+        # A topic has one partition, whose offsets order it: no log position.
+        identity=_identity(op),
+        ddl_text=F.when(op.isNull(), F.col("statement")),
+        ends_rows=(F.col("source_op") == "DDL") & ends_rows(F.col("statement")),
+    )
+
+
+def _read_record(messages: DataFrame) -> DataFrame:
+    """Landed messages -> coordinates, `value`, `record`, `unreadable`."""
+    record = from_avro(
+        F.concat(F.col("value"), F.lit(TRAILER)),
+        RECORD_SCHEMA,
+        # Members of a union by the name of their type, not by number.
+        {"mode": "PERMISSIVE", "enableStableIdentifiersForUnionType": "true"},
+    )
+    parsed = messages.select(*COORDINATES, "value", record.alias("record"))
+    unreadable = rejection(
+        (F.col("value").isNull(), "tombstone", "a queue tombstone has no value"),
+        (
+            F.col("record.version").isNull() | ~F.hex("record.tail").rlike(_WHOLE_TAIL),
+            "malformed_avro",
+            "the value is not exactly one DTS Avro record (cut off, bytes after it, another format,"
+            " or a column of more than 32 MiB)",
+        ),
+        (
+            ~F.is_valid_utf8(_texts()),
+            "not_utf8",
+            "a name in the record is not valid UTF-8",
+        ),
+    )
+    return parsed.select("*", unreadable.alias("unreadable"))
+
+
+def _texts() -> Column:
+    """All texts of a record outside of its images."""
+    return F.concat_ws(
+        " ",
+        "record.sourcePosition",
+        "record.sourceTxid",
+        "record.objectName",
+        F.map_values("record.tags"),
+        "record.fields.member_array.name",
+        "record.afterImages.member_string",
+    )
+
+
+def _names_of(object_name: Column) -> tuple[Column, ...]:
+    """`db`, `db.table` or `db.schema.table` -> database_name, schema_name, table_name."""
+    parts = F.transform(
+        F.split(object_name, r"\.", 3),
+        lambda part: non_empty(F.regexp_replace(part, _ESCAPED_DOT, ".")),
+    )
+    return (
+        F.get(parts, 0).alias("database_name"),
+        F.when(F.size(parts) == 3, F.get(parts, 1)).alias("schema_name"),
+        F.when(F.size(parts) > 1, F.get(parts, F.size(parts) - 1)).alias("table_name"),
+    )
+
+
+def _columns() -> Column:
+    return F.col("record.fields.member_array")
+
+
+def _image(side: str) -> tuple[Column, ...]:
+    """`values_…` by position, `hash_…` of them, `unreadable_…`: a rejection for one of them."""
+    values = F.col(f"record.{side}Images.member_array")
+    return (
+        F.transform(values, value_of).alias(f"values_{side}"),
+        F.xxhash64(values).cast("string").alias(f"hash_{side}"),
+        unreadable_value(_columns()["name"], values).alias(f"unreadable_{side}"),
+    )
+
+
+def _carried(values: str) -> Column:
+    """Values by position -> map<column, value> of those that the message carries."""
+    return F.map_filter(
+        F.map_from_arrays(F.col("columns"), F.col(values)),
+        lambda _, value: value.isNotNull(),
+    )
+
+
+def _published_key(keys: Column) -> Column:
+    """`pk_uk_info`: the primary key, else the first unique key listed."""
+    unique_keys = F.filter(F.map_values(keys), lambda columns: F.size(columns) > 0)
+    primary_key = keys["PRIMARY"]
+    return F.when(F.size(primary_key) > 0, primary_key).otherwise(F.get(unique_keys, 0))
+
+
+def _identity(op: Column) -> Column:
+    """Null for keyless rows of the full load, among which equal ones are not the same."""
+    is_keyless = F.size("key_columns") == 0
+    return F.when(
+        ~(is_keyless & (op == "snapshot")),
+        F.array(
+            F.col("id").cast("string"),
+            "sourcePosition",
+            "sourceTxid",
+            "hash_before",
+            "hash_after",
+        ),
+    )
+
+
+def _last(times: Column) -> Column:
+    return F.get(F.reverse(times), 0).cast("string")
+
+
+def _broken() -> Column:
+    op, is_row = F.col("meaning.op"), F.col("meaning.record_type") == "change"
+    before, after = F.col("values_before"), F.col("values_after")
+    columns = F.array_size("columns")
+    seconds = F.col("source_seconds")
+    return rejection(
+        (
+            (seconds != -1) & ~is_epoch_seconds(seconds),
+            "bad_timestamp",
+            "`sourceTimestamp` is not epoch seconds",
+        ),
+        (
+            is_bad_millis(F.col("processed_millis")),
+            "bad_timestamp",
+            "the last of `processTimestamps` is not epoch milliseconds",
+        ),
+        (
+            is_row & F.col("table_name").isNull(),
+            "missing_field",
+            "a row change needs a table in `objectName`",
+        ),
+        (
+            is_row & ~F.coalesce(columns > 0, F.lit(False)),
+            "missing_field",
+            "a row change needs its columns in `fields`",
+        ),
+        (
+            columns > F.array_size(F.array_distinct("columns")),
+            "malformed_avro",
+            "`fields` names a column twice",
+        ),
+        (
+            is_row & (op != "delete") & after.isNull(),
+            "missing_image",
+            F.concat(F.col("source_op"), F.lit(" needs the row in `afterImages`")),
+        ),
+        (
+            (op == "delete") & before.isNull(),
+            "missing_image",
+            "DELETE needs the row in `beforeImages`",
+        ),
+        (
+            is_row
+            & ((F.array_size(before) != columns) | (F.array_size(after) != columns)),
+            "malformed_avro",
+            "an image has not as many values as `fields` has columns",
+        ),
+        (
+            is_row & F.col("keys_text").isNotNull() & F.col("keys").isNull(),
+            "malformed_avro",
+            F.concat(
+                F.lit("the tag `pk_uk_info` is not JSON of keys and their columns: "),
+                "keys_text",
+            ),
+        ),
+    )

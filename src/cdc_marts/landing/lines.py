@@ -1,0 +1,80 @@
+"""Files as lines of bytes, in constant memory."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from cdc_marts.landing import LandingError
+
+STDIN = Path("-")
+
+#: Called with the number of bytes that were just read from a file, as it is on disk.
+Advance = Callable[[int], None]
+
+_READ_SIZE = 1 << 20
+
+
+def name_of(path: Path) -> str:
+    return "stdin" if path == STDIN else str(path)
+
+
+def lines_of(path: Path, advance: Advance = lambda _: None) -> Iterator[tuple[int, bytes]]:
+    r"""The lines of a file with their numbers from 1, without the `\n` that ends each.
+
+    Only `\n` ends a line.  Blank lines, and a byte order mark at the start of
+    the file, are left out.  `-` is stdin; a name in `.gz` is decompressed.
+    Raises `LandingError` where a file can't be read to its end.
+    """
+    number = 0
+    try:
+        with _opened(path, advance) as file:
+            for number, line in enumerate(file, start=1):
+                if number == 1:
+                    line = line.removeprefix(codecs.BOM_UTF8)
+                if line.strip():
+                    yield number, line.removesuffix(b"\n")
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or str(error).rstrip(".")
+        raise LandingError(
+            f"{name_of(path)} can't be read after line {number}: {reason}."
+        ) from error
+
+
+def _opened(path: Path, advance: Advance) -> BinaryIO:
+    if path == STDIN:
+        # Not ours to close.
+        return io.BufferedReader(_Counted(sys.stdin.buffer, advance, closes=False), _READ_SIZE)
+    raw = _Counted(path.open("rb", buffering=0), advance)
+    file = io.BufferedReader(raw, _READ_SIZE)
+    if path.suffix == ".gz":
+        return io.BufferedReader(gzip.GzipFile(fileobj=file), _READ_SIZE)
+    return file
+
+
+class _Counted(io.RawIOBase):
+    """A file that tells how many bytes were read from it."""
+
+    def __init__(self, file: BinaryIO, advance: Advance, closes: bool = True) -> None:
+        self._file, self._advance, self._closes = file, advance, closes
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:
+        # A buffered file (stdin) gives what there is, and does not wait for a full buffer.
+        read = getattr(self._file, "readinto1", self._file.readinto)
+        count = read(buffer)
+        self._advance(count)
+        return count
+
+    def close(self) -> None:
+        if self._closes:
+            self._file.close()
+        super().close()

@@ -1,0 +1,1 @@
+"""The tool kit of the format parsers: pure column expressions, no Python workers."""

@@ -1,0 +1,116 @@
+"""Text that came as bytes in a charset of its own, named as databases name theirs."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+#: Java charset -> its names in MySQL, Oracle, PostgreSQL and SQL Server, in lower case and
+#: without `-`, `_` and blanks.  Only charsets that every Java runtime here has: `decode` raises
+#: at run time for one that it lacks.
+_NAMES = {
+    "UTF-16": "utf16",
+    "UTF-16BE": "utf16be al16utf16 ucs2",
+    "UTF-16LE": "utf16le",
+    "UTF-32": "utf32",
+    "windows-1252": "latin1 cp1252 win1252 windows1252 we8mswin1252",
+    # A byte for a character: bytes without a charset come through unchanged.
+    "ISO-8859-1": "binary iso88591 we8iso8859p1",
+    "US-ASCII": "ascii usascii us7ascii usa7",
+    "GBK": "gbk cp936 ms936 zhs16gbk",
+    "GB2312": "gb2312 euccn zhs16cgb231280",
+    "GB18030": "gb18030 zhs32gb18030",
+    "Big5": "big5 cp950 ms950 zht16big5 zht16mswin950",
+    "Shift_JIS": "sjis shiftjis ja16sjis",
+    "windows-31j": "cp932 ms932 windows31j",
+    "EUC-JP": "ujis eucjp ja16euc",
+    "EUC-KR": "euckr ko16ksc5601",
+    "TIS-620": "tis620 th8tisascii",
+    "KOI8-R": "koi8r cl8koi8r",
+    "KOI8-U": "koi8u cl8koi8u",
+    "IBM437": "cp437 us8pc437",
+    "IBM850": "cp850 we8pc850",
+    "IBM852": "cp852 ee8pc852",
+    "IBM866": "cp866 win866 ru8pc866",
+    "windows-1250": "cp1250 win1250 windows1250 ee8mswin1250",
+    "windows-1251": "cp1251 win1251 windows1251 win cl8mswin1251",
+    "windows-1253": "cp1253 win1253 windows1253 el8mswin1253",
+    "windows-1254": "cp1254 win1254 windows1254 tr8mswin1254",
+    "windows-1257": "cp1257 win1257 windows1257 blt8mswin1257",
+    "ISO-8859-2": "latin2 iso88592 ee8iso8859p2",
+    "ISO-8859-4": "latin4 iso88594 nee8iso8859p4",
+    "ISO-8859-5": "iso88595 cl8iso8859p5",
+    "ISO-8859-7": "greek iso88597 el8iso8859p7",
+    "ISO-8859-8": "hebrew iso88598 iw8iso8859p8",
+    "ISO-8859-9": "latin5 iso88599 we8iso8859p9",
+    "ISO-8859-13": "latin7 iso885913 blt8iso8859p13",
+    "ISO-8859-15": "latin9 iso885915 we8iso8859p15",
+}
+_JAVA_CHARSETS = {
+    name: java for java, names in _NAMES.items() for name in names.split()
+}
+
+#: The names of UTF-8; a value without a charset is UTF-8 too.
+UTF8 = (
+    "utf8mb4",
+    "utf8",
+    "utf8mb3",
+    "UTF8",
+    "UTF-8",
+    "utf-8",
+    "AL32UTF8",
+    "SQL_ASCII",
+    "",
+)
+
+#: Windows-1252 has five bytes without a character.  Databases let them pass, and so does this.
+_C1_TO_1252 = {
+    chr(byte): bytes([byte]).decode("cp1252")
+    for byte in range(0x80, 0xA0)
+    if byte not in (0x81, 0x8D, 0x8F, 0x90, 0x9D)
+}
+
+_REPLACEMENT = "\ufffd"
+
+
+def text_of(data: Column, charset: Column) -> Column:
+    """Bytes in a database charset -> string; null where the charset is not known.
+
+    What is no character in the charset becomes U+FFFD: see `is_text`.
+    """
+    java = _java_charset(charset)
+    latin1 = F.translate(
+        F.decode(data, "ISO-8859-1"),
+        "".join(_C1_TO_1252),
+        "".join(_C1_TO_1252.values()),
+    )
+    return (
+        F.when(is_utf8(charset), data.cast("string"))
+        .when(java == "windows-1252", latin1)
+        .otherwise(F.call_function("decode", data, java))
+    )
+
+
+def is_text(data: Column, charset: Column) -> Column:
+    """True where all bytes are characters of their charset; null where it is not known."""
+    text = text_of(data, charset)
+    # A replacement character that the bytes themselves hold is written as the same bytes again.
+    written_again = F.call_function("encode", text, _java_charset(charset))
+    is_exact = ~F.contains(text, F.lit(_REPLACEMENT)) | (written_again == data)
+    return F.when(is_utf8(charset), F.is_valid_utf8(text)).otherwise(is_exact)
+
+
+def is_known_charset(charset: Column) -> Column:
+    return is_utf8(charset) | _java_charset(charset).isNotNull()
+
+
+def is_utf8(charset: Column) -> Column:
+    return charset.isin(*UTF8)
+
+
+def _java_charset(charset: Column) -> Column:
+    """Null for UTF-8, which is told by name, and for an unknown charset."""
+    names = F.create_map(
+        *(F.lit(text) for pair in _JAVA_CHARSETS.items() for text in pair)
+    )
+    return names[F.translate(F.lower(charset), "-_ ", "")]

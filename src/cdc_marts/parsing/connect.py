@@ -1,0 +1,132 @@
+"""Kafka Connect's JSON: `{schema, payload}`, or the bare payload where the converter writes no schemas.
+
+Lindorm and both formats of CDL come in it.  Source: Kafka Connect, JsonConverter;
+Debezium, "unavailable.value.placeholder" and the connector for PostgreSQL.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import uuid
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from cdc_marts.parsing.images import column_names, image_of
+from cdc_marts.parsing.messages import COORDINATES, read_json
+
+_FIELD = "field: string, type: string, name: string"
+_SCHEMA = f"struct<fields: array<struct<{_FIELD}, fields: array<struct<{_FIELD}>>>>>"
+
+
+def read_payload(messages: DataFrame, payload: str) -> DataFrame:
+    """Landed messages -> coordinates, `value`, `unreadable`, `connect_schema`, `payload`.
+
+    `payload` is the DDL of the payload's fields; the message's own description
+    of them comes along as `connect_schema`, null where it has none.
+    """
+    # A bare payload has at the top what an enveloped one has a level below.
+    read = read_json(messages, f"schema {_SCHEMA}, payload struct<{payload}>, {payload}")
+    fields = read.schema["message"].dataType["payload"].dataType.names
+    bare = F.struct(*(F.col(f"message.{field}").alias(field) for field in fields))
+    return read.select(
+        *COORDINATES,
+        "value",
+        "unreadable",
+        F.col("message.schema").alias("connect_schema"),
+        F.coalesce(F.col("message.payload"), bare).alias("payload"),
+    )
+
+
+def fields_of(connect_schema: Column, *members: str) -> Column:
+    """The fields of the first of these members that the schema describes, null if none.
+
+    array<struct<field, type, name, …>>, in the order of the schema.
+    """
+    fields = F.coalesce(*(_fields_of(connect_schema, member) for member in members))
+    return F.filter(fields, lambda field: field["field"].isNotNull())
+
+
+def _fields_of(connect_schema: Column, member: str) -> Column:
+    members = connect_schema["fields"]
+    index = F.array_position(members["field"], member) - 1
+    fields = F.get(members["fields"], index.cast("int"))
+    return F.when(F.size(fields) > 0, fields)
+
+
+def field_names(fields: Column) -> Column:
+    """Names of the fields, in order; null without a schema."""
+    return F.array_distinct(fields["field"])
+
+
+def column_types(fields: Column) -> Column:
+    """Field -> its semantic type (`name`), or its `type`; null without a schema."""
+    types = F.transform(fields, lambda field: F.coalesce(field["name"], field["type"]))
+    return F.map_from_arrays(fields["field"], types)
+
+
+def is_no_row(image: Column, columns: Column) -> Column:
+    """True where an image is there but is not an object of columns."""
+    return image.isNotNull() & ~F.is_variant_null(image) & columns.isNull()
+
+
+# --- Values that the source did not send (TOAST) ---------------------------------------------
+
+_PLACEHOLDER = "__debezium_unavailable_value"
+_BASE64 = base64.b64encode(_PLACEHOLDER.encode()).decode()
+_HEX = _PLACEHOLDER.encode().hex()
+_INTEGERS = list(_PLACEHOLDER.encode())
+_UUID = str(uuid.UUID(bytes=hashlib.md5(_PLACEHOLDER.encode()).digest(), version=3))
+_HSTORE = {_PLACEHOLDER: _PLACEHOLDER}
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+#: What stands in a column that was not sent, as compact JSON: text, bytes (in
+#: three encodings), hstore, and arrays of text, bytes, uuid and integers.
+_PLACEHOLDERS = tuple(
+    _json(value)
+    for value in (
+        *(_PLACEHOLDER, _BASE64, _HEX, _json(_HSTORE)),
+        *([_PLACEHOLDER], [_BASE64], [_HEX], [_UUID], _INTEGERS),
+        _HSTORE,
+    )
+)
+#: A message without one of these holds no placeholder (integers: with and without spaces).
+_TRACES = (
+    *(_PLACEHOLDER, _BASE64.rstrip("="), _HEX, _UUID),
+    *(separator.join(map(str, _INTEGERS)) for separator in (",", ", ")),
+)
+
+
+def may_hold_placeholders(value: Column) -> Column:
+    """A quick look at the bytes, so that most images need no second one."""
+    text = value.cast("string")
+    found = F.lit(False)
+    for trace in _TRACES:
+        found = found | F.contains(text, F.lit(trace))
+    return found
+
+
+def carried(columns: Column, may_hold: Column) -> Column:
+    """The columns of an image without those in which a placeholder stands."""
+
+    def is_carried(_: Column, value: Column) -> Column:
+        return ~F.to_json(value).isin(*_PLACEHOLDERS)
+
+    return F.when(may_hold, F.map_filter(columns, is_carried)).otherwise(columns)
+
+
+def carried_image(image: Column, columns: Column, may_hold: Column) -> Column:
+    """The image of its carried columns; null where there is no row.  Most stay as they are."""
+    return F.when(F.size(columns) > 0, F.when(may_hold, image_of(columns)).otherwise(image))
+
+
+def unavailable_columns(fields: Column, columns: Column, carried_columns: Column) -> Column:
+    """What the schema or a placeholder names and the row image does not carry."""
+    named = F.array_union(F.coalesce(field_names(fields), F.array()), column_names(columns))
+    return F.array_except(named, column_names(carried_columns))

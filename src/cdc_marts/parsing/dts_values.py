@@ -1,0 +1,203 @@
+"""Column values of DTS Avro records: the branches of its value union, as VARIANT.
+
+Source: DTS, "Data formats of a message queue", DTS Avro, and the schema definition it links.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from cdc_marts.parsing.charsets import UTF8, is_known_charset, is_text, is_utf8, text_of
+from cdc_marts.parsing.messages import rejection
+from cdc_marts.parsing.values import is_epoch_seconds
+
+#: Digits before and after the point that a decimal(38,19) takes, and that a decimal(38,0) takes.
+_SHORT_DECIMAL = r"^-?[0-9]{1,19}\.[0-9]{1,19}$"
+_LONG_INTEGER = r"^-?[0-9]{1,38}$"
+#: Sign, digits before and after the point without outer zeros, exponent.
+_NUMBER = r"^([+-]?)0*([0-9]*)(?:\.([0-9]*?)0*)?(?:[eE]([+-]?[0-9]{1,3}))?$"
+_LONGEST_NUMBER = 200
+
+
+def value_of(value: Column) -> Column:
+    """A value union -> VARIANT; SQL null for a column that the message does not carry.
+
+    Integer and Decimal: a number, or text where a VARIANT number would not be exact.
+    Float: a double.  Characters and texts: text.  Dates and times: text as
+    `yyyy-MM-dd HH:mm:ss[.ffffff]`.  Binaries: base64 text.  NULL: VARIANT null.
+    """
+    zoned = value["member_TimestampWithTimeZone"]
+    texts = {
+        "Character": text_of(
+            value["member_Character"]["value"], value["member_Character"]["charset"]
+        ),
+        "DateTime": _date_time_text(value["member_DateTime"]),
+        "Timestamp": _timestamp_text(value["member_Timestamp"]),
+        "TextObject": value["member_TextObject"]["value"],
+        "BinaryObject": F.base64(value["member_BinaryObject"]["value"]),
+        "TimestampWithTimeZone": F.concat(
+            _date_time_text(zoned["value"]), zoned["timezone"]
+        ),
+        "TextGeometry": value["member_TextGeometry"]["value"],
+        "BinaryGeometry": F.base64(value["member_BinaryGeometry"]["value"]),
+    }
+    text = F.when(_is(value, "Character"), texts.pop("Character"))
+    for branch, text_of_branch in texts.items():
+        text = text.when(_is(value, branch), text_of_branch)
+    return (
+        F.when(_is(value, "Integer"), number_of(value["member_Integer"]["value"]))
+        .when(value["member_EmptyObject"] == "NONE", F.lit(None))
+        .when(value.isNull() | _is(value, "EmptyObject"), F.parse_json(F.lit("null")))
+        .when(_is(value, "Decimal"), number_of(value["member_Decimal"]["value"]))
+        .when(_is(value, "Float"), value["member_Float"]["value"].cast("variant"))
+        .otherwise(text.cast("variant"))
+    )
+
+
+def unreadable_value(names: Column, values: Column) -> Column:
+    """A rejection for the first text of an image that is none in its charset, else null."""
+    characters = values["member_Character"]
+    texts = F.concat_ws(
+        " ",
+        characters["value"].cast("array<string>"),
+        values["member_TextObject"]["value"],
+        values["member_TextGeometry"]["value"],
+        values["member_TimestampWithTimeZone"]["timezone"],
+        values["member_Integer"]["value"],
+        values["member_Decimal"]["value"],
+    )
+    other_charsets = F.array_except(
+        characters["charset"], F.array(F.lit(None), *map(F.lit, UTF8))
+    )
+    reasons = F.zip_with(names, values, _unreadable)
+    # One look at all texts together spares most images the look at each value.
+    return F.when(
+        ~F.is_valid_utf8(texts) | (F.array_size(other_charsets) > 0),
+        F.get(F.filter(reasons, lambda reason: reason.isNotNull()), 0),
+    )
+
+
+def number_of(text: Column) -> Column:
+    """Digits -> VARIANT number, exact; VARIANT text where 38 digits do not hold it.
+
+    Text too for what is no number, such as PostgreSQL's NaN.
+    """
+    long = text.try_cast("bigint")
+    return (
+        F.when(long.cast("string") == text, long.cast("variant"))
+        .when(text.rlike(_SHORT_DECIMAL), text.cast("decimal(38,19)").cast("variant"))
+        .when(text.rlike(_LONG_INTEGER), text.cast("decimal(38,0)").cast("variant"))
+        .otherwise(
+            F.coalesce(F.try_parse_json(_plain_number(text)), text.cast("variant"))
+        )
+    )
+
+
+def _date_time_text(value: Column) -> Column:
+    """DateTime -> `yyyy-MM-dd HH:mm:ss[.ffffff]`, or the half of it that there is."""
+    year, month, day = (value[part] for part in ("year", "month", "day"))
+    hour, minute, second = (value[part] for part in ("hour", "minute", "second"))
+    micros = value["millis"]  # so it is named, but it holds microseconds
+    date = F.concat_ws("-", _digits(year, 4), _digits(month, 2), _digits(day, 2))
+    is_negative = F.least(hour, minute, second, micros) < 0
+    time = F.concat(
+        F.when(is_negative, "-").otherwise(""),
+        F.concat_ws(":", *(_digits(F.abs(part), 2) for part in (hour, minute, second))),
+        _fraction(micros),
+    )
+    return F.concat_ws(
+        " ", F.when(year.isNotNull(), date), F.when(hour.isNotNull(), time)
+    )
+
+
+def _timestamp_text(value: Column) -> Column:
+    """Timestamp: epoch seconds and microseconds, in UTC."""
+    seconds = value["timestamp"]
+    epoch = F.lit("1970-01-01").cast("timestamp_ntz")
+    in_range = F.timestamp_add("SECOND", seconds, epoch).cast("string")
+    text = F.when(is_epoch_seconds(seconds), in_range).otherwise(seconds.cast("string"))
+    return F.concat(text, _fraction(value["millis"]))
+
+
+def _unreadable(name: Column, value: Column) -> Column:
+    data, charset = (
+        value["member_Character"][member] for member in ("value", "charset")
+    )
+    column = F.concat(F.lit("column "), name, F.lit(": "))
+    text = F.coalesce(
+        value["member_TextObject"]["value"],
+        value["member_TextGeometry"]["value"],
+        value["member_TimestampWithTimeZone"]["timezone"],
+        value["member_Integer"]["value"],
+        value["member_Decimal"]["value"],
+    )
+    return rejection(
+        (
+            ~is_known_charset(charset),
+            "malformed_avro",
+            F.concat(column, F.lit("its charset is not known: "), charset),
+        ),
+        (
+            is_utf8(charset) & ~is_text(data, charset),
+            "not_utf8",
+            F.concat(
+                column, F.lit("its bytes are not valid UTF-8, as which they are marked")
+            ),
+        ),
+        (
+            ~is_text(data, charset),
+            "malformed_avro",
+            F.concat(
+                column, F.lit("its bytes are not valid in their charset, "), charset
+            ),
+        ),
+        (
+            ~F.is_valid_utf8(text),
+            "not_utf8",
+            F.concat(column, F.lit("its text is not valid UTF-8")),
+        ),
+    )
+
+
+def _is(value: Column, branch: str) -> Column:
+    return value[f"member_{branch}"].isNotNull()
+
+
+def _digits(number: Column, width: int) -> Column:
+    """A number with zeros in front up to a width, never cut; null stays null."""
+    text = F.abs(number).cast("string")
+    padded = F.when(F.length(text) < width, F.lpad(text, width, "0")).otherwise(text)
+    return F.when(number < 0, F.concat(F.lit("-"), padded)).otherwise(padded)
+
+
+def _fraction(micros: Column) -> Column:
+    """`.ffffff`, nothing for a whole second."""
+    return F.when(
+        micros != 0, F.concat(F.lit("."), _digits(F.abs(micros), 6))
+    ).otherwise("")
+
+
+def _plain_number(text: Column) -> Column:
+    """A number in any notation -> at most 38 digits without exponent, else null."""
+    sign, whole, decimals, exponent = (
+        F.regexp_extract(text, _NUMBER, n) for n in (1, 2, 3, 4)
+    )
+    has_digits = (
+        text.rlike("[0-9]") & text.rlike(_NUMBER) & (F.length(text) <= _LONGEST_NUMBER)
+    )
+    digits = F.ltrim(F.concat(whole, decimals), F.lit("0"))
+    scale = F.length(decimals) - F.coalesce(exponent.try_cast("int"), F.lit(0))
+    shifted = F.concat(digits, F.repeat(F.lit("0"), -scale))
+    padded = F.lpad(digits, F.greatest(F.length(digits), scale + 1), F.lit("0"))
+    pointed = F.concat(
+        F.left(padded, F.length(padded) - scale), F.lit("."), F.right(padded, scale)
+    )
+    is_exact = (F.length(digits) + F.greatest(-scale, F.lit(0)) <= 38) & (scale <= 38)
+    number = F.when(digits == "", F.lit("0")).otherwise(
+        F.concat(
+            F.when(sign == "-", "-").otherwise(""),
+            F.when(scale > 0, pointed).otherwise(shifted),
+        )
+    )
+    return F.when(has_digits & ((digits == "") | is_exact), number)

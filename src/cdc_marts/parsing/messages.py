@@ -1,0 +1,99 @@
+"""From landed bytes to one parsed envelope a message."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from cdc_marts.parsing.images import columns_of
+
+#: What a message brings along from its landing table, besides its bytes.
+COORDINATES = ("topic", "partition", "offset", "timestamp", "key", "landed_at")
+
+_CORRUPT = "_corrupt"
+
+
+def rejection(*checks: tuple[Column, str, Column | str]) -> Column:
+    """The first failing check as `struct<code, reason>`, null where all hold.
+
+    A check is (is it broken, reject code, a sentence a person can act on).
+    """
+    return F.coalesce(
+        *(
+            F.when(
+                broken,
+                F.struct(
+                    F.lit(code).alias("code"),
+                    (F.lit(reason) if isinstance(reason, str) else reason).alias("reason"),
+                ),
+            )
+            for broken, code, reason in checks
+        )
+    )
+
+
+def read_json(messages: DataFrame, envelope: str) -> DataFrame:
+    """Landed messages -> coordinates, `value`, `message`, `unreadable`.
+
+    `envelope` is the DDL of the fields that the format uses (`op string, …`):
+    scalars as STRING (exact digits, whatever the JSON type), images as VARIANT.
+    `message` is that struct, null where there is nothing to read; `unreadable`
+    is a rejection for bytes that are not exactly one JSON object.
+    """
+    return _read_whole(messages, f"struct<{envelope}>", lambda message: message)
+
+
+def read_json_columns(messages: DataFrame) -> DataFrame:
+    """As `read_json`, for a format whose object is the row: `message` is map<column, variant>."""
+    # Read as a map the object could repeat a key unseen; read as a VARIANT it cannot.
+    return _read_whole(messages, "variant", columns_of)
+
+
+def _read_whole(
+    messages: DataFrame, message_type: str, object_of: Callable[[Column], Column]
+) -> DataFrame:
+    """One parse a message; `object_of` gives what was read, null if it is no object.
+
+    `from_json` takes the first object of a text and ignores the rest.  Read
+    as the member of a wrapping object that has another member behind it, a
+    text with anything after its object, or less than one, breaks the wrapper:
+    one parse also proves that the message was read whole.
+    """
+    text = F.col("value").cast("string")
+    wrapped = F.from_json(
+        F.concat(F.lit('{"message":'), text, F.lit(',"end":"."}')),
+        f"message {message_type}, end string, {_CORRUPT} string",
+        {"columnNameOfCorruptRecord": _CORRUPT},
+    )
+    parsed = messages.select(*COORDINATES, "value", wrapped.alias("wrapped"))
+    is_whole = F.col("wrapped.end").eqNullSafe(".")
+    is_corrupt = F.col(f"wrapped.{_CORRUPT}").isNotNull()
+    message = object_of(F.col("wrapped.message"))
+    unreadable = rejection(
+        (F.col("value").isNull(), "tombstone", "a queue tombstone has no value"),
+        (
+            ~F.is_valid_utf8(text),
+            "not_utf8",
+            "the value is not valid UTF-8: check the producer's charset, or that the topic carries"
+            " this format",
+        ),
+        (
+            ~is_whole | message.isNull(),
+            "malformed_json",
+            "the value is not exactly one JSON object (cut off, text after the object, or an array"
+            " or scalar at the top)",
+        ),
+        (
+            is_corrupt,
+            "malformed_json",
+            "a member has another shape than the format gives it, or an object repeats a key",
+        ),
+    )
+    return parsed.select(
+        *COORDINATES,
+        "value",
+        message.alias("message"),
+        unreadable.alias("unreadable"),
+    )

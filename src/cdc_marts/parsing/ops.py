@@ -1,0 +1,38 @@
+"""Operation codes of the formats: the code table `seeds/code_tables/source_ops.csv`."""
+
+from __future__ import annotations
+
+import csv
+from functools import cache
+from pathlib import Path
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+_CODE_TABLE = Path(__file__).parents[3] / "seeds" / "code_tables" / "source_ops.csv"
+
+
+@cache
+def source_ops(source_format: str) -> dict[str, tuple[str, str | None, bool]]:
+    """Code as published -> (record type, op, does it end the table's rows)."""
+    with _CODE_TABLE.open(encoding="utf-8", newline="") as rows:
+        return {
+            row["source_op"]: (row["record_type"], row["op"] or None, row["ends_rows"] == "true")
+            for row in csv.DictReader(rows)
+            if row["source_format"] == source_format
+        }
+
+
+def meaning_of(source_op: Column, source_format: str) -> Column:
+    """struct<record_type, op, ends_rows>, null for a code that the format does not have."""
+    meanings = []
+    for code, (record_type, op, ends_rows) in source_ops(source_format).items():
+        meanings += [
+            F.lit(code),
+            F.struct(
+                F.lit(record_type).alias("record_type"),
+                F.lit(op).cast("string").alias("op"),
+                F.lit(ends_rows).alias("ends_rows"),
+            ),
+        ]
+    return F.create_map(*meanings)[source_op]

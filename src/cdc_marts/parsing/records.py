@@ -1,0 +1,211 @@
+"""The contract of staging: what every parser returns, whatever its format."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from cdc_marts.parsing.images import json_text, key_of, no_columns
+from cdc_marts.parsing.messages import COORDINATES, rejection
+
+#: What a parser may know of a record, with its type.  What it leaves out is null.
+RECORD = {
+    "rejection": "struct<code: string, reason: string>",
+    "record_type": "string",
+    "row_index": "int",
+    "source_type": "string",
+    "database_name": "string",
+    "schema_name": "string",
+    "table_name": "string",
+    "op": "string",
+    "source_op": "string",
+    "key_columns": "array<string>",
+    # The value of a key that is in no image: a physical row address; its name is in key_columns.
+    "row_id": "string",
+    "before": "variant",
+    "after": "variant",
+    "unavailable_columns": "array<string>",
+    "column_types": "map<string,string>",
+    "lob_columns": "string",
+    "event_at": "timestamp",
+    "published_at": "timestamp",
+    "checkpoint_at": "timestamp",
+    "transaction_id": "string",
+    "position": "decimal(38,0)",
+    "transaction_index": "bigint",
+    "identity": "array<string>",
+    "pairing_id": "string",
+    "ddl_text": "string",
+    "ddl_meta": "string",
+    "ends_rows": "boolean",
+}
+
+_SEQUENCE = "struct<position: decimal(38,0), transaction_index: bigint, partition: int, offset: bigint, row_index: int>"
+
+#: The columns of every staging model, in order.
+STAGING_COLUMNS = {
+    "record_type": "string",
+    "reject_code": "string",
+    "reject_reason": "string",
+    "event_id": "string",
+    "source_format": "string",
+    "topic": "string",
+    "partition": "int",
+    "offset": "bigint",
+    "row_index": "int",
+    "source_type": "string",
+    "database_name": "string",
+    "schema_name": "string",
+    "table_name": "string",
+    "table_id": "string",
+    "op": "string",
+    "source_op": "string",
+    "key_columns": "array<string>",
+    "row_key": "string",
+    "previous_row_key": "string",
+    "before": "variant",
+    "after": "variant",
+    "unavailable_columns": "array<string>",
+    "column_types": "map<string,string>",
+    "lob_columns": "string",
+    "event_at": "timestamp",
+    "published_at": "timestamp",
+    "checkpoint_at": "timestamp",
+    "landed_at": "timestamp",
+    "transaction_id": "string",
+    "sequence": _SEQUENCE,
+    "pairing_id": "string",
+    "ddl_text": "string",
+    "ddl_meta": "string",
+    "ends_rows": "boolean",
+    "value": "binary",
+}
+
+_ROW_RECORDS = ("change", "update_before")
+#: Members of an identity are joined by a character that JSON text cannot hold raw.
+_SEPARATOR = "\x1f"
+
+
+def to_staging(messages: DataFrame, source_format: str, **record: Column) -> DataFrame:
+    """Parsed messages -> staging rows (`STAGING_COLUMNS`), one per row of `messages`.
+
+    `messages` has the landing coordinates and `value`; `record` names what the
+    format tells (`RECORD`).  Added here, alike for all formats:
+
+    - a rejected message keeps its bytes and loses everything else;
+    - `row_key` and `previous_row_key` from the images and the key columns, or
+      from `row_id`, by which a row is known that has no key in its image;
+    - `event_id`: from the parser's `identity`, by which a redelivery is known
+      (with format, table, op and row key), else from the coordinates;
+    - `sequence`: log position first, then the coordinates.
+    """
+    unknown = record.keys() - RECORD.keys()
+    if unknown:
+        raise TypeError(f"not a member of a record: {sorted(unknown)}")
+    named = messages.select(
+        *COORDINATES,
+        "value",
+        *(_member(name, type_, record.get(name)) for name, type_ in RECORD.items()),
+    )
+    keyed = named.select(
+        "*",
+        _row_key(F.coalesce("after", "before")).alias("row_key"),
+        F.when(F.col("op") == "update", _row_key(F.col("before"))).alias("row_key_before"),
+        F.nullif(
+            F.concat_ws(".", "database_name", "schema_name", "table_name"), F.lit("")
+        ).alias("table_id"),
+    )
+    is_row = F.col("record_type").isin(*_ROW_RECORDS)
+    checked = keyed.withColumn(
+        "rejection",
+        F.coalesce(
+            "rejection",
+            rejection(
+                (
+                    is_row & F.col("row_key").isNull(),
+                    "missing_field",
+                    F.concat(
+                        F.lit("the row image lacks a key column: the key is "),
+                        F.array_join("key_columns", ", "),
+                    ),
+                ),
+            ),
+        ),
+    )
+    is_tombstone = F.col("rejection.code").eqNullSafe("tombstone")
+    is_rejected = F.col("rejection").isNotNull() & ~is_tombstone
+    columns = {
+        "record_type": F.when(is_tombstone, "tombstone")
+        .when(is_rejected, "rejected")
+        .otherwise(F.col("record_type")),
+        "reject_code": F.when(is_rejected, F.col("rejection.code")),
+        "reject_reason": F.when(is_rejected, F.col("rejection.reason")),
+        "event_id": _if_read(F.when(is_row, _event_id(source_format))),
+        "source_format": F.lit(source_format),
+        "topic": F.col("topic"),
+        "partition": F.col("partition"),
+        "offset": F.col("offset"),
+        "row_index": _row_index(),
+        "landed_at": F.col("landed_at"),
+        "previous_row_key": _if_read(
+            F.when(F.col("row_key_before") != F.col("row_key"), F.col("row_key_before"))
+        ),
+        "row_key": _if_read(F.when(is_row, F.col("row_key"))),
+        "op": _if_read(F.when(is_row, F.col("op"))),
+        "key_columns": _if_read(F.when(is_row, F.col("key_columns"))),
+        "unavailable_columns": _if_read(
+            F.when(is_row, F.coalesce("unavailable_columns", no_columns()))
+        ),
+        "sequence": _if_read(_sequence()),
+        "value": F.when(is_rejected, F.col("value")),
+    }
+    return checked.select(
+        *(
+            columns.get(name, _if_read(F.col(name))).cast(type_).alias(name)
+            for name, type_ in STAGING_COLUMNS.items()
+        )
+    )
+
+
+def _member(name: str, type_: str, column: Column | None) -> Column:
+    return (F.lit(None).cast(type_) if column is None else column).alias(name)
+
+
+def _if_read(column: Column) -> Column:
+    return F.when(F.col("rejection").isNull(), column)
+
+
+def _row_key(image: Column) -> Column:
+    of_row_id = F.concat(
+        F.lit("{"), json_text(F.get("key_columns", 0)), F.lit(":"), json_text(F.col("row_id")), F.lit("}")
+    )
+    return F.when(F.col("row_id").isNotNull(), of_row_id).otherwise(
+        key_of(image, F.col("key_columns"))
+    )
+
+
+def _row_index() -> Column:
+    return F.coalesce("row_index", F.lit(0))
+
+
+def _sequence() -> Column:
+    return F.struct(
+        "position", "transaction_index", "partition", "offset", _row_index().alias("row_index")
+    )
+
+
+def _event_id(source_format: str) -> Column:
+    by_coordinates = F.concat_ws(
+        ":", F.lit(source_format), "topic", "partition", "offset", _row_index()
+    )
+    by_identity = F.md5(
+        F.concat_ws(
+            _SEPARATOR,
+            F.lit(source_format),
+            F.coalesce("table_id", F.lit("")),
+            "row_key",
+            "op",
+            F.array_join("identity", _SEPARATOR, ""),
+        )
+    )
+    return F.when(F.col("identity").isNull(), by_coordinates).otherwise(by_identity)

@@ -1,0 +1,30 @@
+"""What a project says of its tables because their messages do not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from cdc_marts.parsing.images import no_columns
+
+#: table_id -> key columns, in key order
+KeySettings = Mapping[str, Sequence[str]]
+
+
+def key_columns_of(published: Column, key_settings: KeySettings | None, table_id: Column) -> Column:
+    """The key columns as published, else those the project sets, else none (keyless)."""
+    return F.coalesce(F.when(F.size(published) > 0, published), key_setting(key_settings, table_id), no_columns())
+
+
+def key_setting(key_settings: KeySettings | None, table_id: Column) -> Column:
+    """The key columns that the project sets for a table, null where it sets none."""
+    settings = [
+        member
+        for table, columns in (key_settings or {}).items()
+        for member in (F.lit(table), F.array(*map(F.lit, columns)))
+    ]
+    if not settings:
+        return F.lit(None).cast("array<string>")
+    return F.create_map(*settings)[table_id]

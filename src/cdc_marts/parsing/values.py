@@ -1,0 +1,67 @@
+"""Scalars of an envelope: numbers and times that came as text."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+_INTEGER = r"^-?[0-9]{1,38}$"
+_EARLIEST_MILLIS = -62135596800000  # 0001-01-01T00:00:00Z
+_LATEST_MILLIS = 253402300799999  # 9999-12-31T23:59:59.999Z
+_ISO_TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?Z?$"
+
+
+def non_empty(text: Column) -> Column:
+    """The text, null where it is empty."""
+    return F.when(text != "", text)
+
+
+def position(text: Column) -> Column:
+    """Digits -> decimal(38,0), exact; null where it is not an integer."""
+    return F.when(text.rlike(_INTEGER), text.cast("decimal(38,0)"))
+
+
+def is_bad_position(text: Column) -> Column:
+    """True where a log position is there but is not an integer of at most 38 digits."""
+    return text.isNotNull() & ~text.rlike(_INTEGER)
+
+
+def timestamp_of_millis(text: Column) -> Column:
+    """Epoch milliseconds (UTC) as text -> timestamp; -1 and absent mean unknown: null."""
+    return F.when(_is_known(text) & ~is_bad_millis(text), F.timestamp_millis(_long(text)))
+
+
+def is_bad_millis(text: Column) -> Column:
+    """True where a time is there but is no epoch of the years 1 to 9999."""
+    in_range = _long(text).between(_EARLIEST_MILLIS, _LATEST_MILLIS)
+    return _is_known(text) & ~(text.rlike(_INTEGER) & F.coalesce(in_range, F.lit(False)))
+
+
+def timestamp_of_seconds(seconds: Column) -> Column:
+    """Epoch seconds (UTC) -> timestamp; -1 means unknown: null."""
+    is_known = is_epoch_seconds(seconds) & (seconds != -1)
+    return F.when(is_known, F.timestamp_seconds(seconds))
+
+
+def is_epoch_seconds(seconds: Column) -> Column:
+    """True for epoch seconds of the years 1 to 9999."""
+    return seconds.between(_EARLIEST_MILLIS // 1000, _LATEST_MILLIS // 1000)
+
+
+def timestamp_of_iso(text: Column) -> Column:
+    """ISO 8601 date and time without a zone, or with Z, meaning UTC -> timestamp."""
+    in_utc = F.concat(F.rtrim(text, F.lit("Z")), F.lit("Z"))
+    return F.when(text.rlike(_ISO_TIME), in_utc.try_cast("timestamp"))
+
+
+def is_bad_iso(text: Column) -> Column:
+    """True where a time is there but is no ISO 8601 date and time in UTC."""
+    return (text != "") & timestamp_of_iso(text).isNull()
+
+
+def _is_known(text: Column) -> Column:
+    return text.isNotNull() & (text != "-1")
+
+
+def _long(text: Column) -> Column:
+    return text.try_cast("bigint")

@@ -1,0 +1,100 @@
+"""The dbt project that a command works on, and the Spark session of one of its targets."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from dbt.adapters.spark_session.connections import SparkSessionCredentials
+
+PROFILE = "cdc_marts"
+
+
+class ProjectError(Exception):
+    """The project or the target can't be used; the message says why and what to do."""
+
+
+def project_root(folder: Path) -> Path:
+    """The nearest folder, from `folder` upwards, that holds the project."""
+    for root in (folder, *folder.parents):
+        # The adapter's macros are a dbt project too, but one without profiles.
+        if (root / "dbt_project.yml").is_file() and (root / "profiles").is_dir():
+            return root
+    raise ProjectError(
+        f"{folder} is not inside the project: run this in the folder of dbt_project.yml, or below."
+    )
+
+
+@contextmanager
+def spark_session(
+    target: str, on_notice: Callable[[str], None] = lambda _: None
+) -> Iterator[SparkSession]:
+    """The session that dbt would open for `target`, as long as the block runs.
+
+    `on_notice` is told of what makes the opening take long.
+    """
+    from dbt.adapters.spark_session.session import close_session
+
+    root = project_root(Path.cwd())
+    # A profile's relative paths start where dbt runs.
+    with _inside(root):
+        session = _credentials(root, target, on_notice).session()
+    try:
+        yield session
+    finally:
+        close_session()
+
+
+@contextmanager
+def _inside(folder: Path) -> Iterator[None]:
+    caller = Path.cwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(caller)
+
+
+def _credentials(
+    root: Path, target: str, on_notice: Callable[[str], None]
+) -> SparkSessionCredentials:
+    from dbt.config.profile import Profile, read_profile
+    from dbt.config.renderer import ProfileRenderer
+    from dbt.flags import set_from_args
+    from dbt_common.context import set_invocation_context
+    from dbt_common.events.event_manager_client import add_callback_to_manager
+    from dbt_common.exceptions import DbtBaseException
+
+    # What dbt's own command line sets up before it reads a profile.
+    set_invocation_context(dict(os.environ))
+    profiles_dir = os.environ.get("DBT_PROFILES_DIR") or str(root / "profiles")
+    set_from_args(Namespace(project_dir=str(root), profiles_dir=profiles_dir), None)
+    add_callback_to_manager(lambda event: _pass_on(event, on_notice))
+    try:
+        profiles = read_profile(profiles_dir)
+        targets = profiles.get(PROFILE, {}).get("outputs", {})
+        if target not in targets:
+            raise ProjectError(
+                f"There is no target {target!r} in {profiles_dir}/profiles.yml: it has"
+                f" {', '.join(targets) or 'none'}."
+            )
+        if targets[target].get("type") != "spark_session":
+            raise ProjectError(f"The target {target!r} is not one of type spark_session.")
+        renderer = ProfileRenderer({})
+        profile = Profile.from_raw_profiles(profiles, PROFILE, renderer, target_override=target)
+    except DbtBaseException as error:
+        reason = " ".join(str(error).split())
+        raise ProjectError(f"The target {target!r} can't be read: {reason}") from error
+    return profile.credentials
+
+
+def _pass_on(event: Any, on_notice: Callable[[str], None]) -> None:
+    if event.info.level in ("info", "warn", "error"):
+        on_notice(event.info.msg)

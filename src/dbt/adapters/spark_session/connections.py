@@ -1,0 +1,185 @@
+"""Connections of dbt threads: a Spark session each, over one Spark context."""
+
+from __future__ import annotations
+
+import json
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pyspark.errors import PySparkException
+from pyspark.sql import Row, SparkSession
+from pyspark.sql.types import VariantVal
+
+from dbt.adapters.contracts.connection import AdapterResponse, Connection, ConnectionState
+from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.spark.connections import SparkConnectionManager, SparkCredentials
+from dbt.adapters.spark.session import Connection as SessionHandle
+from dbt.adapters.spark.session import Cursor, SessionConnectionWrapper
+from dbt.adapters.spark_session.errors import SessionError
+from dbt.adapters.spark_session.session import open_session
+from dbt_common.exceptions import DbtRuntimeError
+
+logger = AdapterLogger("Spark")
+
+
+@dataclass
+class SparkSessionCredentials(SparkCredentials):
+    """A target of type `spark_session`.
+
+    `home`: folder of an embedded catalog and warehouse, one process at a time;
+    leave it out on a cluster, whose catalog stands elsewhere.
+    `conf`: Spark settings (`${home}` is replaced).  `packages`: Maven
+    coordinates of jars.  `lock_timeout`: seconds to wait for the home folder.
+    """
+
+    method: str = "session"  # type: ignore[assignment]
+    host: str | None = "session"
+    home: str | None = None
+    conf: dict[str, Any] = field(default_factory=dict)
+    packages: list[str] = field(default_factory=list)
+    lock_timeout: int = 600
+
+    @property
+    def type(self) -> str:
+        return "spark_session"
+
+    @property
+    def unique_field(self) -> str:
+        return self.home or str(self.conf.get("spark.master", "session"))
+
+    def _connection_keys(self) -> tuple[str, ...]:
+        return ("schema", "home", "packages", "conf")
+
+    def session(self) -> SparkSession:
+        """The process's Spark session for this target."""
+        home = Path(self.home).expanduser().resolve() if self.home else None
+        conf = {str(key): _text(value) for key, value in self.conf.items()}
+        return open_session(home, conf, self.packages, self.lock_timeout)
+
+
+class SessionCursor(Cursor):
+    """A cursor over one given session; nested values come as JSON text."""
+
+    def __init__(self, session: SparkSession) -> None:
+        super().__init__()
+        self.session = session
+
+    def execute(self, sql: str, *parameters: Any) -> None:
+        if parameters:
+            sql = sql % parameters
+        self._df = self.session.sql(sql)
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        if self._rows is None and self._df is not None:
+            self._rows = [tuple(map(_readable, row)) for row in self._df.collect()]
+        return self._rows or []
+
+    def fetchone(self) -> tuple[Any, ...] | None:
+        rows = self.fetchall()
+        return rows.pop(0) if rows else None
+
+    def fetchmany(self, size: int) -> list[tuple[Any, ...]]:
+        if self._rows is None and self._df is not None:
+            self._rows = [tuple(map(_readable, row)) for row in self._df.take(size)]
+        return (self._rows or [])[:size]
+
+
+class SessionConnection(SessionHandle):
+    def __init__(self, session: SparkSession) -> None:
+        super().__init__()
+        self.session = session
+
+    def cursor(self) -> SessionCursor:
+        return SessionCursor(self.session)
+
+
+class SessionWrapper(SessionConnectionWrapper):
+    """What dbt-spark expects of a handle, plus the session itself."""
+
+    @property
+    def session(self) -> SparkSession:
+        return self.handle.session
+
+    def cancel(self) -> None:
+        self.session.sparkContext.cancelAllJobs()
+
+    def fetchone(self) -> tuple[Any, ...] | None:
+        return self._cursor.fetchone() if self._cursor else None
+
+    def fetchmany(self, size: int) -> list[tuple[Any, ...]]:
+        return self._cursor.fetchmany(size) if self._cursor else []
+
+
+class SparkSessionConnectionManager(SparkConnectionManager):
+    TYPE = "spark_session"
+
+    _of_thread = threading.local()
+
+    @classmethod
+    def open(cls, connection: Connection) -> Connection:
+        if connection.state == ConnectionState.OPEN:
+            return connection
+        root = connection.credentials.session()
+        # Settings and temporary views of one thread are not those of another.
+        if getattr(cls._of_thread, "root", None) is not root:
+            cls._of_thread.root, cls._of_thread.session = root, root.newSession()
+        session = cls._of_thread.session
+        # Names are resolved by the settings of the thread's active session.
+        session._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(
+            session._jsparkSession
+        )
+        connection.handle = SessionWrapper(SessionConnection(session))
+        connection.state = ConnectionState.OPEN
+        return connection
+
+    @contextmanager
+    def exception_handler(self, sql: str):
+        try:
+            yield
+        except (SessionError, DbtRuntimeError):
+            raise
+        except Exception as error:
+            logger.debug(f"Error while running:\n{sql}")
+            raise DbtRuntimeError(message_of(error)) from error
+
+    @classmethod
+    def get_response(cls, cursor: Any) -> AdapterResponse:
+        return AdapterResponse(_message="OK")
+
+
+def message_of(error: BaseException) -> str:
+    """The first, human part of an error; JVM stack traces stay in the log."""
+    if isinstance(error, PySparkException):
+        text = error.getMessage() or str(error)
+    else:
+        text = str(error)
+    return text.split("\n\nJVM stacktrace:")[0].split("\n\tat ")[0].strip()
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _readable(value: Any) -> Any:
+    if isinstance(value, VariantVal):
+        return value.toJson()
+    if isinstance(value, Row | dict | list):
+        return json.dumps(_plain(value), ensure_ascii=False, separators=(",", ":"), default=str)
+    if isinstance(value, bytearray | bytes):
+        return bytes(value).decode("utf-8", errors="replace")
+    return value
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Row):
+        return {name: _plain(member) for name, member in value.asDict().items()}
+    if isinstance(value, dict):
+        return {str(key): _plain(member) for key, member in value.items()}
+    if isinstance(value, list):
+        return [_plain(member) for member in value]
+    if isinstance(value, VariantVal):
+        return json.loads(value.toJson())
+    return value

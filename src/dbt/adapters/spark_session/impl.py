@@ -1,0 +1,165 @@
+"""The adapter: dbt-spark's, over a Spark session that it starts or finds."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from typing import Any
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from dbt.adapters.__about__ import version as dbt_adapters_version
+from dbt.adapters.base import available
+from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.contracts.connection import AdapterResponse
+from dbt.adapters.contracts.relation import RelationConfig
+from dbt.adapters.base.impl import AdapterTrackingRelationInfo
+from dbt.adapters.spark.column import SparkColumn
+from dbt.adapters.spark.impl import SparkAdapter
+from dbt.adapters.spark_session.__version__ import version
+from dbt.adapters.spark_session.connections import SparkSessionConnectionManager
+from dbt.adapters.spark_session.increments import (
+    SNAPSHOT_PROPERTY,
+    Reading,
+    new_rows_sql,
+)
+from dbt.adapters.spark_session.python_models import SessionPythonJob
+
+
+class SparkSessionAdapter(SparkAdapter):
+    ConnectionManager = SparkSessionConnectionManager
+
+    def __init__(self, config: Any, mp_context: Any) -> None:
+        super().__init__(config, mp_context)
+        #: what each model of this run reads, until it is written
+        self._readings: dict[str, Reading] = {}
+        self._noted = threading.local()
+
+    @classmethod
+    def type(cls) -> str:
+        return "spark_session"
+
+    @classmethod
+    def get_adapter_run_info(cls, config: RelationConfig) -> AdapterTrackingRelationInfo:
+        # dbt derives the module to import from the class's name, which has no underscore.
+        return AdapterTrackingRelationInfo(
+            adapter_name=cls.type(),
+            base_adapter_version=dbt_adapters_version,
+            adapter_version=version,
+            model_adapter_details=cls._get_adapter_specific_run_info(config),
+        )
+
+    @property
+    def session(self) -> SparkSession:
+        """The Spark session of this thread."""
+        return self.connections.get_thread_connection().handle.session
+
+    # Python models
+
+    @property
+    def default_python_submission_method(self) -> str:
+        return "session"
+
+    @property
+    def python_submission_helpers(self) -> dict[str, type[SessionPythonJob]]:
+        return {"session": SessionPythonJob}
+
+    def submit_python_job(self, parsed_model: dict[str, Any], compiled_code: str) -> AdapterResponse:
+        job = SessionPythonJob(parsed_model, self.connections.profile.credentials)
+        job.run(compiled_code, self.session, self._readings)
+        return AdapterResponse(_message="OK")
+
+    # Exact increments
+
+    @available.parse(lambda *_, **__: "")
+    def new_rows(self, source: BaseRelation, consumer: BaseRelation, is_incremental: bool) -> str:
+        """A table expression of the rows of `source` that `consumer` has not read.
+
+        Everything where the consumer is built anew (`is_incremental` is false).
+        """
+        name = consumer.render()
+        reading = self._readings.setdefault(name, Reading())
+        return new_rows_sql(self.session, source.render(), name if is_incremental else None, reading)
+
+    @available
+    def has_nothing_new(self, consumer: BaseRelation) -> bool:
+        """True where the model reads increments and none of its inputs has new rows."""
+        reading = self._readings.get(consumer.render())
+        return reading is not None and not reading.has_new_rows
+
+    @available
+    def note_reading(self, consumer: BaseRelation) -> None:
+        """Have the next write commit what was read along with its data."""
+        self.forget_readings()
+        reading = self._readings.pop(consumer.render(), Reading())
+        self._noted.names = [SNAPSHOT_PROPERTY + name for name in reading.snapshot_properties()]
+        for name, value in reading.snapshot_properties().items():
+            self.session.conf.set(SNAPSHOT_PROPERTY + name, value)
+
+    @available
+    def forget_readings(self) -> None:
+        """Keep the writes that follow on this thread free of an earlier model's notes."""
+        for name in getattr(self._noted, "names", ()):
+            self.session.conf.unset(name)
+        self._noted.names = []
+
+    # Metadata, straight from the catalog
+
+    def list_relations_without_caching(self, schema_relation: BaseRelation) -> list[BaseRelation]:
+        schema = schema_relation.without_identifier().render()
+        if not self.session.catalog.databaseExists(schema):
+            return []
+        views = {row.viewName for row in self.session.sql(f"show views in {schema}").collect()}
+        tables = self.session.sql(f"show tables in {schema}").collect()
+        names = {row.tableName for row in tables if not row.isTemporary} | views
+        return [
+            self.Relation.create(
+                schema=schema_relation.schema,
+                identifier=name,
+                type="view" if name in views else "table",
+                is_iceberg=name not in views,
+            )
+            for name in sorted(names)
+        ]
+
+    def get_columns_in_relation(self, relation: BaseRelation) -> list[SparkColumn]:
+        try:
+            fields = self.session.table(relation.render()).schema.fields
+        except PySparkException as error:
+            if error.getCondition() == "TABLE_OR_VIEW_NOT_FOUND":
+                return []
+            raise
+        return [
+            SparkColumn(
+                table_database=None,
+                table_schema=relation.schema,
+                table_name=relation.name,
+                table_type=relation.type,
+                column=column.name,
+                column_index=index,
+                dtype=column.dataType.simpleString(),
+            )
+            for index, column in enumerate(fields)
+        ]
+
+    def _get_columns_for_catalog(self, relation: BaseRelation) -> Iterable[dict[str, Any]]:
+        for column in self.get_columns_in_relation(relation):
+            described = column.to_column_dict()
+            described["column_name"] = described.pop("column", None)
+            described["column_type"] = described.pop("dtype")
+            described["table_database"] = None
+            yield described
+
+    @available
+    def table_property(self, relation: BaseRelation, name: str) -> str | None:
+        rows = self.session.sql(f"show tblproperties {relation.render()} ('{name}')").collect()
+        return next((row.value for row in rows if "does not have property" not in row.value), None)
+
+    @available
+    def string_literal(self, value: Any) -> str:
+        """A value as Spark SQL text that reads back as the same characters."""
+        if value is None:
+            return "null"
+        escaped = str(value).replace("\\", "\\\\").replace("'", "\\'")
+        return f"'{escaped}'"

@@ -1,0 +1,135 @@
+"""Exact increments: what was appended to a table since a consumer last read it.
+
+A consumer keeps the snapshot up to which it has read each input among the
+properties of its own snapshots (`read-up-to.<input>`), so data and watermark
+are one commit: a kill leaves both or neither.  Neither clocks nor the order of
+arrival play a part.  Snapshots that only rewrite files (compaction) hold no
+new rows.  Tables are Iceberg tables; a view is read through its tables.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from dbt_common.exceptions import DbtRuntimeError
+
+WATERMARK = "read-up-to."
+SNAPSHOT_PROPERTY = "spark.sql.iceberg.snapshot-property."
+
+#: How the text of a view names what it reads; dbt writes these names.
+_REFERENCE = re.compile(r"(?P<keyword>\b(?:from|join)\s+)(?P<name>\w+\.\w+)\b", re.IGNORECASE)
+
+#: What a snapshot may do to an append-only table without changing its rows.
+_WITHOUT_NEW_ROWS = ("replace", "delete")
+
+
+class NothingNew(Exception):
+    """No input has rows that the consumer has not read."""
+
+
+@dataclass
+class Reading:
+    """What one run of a consumer reads: per input table, up to which snapshot."""
+
+    up_to: dict[str, int] = field(default_factory=dict)
+    has_new_rows: bool = False
+
+    def snapshot_properties(self) -> dict[str, str]:
+        """The watermarks to commit with the data."""
+        return {f"{WATERMARK}{table}": str(snapshot) for table, snapshot in self.up_to.items()}
+
+
+def new_rows_sql(
+    session: SparkSession, source: str, consumer: str | None, reading: Reading
+) -> str:
+    """A table expression of the rows of `source` that `consumer` has not read.
+
+    `consumer`: its name, or None to read everything there is.  What is read is
+    noted in `reading`.  A view is replaced by its text over the new rows of what
+    it reads, which is right for selections and unions, not for joins.
+    """
+    created = session.sql(f"show create table {source}").collect()[0][0]
+    if not created.startswith("CREATE VIEW"):
+        return _table_sql(session, source, consumer, reading)
+    text = _REFERENCE.sub(
+        lambda found: found["keyword"]
+        + new_rows_sql(session, found["name"], consumer, reading),
+        created.split("\nAS\n", 1)[1].strip(),
+    )
+    return f"({text})"
+
+
+def read_new_rows(
+    session: SparkSession, source: str, consumer: str | None, reading: Reading
+) -> DataFrame:
+    """`new_rows_sql` as a DataFrame; raises `NothingNew` where there is nothing to read."""
+    expression = new_rows_sql(session, source, consumer, reading)
+    if consumer is not None and not reading.has_new_rows:
+        raise NothingNew(source)
+    return session.sql(f"select * from {expression}")
+
+
+def _table_sql(
+    session: SparkSession, name: str, consumer: str | None, reading: Reading
+) -> str:
+    table = _iceberg_table(session, name)
+    current = table.currentSnapshot()
+    if current is None:
+        return f"(select * from {name} where false)"
+    reading.up_to[name] = current.snapshotId()
+    watermark = _watermark(session, consumer, name) if consumer is not None else None
+    if watermark is None:
+        reading.has_new_rows = True
+        return f"(select * from {name} version as of {current.snapshotId()})"
+    if not _has_appends(table, current, watermark, name, str(consumer)):
+        return f"(select * from {name} where false)"
+    reading.has_new_rows = True
+    return (
+        f"(select * from {name} with (`start-snapshot-id` = '{watermark}',"
+        f" `end-snapshot-id` = '{current.snapshotId()}'))"
+    )
+
+
+def _watermark(session: SparkSession, consumer: str, source: str) -> int | None:
+    """The snapshot of `source` up to which `consumer` has read, by its newest note of it."""
+    table = _iceberg_table(session, consumer)
+    snapshot = table.currentSnapshot()
+    while snapshot is not None:
+        noted = snapshot.summary().get(f"{WATERMARK}{source}")
+        if noted is not None:
+            return int(noted)
+        parent = snapshot.parentId()
+        snapshot = table.snapshot(parent) if parent is not None else None
+    return None
+
+
+def _has_appends(table: Any, current: Any, watermark: int, source: str, consumer: str) -> bool:
+    snapshot_id, found = current.snapshotId(), False
+    while snapshot_id != watermark:
+        snapshot = table.snapshot(snapshot_id) if snapshot_id is not None else None
+        if snapshot is None:
+            raise DbtRuntimeError(
+                f"{source} was rebuilt, or its snapshots expired, after {consumer} read it: rebuild"
+                f" {consumer} and what follows it with --full-refresh."
+            )
+        operation = snapshot.operation()
+        if operation == "append":
+            found = found or snapshot.summary().get("added-records") not in (None, "0")
+        elif operation not in _WITHOUT_NEW_ROWS:
+            raise DbtRuntimeError(
+                f"{source} was overwritten (snapshot {snapshot_id}) after {consumer} read it, so"
+                f" its new rows can't be told from its old ones: rebuild {consumer} and what"
+                " follows it with --full-refresh."
+            )
+        snapshot_id = snapshot.parentId()
+    return found
+
+
+def _iceberg_table(session: SparkSession, name: str) -> Any:
+    return session._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(
+        session._jsparkSession, name
+    )

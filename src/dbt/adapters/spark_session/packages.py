@@ -1,0 +1,70 @@
+"""The jars beside Spark's own: resolved once, then found where they are cached."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyspark
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.spark_session.errors import SessionError
+
+logger = AdapterLogger("Spark")
+
+
+def jar_paths(packages: Sequence[str], cache: Path) -> list[Path]:
+    """Maven coordinates (`group:artifact:version`) -> local jars, downloaded on first use.
+
+    Every jar is named: nothing is resolved transitively, so a start with all
+    jars in the cache asks no network and starts no resolver.
+    """
+    jars = [_cached_jar(package, cache) for package in packages]
+    if not all(jar.exists() for jar in jars):
+        missing = [p for p, jar in zip(packages, jars, strict=True) if not jar.exists()]
+        _download(missing, cache)
+    return jars
+
+
+def _cached_jar(package: str, cache: Path) -> Path:
+    group, artifact, version = package.split(":")
+    return cache / "jars" / f"{group}_{artifact}-{version}.jar"
+
+
+def _download(packages: Sequence[str], cache: Path) -> None:
+    """Let Spark's own resolver fetch the jars, by submitting a program that does nothing."""
+    logger.info(f"Downloading {len(packages)} jars (once): {', '.join(packages)}")
+    home = Path(pyspark.__file__).parent
+    with tempfile.NamedTemporaryFile("w", suffix=".py") as nothing:
+        answer = subprocess.run(
+            [
+                str(home / "bin" / "spark-submit"),
+                "--master",
+                "local[1]",
+                "--conf",
+                f"spark.jars.ivy={cache}",
+                "--conf",
+                "spark.ui.enabled=false",
+                "--packages",
+                ",".join(packages),
+                nothing.name,
+            ],
+            env={**os.environ, "SPARK_HOME": str(home)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+    still_missing = [p for p in packages if not _cached_jar(p, cache).exists()]
+    if still_missing:
+        log = cache / "download.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text(answer.stdout)
+        raise SessionError(
+            f"The jars {', '.join(still_missing)} could not be downloaded: the first start needs"
+            " the network (or a Maven mirror in ~/.m2/settings or `spark.jars.ivySettings`)."
+            f" The resolver's words are in {log}."
+        )

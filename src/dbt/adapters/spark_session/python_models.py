@@ -1,0 +1,76 @@
+"""Runs a Python model in the thread's own Spark session."""
+
+from __future__ import annotations
+
+import traceback
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from dbt.adapters.base import PythonJobHelper
+from dbt.adapters.spark_session.connections import message_of
+from dbt.adapters.spark_session.increments import NothingNew, Reading, read_new_rows
+from dbt_common.exceptions import DbtRuntimeError
+
+
+class SessionPythonJob(PythonJobHelper):
+    """Executes the compiled model: its DataFrame becomes a temporary view.
+
+    dbt writes the view like the query of a SQL model, so that both kinds of
+    model share partitioning, table properties and incremental strategies.
+    """
+
+    def __init__(self, parsed_model: dict[str, Any], credential: Any) -> None:
+        self.path = parsed_model["original_file_path"]
+
+    def run(
+        self, compiled_code: str, session: SparkSession, readings: dict[str, Reading]
+    ) -> None:
+        """`readings`: consumer -> what it reads, added to by a model that reads new rows."""
+        self.session = session
+        self.readings = readings
+        names = {
+            "__name__": "__dbt_model__",
+            "spark": session,
+            "load_table": self._load_table,
+            "load_new_rows": self._load_new_rows,
+            "create_view": self._create_view,
+        }
+        try:
+            # The model's own code comes first: its line numbers are those of its file.
+            exec(compile(compiled_code, self.path, "exec"), names)
+        except NothingNew:
+            pass
+        except Exception as error:
+            raise DbtRuntimeError(self._explain(error)) from error
+
+    def _load_table(self, name: str) -> DataFrame:
+        return self.session.table(name)
+
+    def _load_new_rows(self, name: str, consumer: str, is_incremental: bool) -> DataFrame:
+        reading = self.readings.setdefault(consumer, Reading())
+        return read_new_rows(self.session, name, consumer if is_incremental else None, reading)
+
+    def _create_view(self, result: Any, name: str) -> None:
+        if not isinstance(result, DataFrame):
+            if hasattr(result, "to_spark"):
+                result = result.to_spark()
+            elif type(result).__module__.split(".")[0] == "pandas":
+                result = self.session.createDataFrame(result)
+            else:
+                raise TypeError(
+                    f"a model returns a Spark or pandas DataFrame, not {type(result).__name__}"
+                )
+        result.createOrReplaceTempView(name)
+
+    def _explain(self, error: Exception) -> str:
+        """The error and the innermost line of the model file it came from."""
+        place = next(
+            (
+                f"{self.path}, line {frame.lineno}: {frame.line or ''}".rstrip(": ")
+                for frame in reversed(traceback.extract_tb(error.__traceback__))
+                if frame.filename == self.path
+            ),
+            self.path,
+        )
+        return f"{type(error).__name__}: {message_of(error)}\n  in {place}"

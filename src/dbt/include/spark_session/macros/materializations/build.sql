@@ -1,0 +1,22 @@
+{#- Create the table, or put its new content in the place of the old in one commit. -#}
+{% macro create_or_replace_table(target_relation, existing_relation, query) %}
+  {%- if existing_relation is not none and existing_relation.is_view -%}
+    {% do adapter.drop_relation(existing_relation) %}
+  {%- endif -%}
+  {% do adapter.note_reading(target_relation) %}
+  {%- call statement('main') -%}
+    {{ create_table_as(False, target_relation, query) }}
+  {%- endcall -%}
+{% endmacro %}
+
+
+{% macro finish_model(target_relation, existing_relation) %}
+  {% do adapter.forget_readings() %}
+  {% do apply_grants(
+      target_relation,
+      config.get('grants'),
+      should_revoke(existing_relation, full_refresh_mode=should_full_refresh())
+  ) %}
+  {% do persist_docs(target_relation, model) %}
+  {% do persist_constraints(target_relation, model) %}
+{% endmacro %}

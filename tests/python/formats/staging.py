@@ -1,0 +1,71 @@
+"""Messages in, staging rows out: how parser tests call a parser and read its rows."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+LANDING = (
+    "topic string, `partition` int, offset bigint, timestamp timestamp, key binary, value binary,"
+    " landed_at timestamp"
+)
+LANDED_AT = dt.datetime(2026, 1, 1)
+
+
+def landed(
+    spark: SparkSession,
+    values: Iterable[Any],
+    keys: Iterable[Any] | None = None,
+    topic: str = "topic",
+) -> DataFrame:
+    """A landing table of these values, offsets from 0.
+
+    A value is bytes, text, None (a tombstone), or anything else, written as JSON.
+    """
+    values = list(values)
+    keys = list(keys) if keys is not None else [None] * len(values)
+    rows = [
+        (topic, 0, offset, LANDED_AT, _bytes(key), _bytes(value), LANDED_AT)
+        for offset, (key, value) in enumerate(zip(keys, values, strict=True))
+    ]
+    return spark.createDataFrame(rows, LANDING)
+
+
+def rows_of(staging: DataFrame) -> list[dict[str, Any]]:
+    """Staging rows in landing order as plain dicts; images as parsed JSON."""
+    rows = (
+        staging.withColumn("before", F.to_json("before"))
+        .withColumn("after", F.to_json("after"))
+        .orderBy("topic", "partition", "offset", "row_index")
+        .collect()
+    )
+    plain = [row.asDict(recursive=True) for row in rows]
+    for row in plain:
+        for image in ("before", "after"):
+            row[image] = None if row[image] is None else json.loads(row[image])
+    return plain
+
+
+def staged(
+    spark: SparkSession,
+    parse: Callable[..., DataFrame],
+    *values: Any,
+    keys: Iterable[Any] | None = None,
+    **settings: Any,
+) -> list[dict[str, Any]]:
+    """The staging rows that `parse` makes of these values."""
+    return rows_of(parse(landed(spark, values, keys), **settings))
+
+
+def _bytes(value: Any) -> bytearray | None:
+    if value is None:
+        return None
+    if isinstance(value, bytes):
+        return bytearray(value)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return bytearray(text.encode())

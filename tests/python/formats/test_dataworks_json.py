@@ -1,0 +1,626 @@
+"""DataWorks JSON: what its Kafka messages come to in staging."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from cdc_marts.formats import dataworks_json
+from cdc_marts.parsing.ops import source_ops
+from tests.python.formats.staging import LANDED_AT, landed, staged
+from tests.python.formats.streamx import SOURCE, TIMES, row_message, statement_message
+
+ROW_ID = "#alibaba_rds_row_id#"
+ORACLE = {"dbType": "Oracle", "dbName": "ORCL", "schemaName": "HR", "tableName": "EMPLOYEES"}
+ODD_KEYS = ["a.b", "c d", 'e"f', "g`h", "i'j", "列"]
+ODD_ROW = {name: position for position, name in enumerate(ODD_KEYS)}
+BIG = 9223372036854775807
+
+SETTINGS = {"shop.logs": ["day", "line"], "shop.orders": ["name"], "shop.hidden": ["id"]}
+
+
+def vendor_message(op: str, sequence_id: str, times: tuple[int, int], **images: Any) -> Any:
+    """A message of the vendor's page: a MySQL table without a key."""
+    event_time, system_time = times
+    return row_message(
+        op,
+        sequence_id=sequence_id,
+        columns={"name": "STRING", "job": "STRING", "sex": "STRING", ROW_ID: "LONG"},
+        primary_key=None,
+        source={"dbType": "MySQL", "dbName": "pkset_test", "tableName": "pkset_test_no_pk"},
+        times={
+            "eventTime": event_time,
+            "systemTime": system_time,
+            "checkpointTime": event_time,
+        },
+        **images,
+    )
+
+
+def vendor_row(sex: str) -> dict[str, Any]:
+    return {"name": "name11", "job": "job11", "sex": sex, ROW_ID: 15}
+
+
+MAN, WOMAN = vendor_row("man"), vendor_row("woman")
+INSERTED = ("1620457642589000000", (1620457896000, 1620457896977))
+UPDATED = ("1620457642589000001", (1620458077000, 1620458077779))
+DELETED = ("1620457642589000002", (1620458266000, 1620458266101))
+VENDOR_HEARTBEAT = {
+    "schema": {"dataColumn": None, "primaryKey": None, "source": None},
+    "payload": {
+        "before": None,
+        "after": None,
+        "sequenceId": None,
+        "timestamp": {"eventTime": 1620457659000, "checkpointTime": 1620457659000},
+        "op": "MHEARTBEAT",
+        "ddl": None,
+    },
+    "version": "0.0.1",
+}
+
+A, B = {"id": 1, "name": "a"}, {"id": 1, "name": "b"}
+
+
+def with_member(message: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
+    """The message with another value at a path such as `payload.op`."""
+    changed = json.loads(json.dumps(message))
+    *parents, last = path.split(".")
+    member = changed
+    for parent in parents:
+        member = member[parent]
+    member[last] = value
+    return changed
+
+
+INSERT = row_message("INSERT", after=A)
+UPDATE = row_message("UPDATE_AFTER", before=A, after=B)
+
+READ = {
+    "vendor insert": vendor_message("INSERT", *INSERTED, after=MAN),
+    "vendor update before": vendor_message("UPDATE_BEFOR", *UPDATED, before=MAN),
+    "vendor update after": vendor_message("UPDATE_AFTER", *UPDATED, after=WOMAN),
+    "vendor update": vendor_message("UPDATE_AFTER", *UPDATED, before=MAN, after=WOMAN),
+    "vendor delete": vendor_message("DELETE", *DELETED, before=WOMAN),
+    "vendor heartbeat": VENDOR_HEARTBEAT,
+    "insert": INSERT,
+    "insert again": INSERT,
+    "insert later": row_message("INSERT", after=A, sequence_id="1620457642589000009"),
+    "insert elsewhere": row_message("INSERT", after=A, source={**SOURCE, "tableName": "items"}),
+    "insert without null members": json.dumps(
+        {
+            "payload": {"after": {"dataColumn": A}, "op": "INSERT", "sequenceId": "7"},
+            "schema": {"source": {"tableName": "t"}},
+        }
+    ),
+    "insert with more members": {
+        **with_member(INSERT, "payload.after.rowImage", "full"),
+        "traceId": {"dataColumn": [1]},
+    },
+    "update": UPDATE,
+    "update again": UPDATE,
+    "update before": row_message("UPDATE_BEFOR", before=A),
+    "update before again": row_message("UPDATE_BEFOR", before=A),
+    "update before, spelled out": row_message("UPDATE_BEFORE", before=A, sequence_id="5"),
+    "update before with an image after": row_message("UPDATE_BEFOR", before=A, after=B),
+    "update after": row_message("UPDATE_AFTER", after=B),
+    "update after with an empty image before": row_message("UPDATE_AFTER", before={}, after=B),
+    "update of a key": row_message("UPDATE_AFTER", before=A, after={"id": 2, "name": "a"}),
+    "plain update": row_message("UPDATE", before=A, after=B),
+    "plain update without before": row_message("UPDATE", after=B),
+    "delete": row_message("DELETE", before=A),
+    "delete with an image after": row_message("DELETE", before=A, after=B),
+    "snapshot": row_message(
+        "INSERT",
+        after=A,
+        sequence_id="-1",
+        times={"eventTime": -1, "systemTime": -1, "checkpointTime": -1},
+    ),
+    "snapshot again": row_message("INSERT", after=A, sequence_id=-1),
+    "snapshot of another row": row_message("INSERT", after={**A, "id": 2}, sequence_id="-1"),
+    "snapshot by update": row_message("UPDATE_AFTER", before=A, after=B, sequence_id="-1"),
+    "keyless snapshot": row_message("INSERT", after=A, sequence_id="-1", primary_key=None,
+                                    source={**SOURCE, "tableName": "keyless"}),
+    "keyless snapshot again": row_message("INSERT", after=A, sequence_id="-1", primary_key=None,
+                                          source={**SOURCE, "tableName": "keyless"}),
+    "keyless insert": row_message("INSERT", after={"b": 1, "a": None}, primary_key=[],
+                                  columns={"b": "LONG", "a": "LONG"},
+                                  source={**SOURCE, "tableName": "keyless"}),
+    "key of the project": row_message(
+        "INSERT", after={"line": 2, "day": "mon"}, primary_key=None, columns={},
+        source={**SOURCE, "tableName": "logs"},
+    ),
+    "hidden row id beside the project's key": row_message(
+        "INSERT", after={**A, ROW_ID: 3}, primary_key=None,
+        source={**SOURCE, "tableName": "hidden"},
+    ),
+    "oracle without a key": row_message(
+        "INSERT", after={"NAME": "x", "rowid": "AAIUMPAAFAACxExAAE"}, primary_key=None,
+        columns={"NAME": "STRING", "rowid": "STRING"}, source=ORACLE, scn="123456",
+    ),
+    "oracle with a key": row_message(
+        "INSERT", after={"ID": 1, "rowid": "AAIUMPAAFAACxExAAE"}, primary_key=["ID"],
+        columns={"ID": "LONG", "rowid": "STRING"}, source=ORACLE,
+    ),
+    "a column that is called rowid": row_message(
+        "INSERT", after={"rowid": 1}, primary_key=None, source={**SOURCE, "tableName": "t"},
+    ),
+    "odd names": row_message("INSERT", after={**ODD_ROW, "z": 1}, primary_key=ODD_KEYS, columns={}),
+    "null and not carried": row_message(
+        "UPDATE_AFTER", before={"id": 1}, after={"id": 1, "name": None},
+        columns={"id": "LONG", "name": "STRING", "body": "STRING"},
+    ),
+    "not carried in a delete": row_message("DELETE", before={"id": 1}),
+    "exact values": (
+        '{"schema": {"primaryKey": ["id"], "source": {"tableName": "t"}}, "payload": {"op":'
+        f' "INSERT", "sequenceId": {BIG}{BIG}, "after": {{"dataColumn": {{"id": {BIG}, "price":'
+        ' "1.100000", "ratio": 12345678901234567890.0123456789, "ok": true}}}}'
+    ),
+    "times as text": row_message("INSERT", after=A, times={name: str(t) for name, t in TIMES.items()}),
+    "no times": row_message("INSERT", after=A, times=None),
+    "empty schema members": with_member(
+        statement_message("MHEARTBEAT", sequence_id=None),
+        "schema",
+        {"dataColumn": [], "primaryKey": [], "source": {}},
+    ),
+    "nameless column": with_member(
+        INSERT, "schema.dataColumn", [{"name": None, "type": "LONG"}, None, {"name": "id"}]
+    ),
+    "alter": statement_message("ALTER", "ALTER TABLE orders ADD note text"),
+    "truncate": statement_message("TRUNCATE", "TRUNCATE TABLE orders"),
+    "query without a table": statement_message(
+        "QUERY", "DROP DATABASE old", source={"dbType": "MySQL", "dbName": "old"}, sequence_id=None
+    ),
+    "begin": statement_message("TRANSACTION_BEGIN"),
+    "tombstone": None,
+}
+
+REJECTED = {
+    "not UTF-8": (b'{"payload": {"op": "\xff"}}', "not_utf8"),
+    "cut off": (json.dumps(INSERT)[:-2], "malformed_json"),
+    "text after the object": (json.dumps(INSERT) + " x", "malformed_json"),
+    "two objects": (json.dumps(INSERT) * 2, "malformed_json"),
+    "an array": (json.dumps([INSERT]), "malformed_json"),
+    "empty": ("", "malformed_json"),
+    "a repeated column": (
+        json.dumps(INSERT).replace('"name": "a"', '"id": 2'), "malformed_json"
+    ),
+    "a schema that is text": ({**INSERT, "schema": "none"}, "malformed_json"),
+    "nothing": ({}, "missing_field"),
+    "no op": (row_message(None, after=A), "missing_field"),
+    "an op in lower case": (row_message("insert", after=A), "unknown_op"),
+    "an op of another format": (row_message("c", after=A), "unknown_op"),
+    "no schema": ({"payload": INSERT["payload"]}, "missing_field"),
+    "no table": (with_member(INSERT, "schema.source.tableName", None), "missing_field"),
+    "an empty table": (with_member(INSERT, "schema.source.tableName", ""), "missing_field"),
+    "no sequence id": (row_message("INSERT", after=A, sequence_id=None), "missing_field"),
+    "a truncate at no position": (
+        statement_message("TRUNCATE", sequence_id=None), "missing_field"
+    ),
+    "a truncate of no table": (statement_message("TRUNCATE", source=None), "missing_field"),
+    "a lacking key column": (row_message("INSERT", after={"name": "a"}), "missing_field"),
+    "a lacking key column before": (
+        row_message("UPDATE_AFTER", before={"name": "a"}, after=B), "missing_field"
+    ),
+    "a lacking key column in a half": (
+        row_message("UPDATE_BEFOR", before={"name": "a"}), "missing_field"
+    ),
+    "a lacking row id": (
+        row_message("INSERT", after=A, primary_key=None, columns={ROW_ID: "LONG"},
+                    source={**SOURCE, "tableName": "keyless"}),
+        "missing_field",
+    ),
+    "a sequence id of letters": (row_message("INSERT", after=A, sequence_id="x1"), "bad_sequence"),
+    "a negative sequence id": (row_message("INSERT", after=A, sequence_id="-2"), "bad_sequence"),
+    "a fractional sequence id": (row_message("INSERT", after=A, sequence_id=1.5), "bad_sequence"),
+    "39 digits": (row_message("INSERT", after=A, sequence_id="1" * 39), "bad_sequence"),
+    **{
+        f"a bad {time}": (
+            row_message("INSERT", after=A, times={**TIMES, time: "2021-05-08"}), "bad_timestamp"
+        )
+        for time in TIMES
+    },
+    "a time out of range": (
+        row_message("INSERT", after=A, times={**TIMES, "eventTime": 10**18}), "bad_timestamp"
+    ),
+    "a heartbeat with a bad time": (
+        with_member(VENDOR_HEARTBEAT, "payload.timestamp.eventTime", "now"), "bad_timestamp"
+    ),
+    "an insert without after": (row_message("INSERT", before=A), "missing_image"),
+    "an insert of no columns": (row_message("INSERT", after={}), "missing_image"),
+    "an insert of null columns": (
+        with_member(INSERT, "payload.after.dataColumn", None), "missing_image"
+    ),
+    "an image that is a list": (row_message("INSERT", after=[1, 2]), "missing_image"),
+    "an update without after": (row_message("UPDATE_AFTER", before=A), "missing_image"),
+    "a half without before": (row_message("UPDATE_BEFOR", after=A), "missing_image"),
+    "a delete without before": (row_message("DELETE", after=A), "missing_image"),
+    "a delete in the full load": (
+        row_message("DELETE", before=A, sequence_id="-1"), "missing_image"
+    ),
+    "a half in the full load": (
+        row_message("UPDATE_BEFOR", before=A, sequence_id="-1"), "missing_image"
+    ),
+}
+
+OPS = {
+    op: (
+        statement_message(op, f"{op} something")
+        if record_type in ("ddl", "transaction", "heartbeat")
+        else row_message(op, before=A, after=B)
+    )
+    for op, (record_type, _, _) in source_ops("dataworks_json").items()
+}
+
+
+@pytest.fixture(scope="module")
+def rows(spark: SparkSession) -> dict[str, dict[str, Any]]:
+    """Name of a message -> its staging row."""
+    rejected = {name: value for name, (value, _) in REJECTED.items()}
+    ops = {f"op {op}": message for op, message in OPS.items()}
+    messages = {**READ, **rejected, **ops}
+    assert len(messages) == len(READ) + len(rejected) + len(ops)
+    staging = staged(spark, dataworks_json.parse, *messages.values(), key_settings=SETTINGS)
+    return dict(zip(messages, staging, strict=True))
+
+
+def members(row: dict[str, Any], *names: str) -> tuple[Any, ...]:
+    return tuple(row[name] for name in names)
+
+
+def utc(millis: int) -> dt.datetime:
+    return dt.datetime(1970, 1, 1) + dt.timedelta(milliseconds=millis)
+
+
+def vendor_event(
+    offset: int, position: str, times: tuple[int, int], **members_: Any
+) -> dict[str, Any]:
+    """What every row change of the vendor's page has in common."""
+    return {
+        "record_type": "change",
+        "reject_code": None,
+        "reject_reason": None,
+        "source_format": "dataworks_json",
+        "topic": "topic",
+        "partition": 0,
+        "offset": offset,
+        "row_index": 0,
+        "source_type": "mysql",
+        "database_name": "pkset_test",
+        "schema_name": None,
+        "table_name": "pkset_test_no_pk",
+        "table_id": "pkset_test.pkset_test_no_pk",
+        "key_columns": [ROW_ID],
+        "row_key": f'{{"{ROW_ID}":15}}',
+        "previous_row_key": None,
+        "before": None,
+        "after": None,
+        "unavailable_columns": [],
+        "column_types": {"name": "STRING", "job": "STRING", "sex": "STRING", ROW_ID: "LONG"},
+        "lob_columns": None,
+        "event_at": utc(times[0]),
+        "published_at": utc(times[1]),
+        "checkpoint_at": utc(times[0]),
+        "landed_at": LANDED_AT,
+        "transaction_id": None,
+        "sequence": {
+            "position": Decimal(position),
+            "transaction_index": None,
+            "partition": 0,
+            "offset": offset,
+            "row_index": 0,
+        },
+        "pairing_id": None,
+        "ddl_text": None,
+        "ddl_meta": None,
+        "ends_rows": False,
+        "value": None,
+        **members_,
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "event"),
+    [
+        (
+            "vendor insert",
+            vendor_event(0, *INSERTED, op="insert", source_op="INSERT", after=MAN),
+        ),
+        (
+            "vendor update before",
+            vendor_event(
+                1,
+                *UPDATED,
+                record_type="update_before",
+                op=None,
+                source_op="UPDATE_BEFOR",
+                before=MAN,
+                pairing_id="dataworks_json:pkset_test.pkset_test_no_pk:1620457642589000001",
+            ),
+        ),
+        (
+            "vendor update after",
+            vendor_event(
+                2,
+                *UPDATED,
+                op="update",
+                source_op="UPDATE_AFTER",
+                after=WOMAN,
+                pairing_id="dataworks_json:pkset_test.pkset_test_no_pk:1620457642589000001",
+            ),
+        ),
+        (
+            "vendor update",
+            vendor_event(
+                3, *UPDATED, op="update", source_op="UPDATE_AFTER", before=MAN, after=WOMAN
+            ),
+        ),
+        (
+            "vendor delete",
+            vendor_event(4, *DELETED, op="delete", source_op="DELETE", before=WOMAN),
+        ),
+    ],
+)
+def test_a_message_of_the_vendors_page_is_read(
+    rows: dict[str, dict[str, Any]], name: str, event: dict[str, Any]
+) -> None:
+    read = dict(rows[name])
+    assert read.pop("event_id")
+    assert read == event
+
+
+def test_the_heartbeat_of_the_vendors_page_tells_its_times(rows: dict[str, dict[str, Any]]) -> None:
+    heartbeat = rows["vendor heartbeat"]
+    known = {name: member for name, member in heartbeat.items() if member is not None}
+    assert known == {
+        "record_type": "heartbeat",
+        "source_format": "dataworks_json",
+        "topic": "topic",
+        "partition": 0,
+        "offset": 5,
+        "row_index": 0,
+        "source_op": "MHEARTBEAT",
+        "event_at": utc(1620457659000),
+        "checkpoint_at": utc(1620457659000),
+        "landed_at": LANDED_AT,
+        "sequence": {
+            "position": None,
+            "transaction_index": None,
+            "partition": 0,
+            "offset": 5,
+            "row_index": 0,
+        },
+        "ends_rows": False,
+    }
+
+
+def test_a_heartbeat_may_have_empty_schema_members(rows: dict[str, dict[str, Any]]) -> None:
+    heartbeat = rows["empty schema members"]
+    assert members(heartbeat, "record_type", "table_id") == ("heartbeat", None)
+
+
+@pytest.mark.parametrize("op", OPS)
+def test_every_op_code_has_its_meaning(rows: dict[str, dict[str, Any]], op: str) -> None:
+    row = rows[f"op {op}"]
+    meaning = members(row, "record_type", "op", "ends_rows")
+    assert (row["source_op"], meaning) == (op, source_ops("dataworks_json")[op])
+
+
+@pytest.mark.parametrize("name", REJECTED)
+def test_what_cannot_be_read_whole_is_rejected_with_its_bytes(
+    rows: dict[str, dict[str, Any]], name: str
+) -> None:
+    value, code = REJECTED[name]
+    if not isinstance(value, bytes):
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        value = text.encode()
+    row = rows[name]
+    assert members(row, "record_type", "reject_code", "value") == ("rejected", code, value)
+    assert row["reject_reason"]
+    assert members(row, "event_id", "table_id", "op", "before", "after", "sequence") == (None,) * 6
+
+
+def test_a_tombstone_is_no_reject(rows: dict[str, dict[str, Any]]) -> None:
+    tombstone = rows["tombstone"]
+    assert members(tombstone, "record_type", "reject_code", "value") == ("tombstone", None, None)
+
+
+def test_one_update_message_with_both_images_waits_for_no_other_half(
+    rows: dict[str, dict[str, Any]],
+) -> None:
+    for name in ("update", "plain update"):
+        update = rows[name]
+        assert members(update, "op", "before", "after", "pairing_id") == ("update", A, B, None)
+
+
+def test_a_plain_update_without_before_waits_for_no_other_half(
+    rows: dict[str, dict[str, Any]],
+) -> None:
+    update = rows["plain update without before"]
+    assert members(update, "op", "before", "after", "pairing_id") == ("update", None, B, None)
+
+
+def test_the_halves_of_an_update_share_their_pairing_id_only(
+    rows: dict[str, dict[str, Any]],
+) -> None:
+    before, after = rows["update before"], rows["update after"]
+    assert members(before, "record_type", "op", "before", "after") == (
+        "update_before", None, A, None,
+    )  # fmt: skip
+    assert members(after, "record_type", "op", "before", "after") == ("change", "update", None, B)
+    assert before["pairing_id"] == after["pairing_id"] == (
+        "dataworks_json:shop.orders:1620457642589000001"
+    )
+    assert before["event_id"] != after["event_id"]
+    for half in (before, after):
+        assert members(half, "row_key", "key_columns") == ('{"id":1}', ["id"])
+        assert half["sequence"]["position"] == Decimal("1620457642589000001")
+
+
+def test_a_half_takes_only_its_own_image(rows: dict[str, dict[str, Any]]) -> None:
+    half = rows["update before with an image after"]
+    assert members(half, "record_type", "before", "after") == ("update_before", A, None)
+    half = rows["update after with an empty image before"]
+    assert members(half, "before", "after") == (None, B)
+    assert half["pairing_id"] == rows["update before"]["pairing_id"]
+    assert rows["update before, spelled out"]["pairing_id"] == "dataworks_json:shop.orders:5"
+
+
+def test_an_update_that_changes_the_key_keeps_the_old_one(rows: dict[str, dict[str, Any]]) -> None:
+    update = rows["update of a key"]
+    assert members(update, "row_key", "previous_row_key") == ('{"id":2}', '{"id":1}')
+    assert rows["update"]["previous_row_key"] is None
+
+
+def test_a_delete_takes_its_row_from_before(rows: dict[str, dict[str, Any]]) -> None:
+    for name in ("delete", "delete with an image after"):
+        assert members(rows[name], "op", "before", "after") == ("delete", A, None)
+
+
+def test_a_row_of_the_full_load_is_a_snapshot_before_everything(
+    rows: dict[str, dict[str, Any]],
+) -> None:
+    snapshot = rows["snapshot"]
+    assert members(snapshot, "op", "source_op", "before", "after") == (
+        "snapshot", "INSERT", None, A,
+    )  # fmt: skip
+    assert snapshot["sequence"]["position"] == Decimal(-1)
+    assert members(snapshot, "event_at", "published_at", "checkpoint_at") == (None,) * 3
+    update = rows["snapshot by update"]
+    assert members(update, "op", "before", "after", "pairing_id") == ("snapshot", None, B, None)
+
+
+def test_a_redelivery_has_the_event_id_of_the_first(rows: dict[str, dict[str, Any]]) -> None:
+    for name in ("insert", "update", "update before", "snapshot"):
+        assert rows[name]["event_id"] == rows[f"{name} again"]["event_id"], name
+    # With and without the image before: the key after the change is enough.
+    assert rows["update"]["event_id"] == rows["update after"]["event_id"]
+
+
+def test_different_events_have_different_event_ids(rows: dict[str, dict[str, Any]]) -> None:
+    names = (
+        "insert",
+        "insert later",
+        "insert elsewhere",
+        "update",
+        "update before",
+        "update of a key",
+        "delete",
+        "snapshot",
+        "snapshot of another row",
+        "keyless snapshot",
+        "keyless snapshot again",
+        "keyless insert",
+    )
+    assert len({rows[name]["event_id"] for name in names}) == len(names)
+
+
+def test_a_table_without_any_key_is_keyless(rows: dict[str, dict[str, Any]]) -> None:
+    insert = rows["keyless insert"]
+    assert members(insert, "key_columns", "row_key") == ([], '{"a":null,"b":1}')
+
+
+def test_the_projects_key_stands_in_for_a_published_one(rows: dict[str, dict[str, Any]]) -> None:
+    published = rows["insert"]
+    assert published["key_columns"] == ["id"]
+    of_project = rows["key of the project"]
+    assert members(of_project, "key_columns", "row_key") == (
+        ["day", "line"], '{"day":"mon","line":2}',
+    )  # fmt: skip
+    assert rows["hidden row id beside the project's key"]["key_columns"] == ["id"]
+
+
+def test_rowid_is_the_key_of_an_oracle_table_without_one(rows: dict[str, dict[str, Any]]) -> None:
+    keyless = rows["oracle without a key"]
+    assert members(keyless, "source_type", "table_id", "row_key") == (
+        "oracle", "ORCL.HR.EMPLOYEES", '{"rowid":"AAIUMPAAFAACxExAAE"}',
+    )  # fmt: skip
+    assert rows["oracle with a key"]["row_key"] == '{"ID":1}'
+    assert rows["a column that is called rowid"]["key_columns"] == []
+
+
+def test_key_columns_may_have_odd_names(rows: dict[str, dict[str, Any]]) -> None:
+    row = rows["odd names"]
+    assert row["key_columns"] == ODD_KEYS
+    assert row["row_key"] == json.dumps(ODD_ROW, ensure_ascii=False, separators=(",", ":"))
+
+
+def test_null_is_a_value_and_a_column_that_is_not_carried_is_unavailable(
+    rows: dict[str, dict[str, Any]],
+) -> None:
+    update = rows["null and not carried"]
+    assert members(update, "before", "after", "unavailable_columns") == (
+        {"id": 1}, {"id": 1, "name": None}, ["body"],
+    )  # fmt: skip
+    assert rows["not carried in a delete"]["unavailable_columns"] == ["name"]
+
+
+def test_values_are_exact_as_published(rows: dict[str, dict[str, Any]], spark: SparkSession) -> None:
+    row = rows["exact values"]
+    assert row["row_key"] == f'{{"id":{BIG}}}'
+    assert row["after"]["id"] == BIG
+    assert row["after"]["price"] == "1.100000"
+    assert row["sequence"]["position"] == Decimal(f"{BIG}{BIG}")
+
+
+def test_a_time_may_be_text_or_absent(rows: dict[str, dict[str, Any]]) -> None:
+    times = ("event_at", "published_at", "checkpoint_at")
+    assert members(rows["times as text"], *times) == tuple(map(utc, TIMES.values()))
+    assert members(rows["no times"], *times) == (None,) * 3
+
+
+def test_members_that_are_not_there_are_as_null(rows: dict[str, dict[str, Any]]) -> None:
+    row = rows["insert without null members"]
+    assert members(row, "op", "table_id", "source_type", "key_columns", "after", "event_at") == (
+        "insert", "t", None, [], A, None,
+    )  # fmt: skip
+
+
+def test_unknown_members_are_ignored(rows: dict[str, dict[str, Any]]) -> None:
+    assert rows["insert with more members"]["event_id"] == rows["insert"]["event_id"]
+    assert rows["insert with more members"]["after"] == A
+
+
+def test_a_schema_column_without_a_name_is_ignored(rows: dict[str, dict[str, Any]]) -> None:
+    row = rows["nameless column"]
+    assert members(row, "column_types", "unavailable_columns") == ({"id": None}, [])
+
+
+def test_a_statement_keeps_its_text_and_table(rows: dict[str, dict[str, Any]]) -> None:
+    alter = rows["alter"]
+    assert members(alter, "record_type", "table_id", "ddl_text", "ddl_meta", "ends_rows") == (
+        "ddl", "shop.orders", "ALTER TABLE orders ADD note text", "rO0ABXNyACk=", False,
+    )  # fmt: skip
+    assert alter["sequence"]["position"] == Decimal("1620457642589000001")
+    assert alter["event_at"] == utc(TIMES["eventTime"])
+    assert members(alter, "event_id", "row_key", "key_columns") == (None,) * 3
+
+
+def test_a_truncate_ends_the_rows_of_its_table(rows: dict[str, dict[str, Any]]) -> None:
+    truncate = rows["truncate"]
+    assert members(truncate, "record_type", "table_id", "ends_rows") == ("ddl", "shop.orders", True)
+    assert truncate["sequence"]["position"] == Decimal("1620457642589000001")
+
+
+def test_a_statement_may_have_neither_table_nor_position(rows: dict[str, dict[str, Any]]) -> None:
+    query = rows["query without a table"]
+    assert members(query, "record_type", "table_id", "ddl_text") == (
+        "ddl", "old", "DROP DATABASE old",
+    )  # fmt: skip
+
+
+def test_a_transaction_record_has_no_row(rows: dict[str, dict[str, Any]]) -> None:
+    begin = rows["begin"]
+    assert members(begin, "record_type", "source_op", "event_at", "event_id", "row_key") == (
+        "transaction", "TRANSACTION_BEGIN", utc(TIMES["eventTime"]), None, None,
+    )  # fmt: skip
+
+
+def test_a_message_is_parsed_once(spark: SparkSession) -> None:
+    staging = dataworks_json.parse(landed(spark, [INSERT]), SETTINGS)
+    plan = staging._jdf.queryExecution().executedPlan().toString()
+    assert plan.count("from_json") == 1

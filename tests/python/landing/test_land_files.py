@@ -1,0 +1,320 @@
+"""`cdc-marts land files`, from files to landing tables."""
+
+from __future__ import annotations
+
+import datetime as dt
+import gzip
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from pyspark.sql import Row, SparkSession
+from typer.testing import CliRunner, Result
+
+from cdc_marts import project
+from cdc_marts.cli import app
+from cdc_marts.formats import SOURCE_FORMATS
+from cdc_marts.landing import files
+from cdc_marts.landing.lines import lines_of
+from cdc_marts.landing.tables import create_landing_tables
+
+PROJECT = Path(__file__).parents[3]
+TABLE = "landing.canal_json"
+
+Land = Callable[..., Result]
+
+
+@pytest.fixture
+def catalog(spark: SparkSession, tmp_path: Path) -> Iterator[SparkSession]:
+    """The shared session over an empty catalog."""
+    name = f"empty_{uuid4().hex}"
+    settings = f"spark.sql.catalog.{name}"
+    spark.conf.set(settings, "org.apache.iceberg.spark.SparkCatalog")
+    spark.conf.set(f"{settings}.type", "hadoop")
+    spark.conf.set(f"{settings}.warehouse", str(tmp_path / "warehouse"))
+    spark.catalog.setCurrentCatalog(name)
+    yield spark
+    spark.catalog.setCurrentCatalog("spark_catalog")
+
+
+@pytest.fixture
+def land(catalog: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Land:
+    """Runs `cdc-marts land files --format canal_json …` in the shared session."""
+
+    @contextmanager
+    def session(target: str, **_: Any) -> Iterator[SparkSession]:
+        yield catalog
+
+    monkeypatch.setattr(project, "spark_session", session)
+
+    def run(*arguments: object, stdin: bytes = b"") -> Result:
+        command = ["land", "files", "--format", "canal_json", *map(str, arguments)]
+        return CliRunner().invoke(app, command, input=stdin)
+
+    return run
+
+
+def envelope(offset: Any, value: str | None = "{}", **members: Any) -> str:
+    coordinates = {"topic": "shop", "partition": 0, "offset": offset}
+    return json.dumps({**coordinates, "value": value, **members}, ensure_ascii=False)
+
+
+def written(path: Path, *lines: str | bytes) -> Path:
+    as_bytes = (line.encode() if isinstance(line, str) else line for line in lines)
+    path.write_bytes(b"".join(line + b"\n" for line in as_bytes))
+    return path
+
+
+def rows(session: SparkSession) -> list[Row]:
+    return session.table(TABLE).orderBy("topic", "partition", "offset").collect()
+
+
+def values(session: SparkSession) -> list[tuple[int, bytes]]:
+    return [(row.offset, bytes(row.value)) for row in rows(session)]
+
+
+def commits(session: SparkSession) -> int:
+    return session.table(f"{TABLE}.snapshots").count()
+
+
+def test_envelopes_land_byte_for_byte(land: Land, catalog: SparkSession, tmp_path: Path) -> None:
+    before = dt.datetime.now(dt.timezone.utc).replace(tzinfo=None)
+    path = written(
+        tmp_path / "messages.jsonl",
+        b"\xef\xbb\xbf" + envelope(0, '{"name":"\u2028 表"}', key="k", timestamp=1).encode(),
+        "",
+        '{"topic":"shop","partition":1,"offset":7,"value_base64":"AP8K"}\r',
+        envelope(2**63 - 1, None, timestamp=None),
+    )
+
+    result = land(path)
+
+    first, last, other = rows(catalog)
+    landed_at = first.landed_at
+    assert first == Row(
+        topic="shop",
+        partition=0,
+        offset=0,
+        timestamp=dt.datetime(1970, 1, 1, 0, 0, 0, 1000),
+        key=bytearray(b"k"),
+        value=bytearray('{"name":"\u2028 表"}'.encode()),
+        landed_at=landed_at,
+    )
+    assert (last.offset, last.value, last.timestamp) == (2**63 - 1, None, None)
+    assert (other.partition, other.offset, other.value) == (1, 7, bytearray(b"\0\xff\n"))
+    assert before <= landed_at <= dt.datetime.now(dt.timezone.utc).replace(tzinfo=None)
+    assert commits(catalog) == 1
+    assert result.exit_code == 0
+    assert "Landed 3 messages in landing.canal_json" in result.stdout
+    assert "shop, partition 1: 1 message, offsets 7 to 7" in result.stdout
+    assert "uv run dbt build --target local" in result.stdout
+
+
+def test_wrong_lines_are_reported_and_the_others_land(
+    land: Land, catalog: SparkSession, tmp_path: Path
+) -> None:
+    first = written(tmp_path / "a.jsonl", envelope(0), "", "{nope}", envelope("1"))
+    second = written(tmp_path / "b.jsonl", b"\xff", envelope(2))
+
+    result = land(first, second)
+
+    assert [row.offset for row in rows(catalog)] == [0, 2]
+    assert result.exit_code == 1
+    assert f"{first}:3: not JSON" in result.stderr
+    assert f"{first}:4: `offset` must be an integer" in result.stderr
+    assert f"{second}:1: not UTF-8" in result.stderr
+    assert "Left out 3 wrong lines" in result.stdout
+
+
+def test_a_flood_of_wrong_lines_is_counted(land: Land, tmp_path: Path) -> None:
+    result = land(written(tmp_path / "a.jsonl", *["nope"] * 1_234))
+
+    assert len(result.stderr.splitlines()) == 101
+    assert "and 1,134 more wrong lines" in result.stderr
+    assert "Landed 0 messages" in result.stdout
+
+
+def test_bare_messages_take_the_offsets_after_those_of_the_topic(
+    land: Land, catalog: SparkSession, tmp_path: Path
+) -> None:
+    land(
+        written(
+            tmp_path / "envelopes.jsonl",
+            envelope(41, "landed"),
+            envelope(99, partition=1),
+            envelope(99, topic="other"),
+        )
+    )
+    last = written(tmp_path / "z", "c")
+    first = written(tmp_path / "a", b"a\xff\r", "", " b")
+
+    result = land("--topic", "shop", last, first)
+
+    shop = [row for row in rows(catalog) if (row.topic, row.partition) == ("shop", 0)]
+    assert [(row.offset, bytes(row.value)) for row in shop] == [
+        (41, b"landed"),
+        (42, b"c"),
+        (43, b"a\xff\r"),
+        (44, b" b"),
+    ]
+    assert (shop[1].key, shop[1].timestamp) == (None, None)
+    assert commits(catalog) == 2
+    assert "shop, partition 0: 3 messages, offsets 42 to 44" in result.stdout
+
+
+def test_compressed_files_and_stdin_are_read_like_others(
+    land: Land, catalog: SparkSession, tmp_path: Path
+) -> None:
+    compressed = tmp_path / "messages.gz"
+    # Files appended to one another are one file to gzip.
+    compressed.write_bytes(gzip.compress(b"\xef\xbb\xbfa\nb") + gzip.compress(b"c\nd"))
+
+    land("--topic", "shop", compressed, "-", stdin=b"e\n\nf")
+
+    expected = [b"a", b"bc", b"d", b"e", b"f"]
+    assert values(catalog) == list(enumerate(expected))
+
+
+def test_more_than_a_chunk_is_still_one_commit(
+    land: Land, catalog: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "CHUNK_SIZE", 1_000)
+    path = written(tmp_path / "bare", *(f"message {number}" for number in range(25)))
+
+    land("--topic", "shop", path)
+
+    assert values(catalog) == [(number, b"message %d" % number) for number in range(25)]
+    assert commits(catalog) == 1
+
+
+def test_a_damaged_file_lands_nothing(land: Land, catalog: SparkSession, tmp_path: Path) -> None:
+    good = written(tmp_path / "good", "a")
+    damaged = tmp_path / "damaged.gz"
+    damaged.write_bytes(gzip.compress(os.urandom(10_000))[:-2_000])
+
+    result = land("--topic", "shop", good, damaged)
+
+    assert rows(catalog) == []
+    assert result.exit_code == 1
+    assert f"{damaged} can't be read after line" in result.stderr
+    assert "Nothing was landed." in result.stderr
+
+
+def test_a_file_without_messages_makes_no_commit(
+    land: Land, catalog: SparkSession, tmp_path: Path
+) -> None:
+    result = land(written(tmp_path / "empty", "", " "))
+
+    assert commits(catalog) == 0
+    assert result.exit_code == 0
+    assert "Landed 0 messages" in result.stdout
+
+
+def test_a_topic_whose_offsets_are_used_up_takes_no_more(
+    land: Land, catalog: SparkSession, tmp_path: Path
+) -> None:
+    land(written(tmp_path / "a", envelope(2**63 - 2)))
+
+    result = land("--topic", "shop", written(tmp_path / "b", "fits", "does not"))
+
+    assert len(rows(catalog)) == 1
+    assert result.exit_code == 1
+    assert "no offset left" in result.stderr
+
+
+def test_landing_tables_have_the_shape_of_kafkas_source(catalog: SparkSession) -> None:
+    create_landing_tables(catalog)
+    create_landing_tables(catalog)
+
+    tables = {row.tableName for row in catalog.sql("show tables in landing").collect()}
+    assert tables == set(SOURCE_FORMATS)
+    columns = [
+        (column.name, column.dataType.simpleString(), column.nullable)
+        for column in catalog.table("landing.dts_avro").schema.fields
+    ]
+    assert columns == [
+        ("topic", "string", False),
+        ("partition", "int", False),
+        ("offset", "bigint", False),
+        ("timestamp", "timestamp", True),
+        ("key", "binary", True),
+        ("value", "binary", True),
+        ("landed_at", "timestamp", False),
+    ]
+
+
+def test_use_that_is_wrong_says_so_before_spark_starts(tmp_path: Path) -> None:
+    path = written(tmp_path / "a", envelope(0))
+
+    def fails(*arguments: object) -> str:
+        result = CliRunner().invoke(app, ["land", "files", *map(str, arguments)])
+        assert result.exit_code == 2
+        return result.stderr
+
+    unknown_format = fails("--format", "avro", path)
+    assert all(name in unknown_format for name in SOURCE_FORMATS)
+    assert all(name in fails(path) for name in SOURCE_FORMATS)
+    assert "There is no file" in fails("--format", "canal_json", "nope.jsonl")
+    assert "is a folder" in fails("--format", "canal_json", "/")
+    assert "--topic needs a name" in fails("--format", "canal_json", "--topic", " ", path)
+    assert "it has demo, local" in fails("--format", "canal_json", "--target", "moon", path)
+
+
+def test_lines_end_at_line_feeds_only(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    path.write_bytes("a\u2028b\x0b\x0c\x85\rc\n\n  \n\ufeff\nd".encode())
+    read: list[int] = []
+
+    lines = list(lines_of(path, read.append))
+
+    assert lines == [
+        (1, "a\u2028b\x0b\x0c\x85\rc".encode()),
+        (4, "\ufeff".encode()),
+        (5, b"d"),
+    ]
+    assert sum(read) == path.stat().st_size
+
+
+def test_stdin_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    stdin = io.TextIOWrapper(io.BytesIO(b"a\nb\n"))
+    monkeypatch.setattr(sys, "stdin", stdin)
+
+    assert list(lines_of(Path("-"))) == [(1, b"a"), (2, b"b")]
+    assert not stdin.buffer.closed
+
+
+def test_the_project_is_found_from_its_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert project.project_root(PROJECT) == PROJECT
+    # A dbt project of its own, in the project.
+    assert project.project_root(PROJECT / "src" / "dbt" / "include" / "spark_session") == PROJECT
+    with pytest.raises(project.ProjectError, match="not inside the project"):
+        project.project_root(tmp_path)
+
+
+def test_the_command_lands_in_the_home_of_its_target(tmp_path: Path) -> None:
+    path = written(tmp_path / "bare", "a", "b")
+    command = Path(sys.executable).with_name("cdc-marts")
+
+    def run() -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [command, "land", "files", "--format", "canal_json", "--topic", "shop", path],
+            cwd=PROJECT / "tests",
+            env={**os.environ, "CDC_MARTS_HOME": str(tmp_path), "CDC_MARTS_DRIVER_MEMORY": "1g"},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+
+    assert "offsets 0 to 1" in run().stdout
+    assert (tmp_path / "local" / "catalog.db").is_file()
+    assert "offsets 2 to 3" in run().stdout
