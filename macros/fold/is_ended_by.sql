@@ -4,16 +4,17 @@
   a partition; between partitions only the time at the source tells.
 -#}
 {% macro is_ended_by(event, end, sequence='sequence', event_at='event_at') -%}
-{%- set landing_ordered = [] -%}
-{%- for source_format, ordered_by in var('source_formats').items() if ordered_by == 'landing' -%}
-  {%- do landing_ordered.append("'" ~ source_format ~ "'") -%}
-{%- endfor -%}
 case
     when
-        {{ event }}.source_format in ({{ landing_ordered | join(', ') }})
+        {{ event }}.source_format in (
+            {% for source_format in formats_that('ordered_by_landing') -%}
+            '{{ source_format }}'{{ "," if not loop.last }}
+            {% endfor -%}
+        )
         and (
             {{ event }}.topic <> {{ end }}.topic
-            or {{ event }}.{{ sequence }}.`partition` <> {{ end }}.sequence.`partition`
+            or {{ event }}.{{ sequence }}.`partition`
+            <> {{ end }}.sequence.`partition`
         )
         then {{ event }}.{{ event_at }} < {{ end }}.event_at
     else {{ event }}.{{ sequence }} < {{ end }}.sequence

@@ -1,6 +1,6 @@
 {#- The landing tables, created where they are not; anyone may append to them. -#}
 {% macro create_landing_tables() -%}
-  {%- if execute and flags.WHICH in ('run', 'build', 'seed', 'show') -%}
+  {%- if execute -%}
     {%- do adapter.create_schema(api.Relation.create(schema='landing')) -%}
     {%- for source_format in var('source_formats') -%}
       {%- if load_relation(source('landing', source_format)) is none -%}

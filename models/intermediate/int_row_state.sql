@@ -32,15 +32,43 @@ recounted_tables as (
 
 ),
 
+-- Keys left by split updates whose before half came after the event was read.
+late_effects as (
+
+    select late_effects.*
+    from {{ ref('int_row_effects') }} as late_effects
+    left semi join {{ new_rows(ref('int_records')) }} as new_halves
+        on
+            new_halves.record_type = 'update_before'
+            and late_effects.pairing_id = new_halves.pairing_id
+            and late_effects.row_key = new_halves.row_key
+    left anti join new_effects
+        on
+            late_effects.event_id = new_effects.event_id
+            and late_effects.row_key = new_effects.row_key
+    where late_effects.pairing_id is not null and not late_effects.is_upsert
+
+),
+
+unread_effects as (
+
+    select * from new_effects
+
+    union all
+
+    select * from late_effects
+
+),
+
 effects as (
 
-    select new_effects.*
-    from new_effects
+    select unread_effects.*
+    from unread_effects
     left anti join recounted_tables
         on
-            new_effects.is_keyless
-            and new_effects.source_format = recounted_tables.source_format
-            and new_effects.table_id = recounted_tables.table_id
+            unread_effects.is_keyless
+            and unread_effects.source_format = recounted_tables.source_format
+            and unread_effects.table_id = recounted_tables.table_id
 
     union all
 

@@ -2,6 +2,7 @@
     config(
         materialized='incremental',
         incremental_strategy='append',
+        pre_hook='{{ amend_split_updates() }}',
     )
 }}
 

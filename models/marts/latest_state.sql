@@ -9,6 +9,8 @@ live_rows as (
 
 table_ends as (select * from {{ ref('int_table_ends') }}),
 
+table_columns as (select * from {{ ref('int_table_columns') }}),
+
 -- Rows of keyless tables that a table's end took are out of their counts already.
 outliving_rows as (
 
@@ -31,20 +33,28 @@ outliving_rows as (
 current_rows as (
 
     select
-        source_format,
-        table_id,
-        database_name,
-        schema_name,
-        table_name,
-        row_key,
-        `row`,
-        row_count,
-        last_op,
-        last_event_id,
-        last_event_at,
-        last_sequence,
-        first_event_at
+        outliving_rows.source_format,
+        outliving_rows.table_id,
+        outliving_rows.database_name,
+        outliving_rows.schema_name,
+        outliving_rows.table_name,
+        outliving_rows.row_key,
+        {{ without_dropped_columns(
+            'outliving_rows.`row`',
+            'outliving_rows.last_sequence',
+            'table_columns',
+        ) }} as `row`,
+        outliving_rows.row_count,
+        outliving_rows.last_op,
+        outliving_rows.last_event_id,
+        outliving_rows.last_event_at,
+        outliving_rows.last_sequence,
+        outliving_rows.first_event_at
     from outliving_rows
+    left join table_columns
+        on
+            outliving_rows.source_format = table_columns.source_format
+            and outliving_rows.table_id = table_columns.table_id
 
 )
 

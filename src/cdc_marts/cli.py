@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import signal
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
 
 FAILED = 1
 WRONG_USE = 2
+INTERRUPTED = 130
 
 SourceFormat = Enum("SourceFormat", {name: name for name in SOURCE_FORMATS})
 
@@ -165,13 +169,24 @@ def _session(target: str) -> Iterator[SparkSession]:
         try:
             with project.spark_session(target, on_notice=_say) as session:
                 starting.stop()
+                # Spark's own handler asks the JVM in the middle of another answer.
+                signal.signal(signal.SIGINT, _interrupt)
                 yield session
+        except KeyboardInterrupt:
+            _stop("Interrupted.", INTERRUPTED)
         except project.ProjectError as error:
             _stop(str(error), WRONG_USE)
         except DbtRuntimeError as error:
             _stop(error.msg, FAILED)
         except (PySparkException, Py4JError) as error:
             _stop(f"Spark failed, and nothing was landed: {message_of(error)}", FAILED)
+
+
+def _interrupt(*_: object) -> NoReturn:
+    # Of a call that is broken off Spark has much to say.
+    logging.disable()
+    warnings.simplefilter("ignore")
+    raise KeyboardInterrupt
 
 
 def _summarize(landing: Landing, target: str) -> None:

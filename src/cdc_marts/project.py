@@ -69,13 +69,14 @@ def _credentials(
     from dbt.config.renderer import ProfileRenderer
     from dbt.flags import set_from_args
     from dbt_common.context import set_invocation_context
-    from dbt_common.events.event_manager_client import add_callback_to_manager
+    from dbt_common.events.event_manager_client import add_callback_to_manager, cleanup_event_logger
     from dbt_common.exceptions import DbtBaseException
 
     # What dbt's own command line sets up before it reads a profile.
     set_invocation_context(dict(os.environ))
     profiles_dir = os.environ.get("DBT_PROFILES_DIR") or str(root / "profiles")
     set_from_args(Namespace(project_dir=str(root), profiles_dir=profiles_dir), None)
+    cleanup_event_logger()
     add_callback_to_manager(lambda event: _pass_on(event, on_notice))
     try:
         profiles = read_profile(profiles_dir)
@@ -97,4 +98,4 @@ def _credentials(
 
 def _pass_on(event: Any, on_notice: Callable[[str], None]) -> None:
     if event.info.level in ("info", "warn", "error"):
-        on_notice(event.info.msg)
+        on_notice(event.info.msg.removeprefix("Spark adapter: "))

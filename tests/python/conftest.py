@@ -1,31 +1,60 @@
-"""Fixtures that all Python tests share."""
+"""Fixtures that all Python tests share: one Spark session a process, made by the dbt adapter."""
 
 from __future__ import annotations
 
+import copy
+import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import jinja2
 import pytest
+import yaml
 from pyspark.sql import SparkSession
+
+from dbt.adapters.spark_session import SparkSessionCredentials
+from dbt.adapters.spark_session.session import close_session
+
+PROFILES = Path(__file__).parents[2] / "profiles" / "profiles.yml"
+
+#: Two cores and small data: more tasks than one only cost time.
+SMALL = {
+    "spark.master": "local[2]",
+    "spark.driver.memory": "2g",
+    "spark.sql.shuffle.partitions": "1",
+}
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
-    """One small local session for parser tests."""
-    jars = ",".join(str(jar) for jar in (Path.home() / ".ivy2.5.2" / "jars").glob("*.jar"))
-    session = (
-        SparkSession.builder.master("local[1]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.jars", jars)
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.ansi.enabled", "false")
-        .config("spark.sql.shuffle.partitions", "1")
-        .config("spark.sql.mapKeyDedupPolicy", "LAST_WIN")
-        .config("spark.sql.optimizer.enableJsonExpressionOptimization", "false")
-        .config("spark.sql.legacy.javaCharsets", "true")
-        .config("spark.sql.legacy.codingErrorAction", "true")
-        .getOrCreate()
+def spark_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The home folder of this process's catalog and warehouse; every xdist worker has its own."""
+    return tmp_path_factory.mktemp("spark_home")
+
+
+@pytest.fixture(scope="session")
+def spark_target(spark_home: Path) -> dict[str, Any]:
+    """Target `local` of the project, small and with a home of its own."""
+    profiles = jinja2.Template(PROFILES.read_text()).render(
+        env_var=lambda name, default=None: os.environ.get(name, default)
     )
-    session.sparkContext.setLogLevel("ERROR")
+    target = copy.deepcopy(yaml.safe_load(profiles)["cdc_marts"]["outputs"]["local"])
+    target.update(home=str(spark_home), threads=2)
+    target["conf"].update(SMALL)
+    return target
+
+
+@pytest.fixture(scope="session")
+def spark(spark_target: dict[str, Any], spark_home: Path) -> Iterator[SparkSession]:
+    """The session that dbt's threads share too: the `local` target's, with Iceberg and Avro."""
+    folder = Path.cwd()
+    jvm_folder = spark_home / "cwd"
+    jvm_folder.mkdir()
+    # What the JVM leaves where it was started is seen, and is not left in the project.
+    os.chdir(jvm_folder)
+    try:
+        session = SparkSessionCredentials.from_dict({"database": None, **spark_target}).session()
+    finally:
+        os.chdir(folder)
     yield session
-    session.stop()
+    close_session()

@@ -34,6 +34,7 @@ SOURCE_FORMAT = "datahub_tuple"
 
 #: The code table's name for the row before an update, whose operation is U as well.
 _UPDATE_BEFORE = "U (before image)"
+_LONGEST_NAME = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,8 @@ class Dialect:
     column_prefix: str = ""
 
     @property
-    def metadata_names(self) -> Column:
-        return F.array(*(F.lit(name) for names in self.names.values() for name in names))
+    def metadata_names(self) -> list[str]:
+        return [name for names in self.names.values() for name in names]
 
 
 def _dts(metadata_prefix: str, column_prefix: str) -> Dialect:
@@ -159,7 +160,7 @@ def _dialect() -> Column:
     present = F.map_keys("message")
     return F.coalesce(
         *(
-            F.when(F.arrays_overlap(present, dialect.metadata_names), name)
+            F.when(F.arrays_overlap(present, F.array(*map(F.lit, dialect.metadata_names))), name)
             for name, dialect in _dialects().items()
         )
     )
@@ -175,20 +176,25 @@ def _per_dialect(reading: Callable[[Dialect], Column]) -> Column:
 
 
 def _metadata(dialect: Dialect) -> Column:
-    """struct of texts, alike for all dialects; `lacks` names the required ones that are not there."""
-    texts = {
-        meaning: F.coalesce(F.lit(None).cast("string"), *map(_text, names))
-        for meaning, names in dialect.names.items()
-    }
-    lacks = F.array_compact(
+    """struct of texts, alike for all dialects."""
+    return F.struct(
+        *(
+            F.coalesce(*map(_text, names), F.lit(None).cast("string")).alias(meaning)
+            for meaning, names in dialect.names.items()
+        )
+    )
+
+
+def _lacking(dialect: Dialect) -> Column:
+    """The names of the required metadata that is not there."""
+    return F.array_compact(
         F.array(
             *(
-                F.when(non_empty(texts[meaning]).isNull(), dialect.names[meaning][0])
+                F.when(non_empty(F.col("metadata")[meaning]).isNull(), dialect.names[meaning][0])
                 for meaning in dialect.required
             )
         )
     )
-    return F.struct(*(text.alias(meaning) for meaning, text in texts.items()), lacks.alias("lacks"))
 
 
 def _text(name: str) -> Column:
@@ -197,13 +203,15 @@ def _text(name: str) -> Column:
 
 def _row_columns(dialect: Dialect) -> Column:
     """The row's own columns under the names that they have at the source."""
-    columns = F.map_filter(
-        "message", lambda name, _: ~F.array_contains(dialect.metadata_names, name)
-    )
-    if not dialect.column_prefix:
+    prefix = dialect.column_prefix
+    columns = F.map_filter("message", lambda name, _: ~name.isin(dialect.metadata_names))
+    if not prefix:
         return columns
     return F.transform_keys(
-        columns, lambda name, _: F.regexp_replace(name, f"^{dialect.column_prefix}", "")
+        columns,
+        lambda name, _: F.when(
+            name.startswith(prefix), F.substring(name, len(prefix) + 1, _LONGEST_NAME)
+        ).otherwise(name),
     )
 
 
@@ -230,9 +238,9 @@ def _broken() -> Column:
             "no metadata column of DataWorks or DTS is there: does the topic carry such tuples?",
         ),
         (
-            F.size("metadata.lacks") > 0,
+            F.size(_per_dialect(_lacking)) > 0,
             "missing_field",
-            F.concat(F.lit("the tuple has no "), F.array_join("metadata.lacks", ", ")),
+            F.concat(F.lit("the tuple has no "), F.array_join(_per_dialect(_lacking), ", ")),
         ),
         (
             F.col("meaning").isNull(),

@@ -42,6 +42,7 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
     The session needs `dts_schema.JVM_OPTIONS`: without them damaged bytes can
     take all memory.
     """
+    keys_text = non_empty(F.col("record.tags")["pk_uk_info"])
     named = _read_record(messages).select(
         *COORDINATES,
         "value",
@@ -50,13 +51,11 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
         F.col("record.operation").alias("source_op"),
         F.lower("record.source.sourceType").alias("source_type"),
         *_names_of(F.col("record.objectName")),
-        *(
-            F.col(f"record.{member}")
-            for member in ("id", "sourcePosition", "sourceTxid")
-        ),
+        *(F.col(f"record.{member}") for member in ("id", "sourcePosition", "sourceTxid")),
         F.col("record.sourceTimestamp").alias("source_seconds"),
         _last(F.col("record.processTimestamps")).alias("processed_millis"),
-        non_empty(F.col("record.tags")["pk_uk_info"]).alias("keys_text"),
+        keys_text.alias("keys_text"),
+        F.from_json(keys_text, "map<string,array<string>>").alias("keys"),
         F.col("record.afterImages.member_string").alias("statement"),
         _columns()["name"].alias("columns"),
         _columns()["dataTypeNumber"].cast("array<string>").alias("types"),
@@ -64,36 +63,28 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
         *_image("after"),
     )
     op = F.col("meaning.op")
-    keyed = named.select(
-        "*", F.from_json("keys_text", "map<string,array<string>>").alias("keys")
-    )
-    checked = keyed.select(
+    checked = named.select(
         "*",
-        F.coalesce(
-            "unreadable", _broken(), "unreadable_before", "unreadable_after"
-        ).alias("rejection"),
+        F.coalesce("unreadable", _broken(), "unreadable_before", "unreadable_after").alias(
+            "rejection"
+        ),
     )
     is_read = F.col("rejection").isNull()
     columned = checked.select(
         "*",
-        F.when(is_read & op.isin("update", "delete"), _carried("values_before")).alias(
+        F.when(is_read & op.isin("update", "delete"), _carried(F.col("values_before"))).alias(
             "row_before"
         ),
-        F.when(is_read & (op != "delete"), _carried("values_after")).alias("row_after"),
+        F.when(is_read & (op != "delete"), _carried(_values_after(op))).alias("row_after"),
         key_columns_of(
             _published_key(F.col("keys")),
             key_settings,
             F.concat_ws(".", "database_name", "schema_name", "table_name"),
         ).alias("key_columns"),
     )
-    # An update leaves unchanged what it carries of the row before and not of the row after.
-    completed = columned.withColumn(
-        "row_after",
-        F.coalesce(overlay(F.col("row_before"), F.col("row_after")), "row_after"),
-    )
     row = F.when(op == "delete", F.col("row_before")).otherwise(F.col("row_after"))
     return to_staging(
-        completed,
+        columned,
         SOURCE_FORMAT,
         rejection=F.col("rejection"),
         record_type=F.col("meaning.record_type"),
@@ -184,12 +175,18 @@ def _image(side: str) -> tuple[Column, ...]:
     )
 
 
-def _carried(values: str) -> Column:
+def _values_after(op: Column) -> Column:
+    """An update leaves unchanged what it carries of the row before and not of the row after."""
+    before, after = F.col("values_before"), F.col("values_after")
+    is_partial = F.exists(after, lambda value: value.isNull())
+    completed = F.zip_with(after, before, lambda new, old: F.coalesce(new, old))
+    return F.when((op == "update") & before.isNotNull() & is_partial, completed).otherwise(after)
+
+
+def _carried(values: Column) -> Column:
     """Values by position -> map<column, value> of those that the message carries."""
-    return F.map_filter(
-        F.map_from_arrays(F.col("columns"), F.col(values)),
-        lambda _, value: value.isNotNull(),
-    )
+    columns = F.map_from_arrays(F.col("columns"), values)
+    return F.map_filter(columns, lambda _, value: value.isNotNull())
 
 
 def _published_key(keys: Column) -> Column:
@@ -260,8 +257,7 @@ def _broken() -> Column:
             "DELETE needs the row in `beforeImages`",
         ),
         (
-            is_row
-            & ((F.array_size(before) != columns) | (F.array_size(after) != columns)),
+            is_row & ((F.array_size(before) != columns) | (F.array_size(after) != columns)),
             "malformed_avro",
             "an image has not as many values as `fields` has columns",
         ),

@@ -12,7 +12,8 @@ from cdc_marts.parsing.charsets import UTF8, is_known_charset, is_text, is_utf8,
 from cdc_marts.parsing.messages import rejection
 from cdc_marts.parsing.values import is_epoch_seconds
 
-#: Digits before and after the point that a decimal(38,19) takes, and that a decimal(38,0) takes.
+#: What a bigint, a decimal(38,19) and a decimal(38,0) surely hold.
+_SHORT_INTEGER = r"^-?[0-9]{1,18}$"
 _SHORT_DECIMAL = r"^-?[0-9]{1,19}\.[0-9]{1,19}$"
 _LONG_INTEGER = r"^-?[0-9]{1,38}$"
 #: Sign, digits before and after the point without outer zeros, exponent.
@@ -36,9 +37,7 @@ def value_of(value: Column) -> Column:
         "Timestamp": _timestamp_text(value["member_Timestamp"]),
         "TextObject": value["member_TextObject"]["value"],
         "BinaryObject": F.base64(value["member_BinaryObject"]["value"]),
-        "TimestampWithTimeZone": F.concat(
-            _date_time_text(zoned["value"]), zoned["timezone"]
-        ),
+        "TimestampWithTimeZone": F.concat(_date_time_text(zoned["value"]), zoned["timezone"]),
         "TextGeometry": value["member_TextGeometry"]["value"],
         "BinaryGeometry": F.base64(value["member_BinaryGeometry"]["value"]),
     }
@@ -67,9 +66,7 @@ def unreadable_value(names: Column, values: Column) -> Column:
         values["member_Integer"]["value"],
         values["member_Decimal"]["value"],
     )
-    other_charsets = F.array_except(
-        characters["charset"], F.array(F.lit(None), *map(F.lit, UTF8))
-    )
+    other_charsets = F.array_except(characters["charset"], F.array(F.lit(None), *map(F.lit, UTF8)))
     reasons = F.zip_with(names, values, _unreadable)
     # One look at all texts together spares most images the look at each value.
     return F.when(
@@ -83,14 +80,12 @@ def number_of(text: Column) -> Column:
 
     Text too for what is no number, such as PostgreSQL's NaN.
     """
-    long = text.try_cast("bigint")
+    plain = _plain_number(text)
     return (
-        F.when(long.cast("string") == text, long.cast("variant"))
+        F.when(text.rlike(_SHORT_INTEGER), text.cast("bigint").cast("variant"))
         .when(text.rlike(_SHORT_DECIMAL), text.cast("decimal(38,19)").cast("variant"))
         .when(text.rlike(_LONG_INTEGER), text.cast("decimal(38,0)").cast("variant"))
-        .otherwise(
-            F.coalesce(F.try_parse_json(_plain_number(text)), text.cast("variant"))
-        )
+        .otherwise(F.coalesce(F.try_parse_json(plain), text.cast("variant")))
     )
 
 
@@ -99,16 +94,17 @@ def _date_time_text(value: Column) -> Column:
     year, month, day = (value[part] for part in ("year", "month", "day"))
     hour, minute, second = (value[part] for part in ("hour", "minute", "second"))
     micros = value["millis"]  # so it is named, but it holds microseconds
-    date = F.concat_ws("-", _digits(year, 4), _digits(month, 2), _digits(day, 2))
-    is_negative = F.least(hour, minute, second, micros) < 0
+    date = F.concat(_digits(year, 4), F.lit("-"), _digits(month, 2), F.lit("-"), _digits(day, 2))
     time = F.concat(
-        F.when(is_negative, "-").otherwise(""),
-        F.concat_ws(":", *(_digits(F.abs(part), 2) for part in (hour, minute, second))),
+        F.when(F.least(hour, minute, second, micros) < 0, "-").otherwise(""),
+        _digits(F.abs(hour), 2),
+        F.lit(":"),
+        _digits(F.abs(minute), 2),
+        F.lit(":"),
+        _digits(F.abs(second), 2),
         _fraction(micros),
     )
-    return F.concat_ws(
-        " ", F.when(year.isNotNull(), date), F.when(hour.isNotNull(), time)
-    )
+    return F.coalesce(F.concat(date, F.lit(" "), time), date, time, F.lit(""))
 
 
 def _timestamp_text(value: Column) -> Column:
@@ -121,9 +117,7 @@ def _timestamp_text(value: Column) -> Column:
 
 
 def _unreadable(name: Column, value: Column) -> Column:
-    data, charset = (
-        value["member_Character"][member] for member in ("value", "charset")
-    )
+    data, charset = (value["member_Character"][member] for member in ("value", "charset"))
     column = F.concat(F.lit("column "), name, F.lit(": "))
     text = F.coalesce(
         value["member_TextObject"]["value"],
@@ -141,16 +135,12 @@ def _unreadable(name: Column, value: Column) -> Column:
         (
             is_utf8(charset) & ~is_text(data, charset),
             "not_utf8",
-            F.concat(
-                column, F.lit("its bytes are not valid UTF-8, as which they are marked")
-            ),
+            F.concat(column, F.lit("its bytes are not valid UTF-8, as which they are marked")),
         ),
         (
             ~is_text(data, charset),
             "malformed_avro",
-            F.concat(
-                column, F.lit("its bytes are not valid in their charset, "), charset
-            ),
+            F.concat(column, F.lit("its bytes are not valid in their charset, "), charset),
         ),
         (
             ~F.is_valid_utf8(text),
@@ -173,26 +163,18 @@ def _digits(number: Column, width: int) -> Column:
 
 def _fraction(micros: Column) -> Column:
     """`.ffffff`, nothing for a whole second."""
-    return F.when(
-        micros != 0, F.concat(F.lit("."), _digits(F.abs(micros), 6))
-    ).otherwise("")
+    return F.when(micros != 0, F.concat(F.lit("."), _digits(F.abs(micros), 6))).otherwise("")
 
 
 def _plain_number(text: Column) -> Column:
     """A number in any notation -> at most 38 digits without exponent, else null."""
-    sign, whole, decimals, exponent = (
-        F.regexp_extract(text, _NUMBER, n) for n in (1, 2, 3, 4)
-    )
-    has_digits = (
-        text.rlike("[0-9]") & text.rlike(_NUMBER) & (F.length(text) <= _LONGEST_NUMBER)
-    )
+    sign, whole, decimals, exponent = (F.regexp_extract(text, _NUMBER, n) for n in (1, 2, 3, 4))
+    has_digits = text.rlike("[0-9]") & text.rlike(_NUMBER) & (F.length(text) <= _LONGEST_NUMBER)
     digits = F.ltrim(F.concat(whole, decimals), F.lit("0"))
     scale = F.length(decimals) - F.coalesce(exponent.try_cast("int"), F.lit(0))
     shifted = F.concat(digits, F.repeat(F.lit("0"), -scale))
     padded = F.lpad(digits, F.greatest(F.length(digits), scale + 1), F.lit("0"))
-    pointed = F.concat(
-        F.left(padded, F.length(padded) - scale), F.lit("."), F.right(padded, scale)
-    )
+    pointed = F.concat(F.left(padded, F.length(padded) - scale), F.lit("."), F.right(padded, scale))
     is_exact = (F.length(digits) + F.greatest(-scale, F.lit(0)) <= 38) & (scale <= 38)
     number = F.when(digits == "", F.lit("0")).otherwise(
         F.concat(

@@ -57,20 +57,22 @@ def _read_whole(
     """One parse a message; `object_of` gives what was read, null if it is no object.
 
     `from_json` takes the first object of a text and ignores the rest.  Read
-    as the member of a wrapping object that has another member behind it, a
-    text with anything after its object, or less than one, breaks the wrapper:
-    one parse also proves that the message was read whole.
+    as the one element of an array in a wrapping object that has another
+    member behind it, a text with anything after its object, or less than one,
+    breaks the wrapper or makes more elements: one parse also proves that the
+    message was read whole.
     """
     text = F.col("value").cast("string")
     wrapped = F.from_json(
-        F.concat(F.lit('{"message":'), text, F.lit(',"end":"."}')),
-        f"message {message_type}, end string, {_CORRUPT} string",
+        F.concat(F.lit('{"messages":['), text, F.lit('],"end":"."}')),
+        f"messages array<{message_type}>, end string, {_CORRUPT} string",
         {"columnNameOfCorruptRecord": _CORRUPT},
     )
-    parsed = messages.select(*COORDINATES, "value", wrapped.alias("wrapped"))
-    is_whole = F.col("wrapped.end").eqNullSafe(".")
+    parsed = messages.select(*COORDINATES, "value", wrapped.alias("wrapped")).select(
+        "*", object_of(F.col("wrapped.messages")[0]).alias("message")
+    )
+    is_whole = F.col("wrapped.end").eqNullSafe(".") & (F.size("wrapped.messages") == 1)
     is_corrupt = F.col(f"wrapped.{_CORRUPT}").isNotNull()
-    message = object_of(F.col("wrapped.message"))
     unreadable = rejection(
         (F.col("value").isNull(), "tombstone", "a queue tombstone has no value"),
         (
@@ -80,7 +82,7 @@ def _read_whole(
             " this format",
         ),
         (
-            ~is_whole | message.isNull(),
+            ~is_whole | F.col("message").isNull(),
             "malformed_json",
             "the value is not exactly one JSON object (cut off, text after the object, or an array"
             " or scalar at the top)",
@@ -94,6 +96,6 @@ def _read_whole(
     return parsed.select(
         *COORDINATES,
         "value",
-        message.alias("message"),
+        "message",
         unreadable.alias("unreadable"),
     )

@@ -62,6 +62,18 @@ def staged(
     return rows_of(parse(landed(spark, values, keys), **settings))
 
 
+def plan_of(staging: DataFrame) -> str:
+    """The physical plan, whole: by default Spark cuts long lists, where a repeated parse hides."""
+    conf = staging.sparkSession.conf
+    limit = "spark.sql.debug.maxToStringFields"
+    usual = conf.get(limit)
+    conf.set(limit, "100000")
+    try:
+        return staging._jdf.queryExecution().executedPlan().toString()
+    finally:
+        conf.set(limit, usual)
+
+
 def _bytes(value: Any) -> bytearray | None:
     if value is None:
         return None

@@ -20,6 +20,7 @@ from dbt.adapters.spark.impl import SparkAdapter
 from dbt.adapters.spark_session.__version__ import version
 from dbt.adapters.spark_session.connections import SparkSessionConnectionManager
 from dbt.adapters.spark_session.increments import (
+    AMENDS_ROWS,
     SNAPSHOT_PROPERTY,
     Reading,
     new_rows_sql,
@@ -98,6 +99,15 @@ class SparkSessionAdapter(SparkAdapter):
             self.session.conf.set(SNAPSHOT_PROPERTY + name, value)
 
     @available
+    def amend_rows(self, sql: str) -> None:
+        """Run a merge that fills in rows of a table, without making them new to its readers."""
+        self.session.conf.set(SNAPSHOT_PROPERTY + AMENDS_ROWS, "true")
+        try:
+            self.execute(sql)
+        finally:
+            self.session.conf.unset(SNAPSHOT_PROPERTY + AMENDS_ROWS)
+
+    @available
     def forget_readings(self) -> None:
         """Keep the writes that follow on this thread free of an earlier model's notes."""
         for name in getattr(self._noted, "names", ()):
@@ -122,6 +132,12 @@ class SparkSessionAdapter(SparkAdapter):
             )
             for name in sorted(names)
         ]
+
+    def drop_schema(self, relation: BaseRelation) -> None:
+        # An Iceberg catalog drops no schema that holds something, cascade or not.
+        for held in self.list_relations_without_caching(relation):
+            self.drop_relation(held)
+        super().drop_schema(relation)
 
     def get_columns_in_relation(self, relation: BaseRelation) -> list[SparkColumn]:
         try:

@@ -23,8 +23,11 @@ SNAPSHOT_PROPERTY = "spark.sql.iceberg.snapshot-property."
 #: How the text of a view names what it reads; dbt writes these names.
 _REFERENCE = re.compile(r"(?P<keyword>\b(?:from|join)\s+)(?P<name>\w+\.\w+)\b", re.IGNORECASE)
 
-#: What a snapshot may do to an append-only table without changing its rows.
+#: Operations of snapshots that bring no new rows: compaction, and deletes.
 _WITHOUT_NEW_ROWS = ("replace", "delete")
+
+#: Note of a snapshot that fills in rows which are there; what reads increments passes it over.
+AMENDS_ROWS = "amends-rows"
 
 
 class NothingNew(Exception):
@@ -80,17 +83,18 @@ def _table_sql(
     current = table.currentSnapshot()
     if current is None:
         return f"(select * from {name} where false)"
-    reading.up_to[name] = current.snapshotId()
+    # A run reads a table up to one snapshot, however often it asks.
+    up_to = reading.up_to.setdefault(name, current.snapshotId())
     watermark = _watermark(session, consumer, name) if consumer is not None else None
     if watermark is None:
         reading.has_new_rows = True
-        return f"(select * from {name} version as of {current.snapshotId()})"
-    if not _has_appends(table, current, watermark, name, str(consumer)):
+        return f"(select * from {name} version as of {up_to})"
+    if not _has_appends(table, up_to, watermark, name, str(consumer)):
         return f"(select * from {name} where false)"
     reading.has_new_rows = True
     return (
         f"(select * from {name} with (`start-snapshot-id` = '{watermark}',"
-        f" `end-snapshot-id` = '{current.snapshotId()}'))"
+        f" `end-snapshot-id` = '{up_to}'))"
     )
 
 
@@ -107,8 +111,8 @@ def _watermark(session: SparkSession, consumer: str, source: str) -> int | None:
     return None
 
 
-def _has_appends(table: Any, current: Any, watermark: int, source: str, consumer: str) -> bool:
-    snapshot_id, found = current.snapshotId(), False
+def _has_appends(table: Any, up_to: int, watermark: int, source: str, consumer: str) -> bool:
+    snapshot_id, found = up_to, False
     while snapshot_id != watermark:
         snapshot = table.snapshot(snapshot_id) if snapshot_id is not None else None
         if snapshot is None:
@@ -119,7 +123,7 @@ def _has_appends(table: Any, current: Any, watermark: int, source: str, consumer
         operation = snapshot.operation()
         if operation == "append":
             found = found or snapshot.summary().get("added-records") not in (None, "0")
-        elif operation not in _WITHOUT_NEW_ROWS:
+        elif operation not in _WITHOUT_NEW_ROWS and not snapshot.summary().get(AMENDS_ROWS):
             raise DbtRuntimeError(
                 f"{source} was overwritten (snapshot {snapshot_id}) after {consumer} read it, so"
                 f" its new rows can't be told from its old ones: rebuild {consumer} and what"

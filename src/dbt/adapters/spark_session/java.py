@@ -25,6 +25,8 @@ _UNNEEDED_MODULE = "--add-modules=jdk.incubator.vector"
 
 def use_java(work_dir: Path) -> None:
     """Point JAVA_HOME at a Java that Spark runs on, through a launcher in `work_dir`."""
+    if os.environ.get("JAVA_HOME") == str(work_dir / "java") and _launcher(work_dir).exists():
+        return  # an earlier start's launcher, of this process or its parent: not the machine's Java
     java = _machine_java()
     if java is not None:
         _write_launcher(work_dir, java)
@@ -88,9 +90,13 @@ def _run_java(java: Path, *arguments: str) -> subprocess.CompletedProcess[str] |
         return None
 
 
+def _launcher(work_dir: Path) -> Path:
+    return work_dir / "java" / "bin" / "java"
+
+
 def _write_launcher(work_dir: Path, java: Path, *options: str) -> None:
     """A `java` that drops the module the wheel lacks, and no Java misses."""
-    launcher = work_dir / "java" / "bin" / "java"
+    launcher = _launcher(work_dir)
     script = f"""#!/bin/sh
 for argument do
   shift

@@ -105,6 +105,8 @@ def _runtime_settings(
     if home is not None:
         # On the class path of the one JVM there is: nothing to copy, nothing to fetch.
         runtime["spark.driver.extraClassPath"] = os.pathsep.join(map(str, jars))
+        # Spark makes this folder even where another catalog is the default; not in the project.
+        runtime["spark.sql.warehouse.dir"] = str(home / "spark-warehouse")
     elif jars:
         runtime["spark.jars"] = ",".join(map(str, jars))
     return runtime

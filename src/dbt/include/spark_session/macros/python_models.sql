@@ -1,5 +1,5 @@
 {#- A Python model becomes a temporary view; dbt writes it like the query of a SQL model. -#}
-{% macro create_python_view(compiled_code, view) %}
+{% macro create_python_view(compiled_code, view) -%}
 {{ compiled_code }}
 # --- dbt ---
 {%- if config.get('reads_new_rows', false) %}

@@ -1,6 +1,10 @@
-{#- Create the table, or put its new content in the place of the old in one commit. -#}
+{#-
+  Create the table, or put its new content in the place of the old: in one commit
+  where the format can, else by dropping the old one first.
+-#}
 {% macro create_or_replace_table(target_relation, existing_relation, query) %}
-  {%- if existing_relation is not none and existing_relation.is_view -%}
+  {%- set is_replaceable = config.get('file_format') in ['delta', 'iceberg'] -%}
+  {%- if existing_relation is not none and (existing_relation.is_view or not is_replaceable) -%}
     {% do adapter.drop_relation(existing_relation) %}
   {%- endif -%}
   {% do adapter.note_reading(target_relation) %}

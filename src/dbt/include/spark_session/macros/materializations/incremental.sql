@@ -12,6 +12,12 @@
   {%- set existing_relation = load_relation(this) -%}
   {%- set target_relation = this.incorporate(type='table') -%}
 
+  {%- if strategy in ['insert_overwrite', 'microbatch'] and config.get('partition_by') -%}
+    {%- call statement() -%}
+      set spark.sql.sources.partitionOverwriteMode = dynamic
+    {%- endcall -%}
+  {%- endif -%}
+
   {{ run_hooks(pre_hooks) }}
   {%- set query = compiled_code -%}
   {%- if model['language'] == 'python' -%}

@@ -8,7 +8,9 @@
   {%- set agate_table = load_agate_table() -%}
   {%- do store_result('agate_table', response='OK', agate_table=agate_table) -%}
   {%- set checksum = local_md5(model.checksum.checksum ~ config.get('column_types', {})) -%}
+  {#- dbt takes no checksum of a file of more than 1 MiB, only of its path. -#}
   {%- set is_current = existing_relation is not none and not should_full_refresh()
+      and model.checksum.name != 'path'
       and adapter.table_property(existing_relation, 'dbt.seed-checksum') == checksum -%}
 
   {{ run_hooks(pre_hooks) }}

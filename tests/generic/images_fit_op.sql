@@ -1,0 +1,36 @@
+{#-
+  An insert, a snapshot and an update have a row after; a delete has a row
+  before and none after; what is new has no row before.
+-#}
+{% test images_fit_op(model) %}
+
+with
+
+events as (select * from {{ model }}),
+
+validation_errors as (
+
+    select
+        event_id,
+        op,
+        before,
+        after
+    from events
+    where
+        row_key is null
+        or case op
+            when 'delete' then before is null or after is not null
+            when 'update' then after is null
+            else after is null or before is not null
+        end
+
+)
+
+select
+    event_id,
+    op,
+    to_json(before) as before,
+    to_json(after) as after
+from validation_errors
+
+{% endtest %}

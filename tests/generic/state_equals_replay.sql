@@ -1,0 +1,137 @@
+{#-
+  The state is what a replay of all events gives: the last effect on each key
+  that no later end of its table took.  Rows completed from earlier events are
+  compared by their last event alone.
+
+  `events`: the log to replay.  `table_ends`: where tables were emptied.
+  `table_columns`: the columns that tables have now.
+-#}
+{% test state_equals_replay(model, events, table_ends, table_columns) %}
+
+with
+
+state as (select * from {{ model }}),
+
+events as (select * from {{ events }}),
+
+table_ends as (select * from {{ table_ends }}),
+
+table_columns as (select * from {{ table_columns }}),
+
+outliving_events as (
+
+    select events.*
+    from events
+    left anti join table_ends
+        on
+            events.source_format = table_ends.source_format
+            and events.table_id = table_ends.table_id
+            and {{ is_ended_by('events', 'table_ends') }}
+
+),
+
+effects as (
+
+    select
+        source_format,
+        table_id,
+        row_key,
+        sequence,
+        event_id,
+        size(key_columns) = 0 as is_keyless,
+        op <> 'delete' as is_upsert,
+        size(unavailable_columns) > 0 as is_partial,
+        after as `row`
+    from outliving_events
+
+    union all
+
+    select
+        source_format,
+        table_id,
+        previous_row_key as row_key,
+        sequence,
+        event_id,
+        size(key_columns) = 0 as is_keyless,
+        false as is_upsert,
+        false as is_partial,
+        cast(null as variant) as `row`
+    from outliving_events
+    where previous_row_key is not null
+
+),
+
+replayed as (
+
+    select
+        source_format,
+        table_id,
+        row_key,
+        if(
+            is_keyless,
+            sum(if(is_upsert, 1, -1)),
+            cast(max_by(is_upsert, struct(sequence, is_upsert)) as int)
+        ) as row_count,
+        max_by(event_id, struct(sequence, is_upsert)) as last_event_id,
+        if(
+            is_keyless or bool_or(is_partial),
+            cast(null as variant),
+            max_by(`row`, struct(sequence, is_upsert))
+        ) as `row`,
+        max(sequence) as sequence
+    from effects
+    group by source_format, table_id, row_key, is_keyless
+
+),
+
+live_rows as (
+
+    select
+        replayed.source_format,
+        replayed.table_id,
+        replayed.row_key,
+        replayed.row_count,
+        replayed.last_event_id,
+        to_json({{ without_dropped_columns(
+            'replayed.`row`', 'replayed.sequence', 'table_columns'
+        ) }}) as row_text
+    from replayed
+    left join table_columns
+        on
+            replayed.source_format = table_columns.source_format
+            and replayed.table_id = table_columns.table_id
+    where replayed.row_count > 0
+
+),
+
+validation_errors as (
+
+    select
+        coalesce(state.source_format, live_rows.source_format) as source_format,
+        coalesce(state.table_id, live_rows.table_id) as table_id,
+        coalesce(state.row_key, live_rows.row_key) as row_key,
+        to_json(state.`row`) as state_row,
+        live_rows.row_text as replayed_row,
+        state.row_count as state_count,
+        live_rows.row_count as replayed_count
+    from state
+    full outer join live_rows
+        on
+            state.source_format = live_rows.source_format
+            and state.table_id = live_rows.table_id
+            and state.row_key = live_rows.row_key
+    where
+        not (
+            state.row_count <=> live_rows.row_count
+            and state.last_event_id <=> live_rows.last_event_id
+            and (
+                live_rows.row_text is null
+                or to_json(state.`row`) = live_rows.row_text
+            )
+        )
+
+)
+
+select * from validation_errors
+
+{% endtest %}

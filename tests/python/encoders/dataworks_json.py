@@ -1,0 +1,15 @@
+"""Changes as DataWorks messages in Kafka."""
+
+from __future__ import annotations
+
+from tests.python.encoders.changes import Change, Message, json_bytes
+from tests.python.encoders.streamx import envelopes
+
+
+def encode(change: Change, *, split_updates: bool = True, db_type: str = "MySQL") -> list[Message]:
+    """All kinds of changes.
+
+    `split_updates` false: an update is one UPDATE_AFTER with both rows.
+    """
+    told = envelopes(change, split_updates=split_updates, update_op="UPDATE_AFTER", db_type=db_type)
+    return [Message(json_bytes(envelope)) for envelope in told]

@@ -1,0 +1,77 @@
+"""Changes as DTS Avro messages; the records themselves are written by `dts_avro`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.python.encoders import dts_avro
+from tests.python.encoders.changes import (
+    DELETE,
+    INSERT,
+    SNAPSHOT,
+    UPDATE,
+    Change,
+    Ddl,
+    Heartbeat,
+    Message,
+    Place,
+    Row,
+    RowChange,
+    Table,
+    Transaction,
+)
+
+_OPERATIONS = {INSERT: "INSERT", UPDATE: "UPDATE", DELETE: "DELETE", SNAPSHOT: "INIT"}
+_TRANSACTION_OPERATIONS = {"begin": "BEGIN", "commit": "COMMIT", "rollback": "ROLLBACK"}
+
+
+def encode(change: Change, *, with_born_timestamp: bool = False) -> list[Message]:
+    """All kinds of changes.
+
+    `with_born_timestamp`: as newer producers write it, with one more member at the end.
+    """
+    match change:
+        case RowChange(kind, table, place):
+            record = dts_avro.row(
+                _OPERATIONS[kind],
+                _object_name(table),
+                before=_image(change.before, change.unavailable),
+                after=_image(change.after, change.unavailable),
+                key=table.key,
+                **_members(place),
+            )
+        case Ddl(_, table, place, statement):
+            record = dts_avro.ddl(_object_name(table), statement, **_members(place))
+        case Transaction(kind, place, database):
+            operation = _TRANSACTION_OPERATIONS[kind]
+            record = {"operation": operation, "objectName": database, **_members(place)}
+        case Heartbeat(place):
+            record = {"operation": "HEARTBEAT", **_members(place), "sourceTxid": ""}
+        case _:
+            return []
+    born_timestamp = place.made_at if with_born_timestamp else None
+    return [Message(dts_avro.encode(record, born_timestamp))]
+
+
+def _members(place: Place) -> dict[str, Any]:
+    position = f"{place.position}@1"
+    return {
+        "id": place.position,
+        "sourceTimestamp": place.made_at // 1000,
+        "sourcePosition": position,
+        "safeSourcePosition": position,
+        "sourceTxid": place.transaction,
+        "processTimestamps": [place.made_at, place.published_at],
+    }
+
+
+def _object_name(table: Table) -> str:
+    """`db.table` or `db.schema.table`; a dot in a name is escaped."""
+    names = (table.database, table.schema, table.name)
+    return ".".join(name.replace(".", "\\u002E") for name in names if name)
+
+
+def _image(row: Row | None, unavailable: frozenset[str]) -> dict[str, Any] | None:
+    if row is None:
+        return None
+    return {name: dts_avro.NONE if name in unavailable else row[name] for name in row}

@@ -1,0 +1,81 @@
+"""The project as a user runs it: messages landed, `dbt build`, marts read."""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dbt.cli.main import dbtRunner
+from pyspark.sql import SparkSession
+
+ROOT = Path(__file__).parents[3]
+LANDED_AT = dt.datetime(2026, 1, 1)
+
+
+@dataclass(frozen=True)
+class Landed:
+    """A message with its place in a topic."""
+
+    topic: str
+    offset: int
+    value: bytes | None
+    key: bytes | None = None
+    partition: int = 0
+
+
+class Project:
+    """The target `local` over one Spark session."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self.spark = spark
+
+    def land(self, source_format: str, messages: Iterable[Landed]) -> None:
+        """Append to a landing table as somebody's own job would."""
+        rows = [
+            (m.topic, m.partition, m.offset, LANDED_AT, _bytes(m.key), _bytes(m.value), LANDED_AT)
+            for m in messages
+        ]
+        table = f"landing.{source_format}"
+        frame = self.spark.createDataFrame(rows, self.spark.table(table).schema)
+        frame.writeTo(table).append()
+
+    def dbt(self, *arguments: str) -> None:
+        """Run a dbt command; an error fails the test with dbt's own words."""
+        result = dbtRunner().invoke(
+            [*arguments, "--target", "local", "--project-dir", str(ROOT), "--quiet"]
+        )
+        if not result.success:
+            failures = [
+                f"{r.node.name}: {r.message}"
+                for r in getattr(result.result, "results", [])
+                if r.status in ("error", "fail", "runtime error")
+            ]
+            raise AssertionError(
+                "\n".join([f"dbt {' '.join(arguments)} failed", *failures, str(result.exception)])
+            )
+
+    def rows(self, sql: str) -> list[dict[str, Any]]:
+        """The rows of a query as plain dicts."""
+        return [row.asDict(recursive=True) for row in self.spark.sql(sql).collect()]
+
+    def latest_state(self, source_format: str, table_id: str) -> Iterator[dict[str, Any]]:
+        """The current rows of a table, `row` as a dict with exact numbers."""
+        for row in self.rows(
+            "select row_key, to_json(`row`) as `row`, row_count, last_sequence, last_event_id"
+            f" from marts.latest_state where source_format = '{source_format}'"
+            f" and table_id = '{table_id}'"
+        ):
+            yield {**row, "row": json.loads(row["row"], parse_float=str)}
+
+
+def binary(text: str) -> bytes:
+    return base64.b64decode(text)
+
+
+def _bytes(value: bytes | None) -> bytearray | None:
+    return None if value is None else bytearray(value)

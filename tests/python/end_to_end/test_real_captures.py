@@ -1,0 +1,159 @@
+"""Captures of real engines come out as their databases were.
+
+What a message can't tell is named here, with its cause; all else is equal.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from tests.python.end_to_end import captures
+from tests.python.end_to_end.database_values import (
+    canal_value,
+    debezium_value,
+    mariadb_value,
+    postgres_value,
+)
+from tests.python.end_to_end.project import Project
+
+CANAL, DEBEZIUM = "canal_json", "cdl_debezium_json"
+
+#: PostgreSQL, (table, column) -> why some values can't be told from the messages.
+DEBEZIUM_CANNOT_TELL = {
+    ("customers", "level"): "a NULL in a column with a default is published as the default,"
+    " and rows from before ADD COLUMN … DEFAULT have no message with it",
+    ("orders", "channel"): "rows from before ADD COLUMN have no message with it",
+    ("wide", "iv"): "an interval is published as microseconds of average months",
+    ("customers", "created_at"): "snapshot rows of years before 1582 are shifted by the driver",
+    ("orders", "placed_at"): "snapshot rows of years before 1582 are shifted by the driver",
+}
+
+#: MariaDB, likewise.
+CANAL_CANNOT_TELL = {
+    ("customers", "level"): "rows from before ADD COLUMN … DEFAULT have no message with it",
+    ("orders", "channel"): "rows from before ADD COLUMN have no message with it",
+}
+
+
+@pytest.fixture(scope="module")
+def built(project: Project) -> Project:
+    project.land(CANAL, captures.canal_messages())
+    project.land(DEBEZIUM, captures.debezium_messages())
+    project.dbt("build")
+    return project
+
+
+@pytest.mark.parametrize("source_format", [CANAL, DEBEZIUM])
+def test_no_message_of_a_real_engine_is_rejected(built: Project, source_format: str) -> None:
+    assert not built.rows(
+        "select reject_code, reject_reason, value_text from marts.quarantined_messages"
+        f" where source_format = '{source_format}' limit 3"
+    )
+    ledger = built.rows(
+        "select sum(landed) as landed, sum(`change`) as changes, sum(rejected) as rejected"
+        f" from marts.message_ledger where source_format = '{source_format}'"
+    )[0]
+    assert ledger["landed"] > 5000
+    assert ledger["changes"] > 2000
+    assert ledger["rejected"] == 0
+
+
+@pytest.mark.parametrize("table", captures.tables_of("canal_mariadb"))
+def test_canal_on_mariadb_ends_with_the_databases_rows(built: Project, table: str) -> None:
+    types = built.rows(
+        "select column_types from marts.source_tables"
+        f" where source_format = '{CANAL}' and table_id = 'shop.{table}'"
+    )[0]["column_types"]
+
+    def told(state: dict[str, Any], column: str) -> Any:
+        return canal_value(state["row"][column], types[column])
+
+    differences = _differences(
+        built,
+        CANAL,
+        f"shop.{table}",
+        captures.final_rows("canal_mariadb", table),
+        told,
+        lambda text, column: mariadb_value(text, types[column]),
+    )
+    assert _unexplained(table, differences, CANAL_CANNOT_TELL) == []
+
+
+@pytest.mark.parametrize("table", captures.tables_of("cdl_debezium_postgres"))
+def test_debezium_on_postgres_ends_with_the_databases_rows(built: Project, table: str) -> None:
+    fields = _connect_fields(table)
+
+    def told(state: dict[str, Any], column: str) -> Any:
+        offset = state["last_sequence"]["offset"]
+        return debezium_value(state["row"][column], fields[offset][column])
+
+    newest = fields[max(fields)]
+    differences = _differences(
+        built,
+        DEBEZIUM,
+        f"shop.public.{table}",
+        captures.final_rows("cdl_debezium_postgres", table),
+        told,
+        lambda text, column: postgres_value(text, newest[column]),
+    )
+    assert _unexplained(table, differences, DEBEZIUM_CANNOT_TELL) == []
+
+
+def _connect_fields(table: str) -> dict[int, dict[str, Any]]:
+    """Offset -> column -> its Connect schema: decimals need the scale of their message."""
+    fields = {}
+    for message in captures.debezium_messages():
+        if message.topic == f"pg.public.{table}" and message.value is not None:
+            schema = json.loads(message.value)["schema"]
+            images = next(f for f in schema["fields"] if f["field"] == "after")
+            fields[message.offset] = {f["field"]: f for f in images["fields"]}
+    return fields
+
+
+def _differences(
+    project: Project,
+    source_format: str,
+    table_id: str,
+    database_rows: list[dict[str, str | None]],
+    told: Callable[[dict[str, Any], str], Any],
+    known: Callable[[str | None, str], Any],
+) -> list[tuple[str, str, Any, Any]]:
+    """(row, column, database's value, mart's value) where the two differ.
+
+    Rows are matched by key, those of a keyless table as a multiset.
+    """
+    states = list(project.latest_state(source_format, table_id))
+    keys = json.loads(states[0]["row_key"]).keys()
+    if set(keys) >= set(database_rows[0]):  # keyless: the key is the whole row
+        ours: Counter[Any] = Counter()
+        for state in states:
+            ours[tuple(told(state, c) for c in database_rows[0])] += state["row_count"]
+        theirs = Counter(tuple(known(row[c], c) for c in row) for row in database_rows)
+        return [("rows", "*", theirs - ours, ours - theirs)] if ours != theirs else []
+    ours_by_key = {tuple(str(s["row"][c]) for c in keys): s for s in states}
+    theirs_by_key = {tuple(row[c] for c in keys): row for row in database_rows}
+    found: list[tuple[str, str, Any, Any]] = [
+        (str(key), "(row)", key in theirs_by_key, key in ours_by_key)
+        for key in ours_by_key.keys() ^ theirs_by_key.keys()
+    ]
+    for key in ours_by_key.keys() & theirs_by_key.keys():
+        state, row = ours_by_key[key], theirs_by_key[key]
+        found += [(str(key), column, "dropped", "held") for column in state["row"].keys() - row]
+        for column, text in row.items():
+            mine = told(state, column) if column in state["row"] else "(not told)"
+            if mine != known(text, column):
+                found.append((str(key), column, text, mine))
+    return found
+
+
+def _unexplained(
+    table: str,
+    differences: list[tuple[str, str, Any, Any]],
+    cannot_tell: Mapping[tuple[str, str], str],
+) -> list[tuple[str, str, Any, Any]]:
+    return [d for d in differences if (table, d[1]) not in cannot_tell]

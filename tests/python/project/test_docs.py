@@ -1,0 +1,139 @@
+"""Everything a reader of the docs site meets has a description, and says what is there."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dbt.cli.main import dbtRunner
+
+from cdc_marts.formats import SOURCE_FORMATS
+from cdc_marts.parsing.records import STAGING_COLUMNS
+
+ROOT = Path(__file__).parents[3]
+PROJECT = "cdc_marts"
+
+Node = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def manifest(tmp_path_factory: pytest.TempPathFactory) -> Node:
+    """What dbt reads in the project's files; it needs no Spark session for that."""
+    folder = tmp_path_factory.mktemp("parsed")
+    parsed = dbtRunner().invoke(
+        [
+            *("parse", "--target", "demo", "--quiet", "--project-dir", str(ROOT)),
+            *("--profiles-dir", str(ROOT / "profiles")),
+            *("--target-path", str(folder), "--log-path", str(folder)),
+        ]
+    )
+    assert parsed.success, parsed.exception
+    return json.loads((folder / "manifest.json").read_text("utf-8"))
+
+
+def nodes_of(manifest: Node, kind: str) -> Iterator[Node]:
+    """The project's own nodes of a kind: `model`, `seed`, `source`, `exposure` or `macro`."""
+    collection = {"source": "sources", "exposure": "exposures", "macro": "macros"}
+    for node in manifest[collection.get(kind, "nodes")].values():
+        if node["package_name"] == PROJECT and node["resource_type"] == kind:
+            yield node
+
+
+def undescribed(items: dict[str, Node]) -> list[str]:
+    return [name for name, item in items.items() if not (item["description"] or "").strip()]
+
+
+def columns_of(manifest: Node, kind: str, name: str) -> list[str]:
+    """The columns that a node declares, in the order of its yml file."""
+    return next(list(n["columns"]) for n in nodes_of(manifest, kind) if n["name"] == name)
+
+
+def macro_text(manifest: Node, name: str) -> str:
+    return manifest["macros"][f"macro.{PROJECT}.{name}"]["macro_sql"]
+
+
+@pytest.mark.parametrize("kind", ["model", "source", "seed", "exposure", "macro"])
+def test_every_node_has_a_description(manifest: Node, kind: str) -> None:
+    nodes = {node["unique_id"]: node for node in nodes_of(manifest, kind)}
+    assert nodes
+    assert undescribed(nodes) == []
+
+
+@pytest.mark.parametrize("kind", ["model", "source", "seed"])
+def test_every_node_declares_columns_with_descriptions(manifest: Node, kind: str) -> None:
+    columns = {
+        f"{node['unique_id']}.{name}": column
+        for node in nodes_of(manifest, kind)
+        # A node without columns stands here by itself, and is reported.
+        for name, column in (node["columns"] or {"*": {"description": None}}).items()
+    }
+    assert undescribed(columns) == []
+
+
+def test_there_is_a_landing_table_for_every_format_in_a_described_source(manifest: Node) -> None:
+    sources = list(nodes_of(manifest, "source"))
+    assert {source["name"] for source in sources} == set(SOURCE_FORMATS)
+    assert all(source["source_description"] for source in sources)
+
+
+def test_every_macro_argument_has_a_type_and_a_description(manifest: Node) -> None:
+    arguments = {
+        f"{macro['name']}({argument['name']})": argument
+        for macro in nodes_of(manifest, "macro")
+        for argument in macro["arguments"]
+    }
+    assert undescribed(arguments) == []
+    assert [name for name, argument in arguments.items() if not argument["type"]] == []
+
+
+def test_the_documented_arguments_of_a_macro_are_those_it_takes(manifest: Node) -> None:
+    for macro in nodes_of(manifest, "macro"):
+        documented = [argument["name"] for argument in macro["arguments"]]
+        signature = re.search(r"{%-?\s*\w+\s+\w+\s*\((.*?)\)\s*-?%}", macro["macro_sql"], re.DOTALL)
+        assert signature, macro["name"]
+        taken = [a.split("=")[0].strip() for a in signature[1].split(",") if a.strip()]
+        assert documented == taken, macro["name"]
+
+
+def test_every_doc_block_describes_a_column_and_bears_its_name(manifest: Node) -> None:
+    columns = {
+        name
+        for kind in ("model", "source", "seed")
+        for node in nodes_of(manifest, kind)
+        for name in node["columns"]
+    }
+    blocks = {
+        doc["name"]
+        for doc in manifest["docs"].values()
+        if doc["package_name"] == PROJECT and doc["name"] != "__overview__"
+    }
+    assert blocks - columns == set()
+
+
+@pytest.mark.parametrize("source_format", SOURCE_FORMATS)
+def test_staging_documents_the_columns_that_parsers_return(
+    manifest: Node, source_format: str
+) -> None:
+    assert columns_of(manifest, "model", f"stg_{source_format}") == list(STAGING_COLUMNS)
+
+
+@pytest.mark.parametrize("source_format", SOURCE_FORMATS)
+def test_landing_documents_the_columns_of_its_tables(manifest: Node, source_format: str) -> None:
+    landed = re.findall(
+        r"^ {4}`?(\w+)`? (?:string|int|bigint|timestamp|binary)",
+        macro_text(manifest, "landing_table_sql"),
+        re.MULTILINE,
+    )
+    assert columns_of(manifest, "source", source_format) == landed
+    assert columns_of(manifest, "model", f"base_{source_format}") == landed
+
+
+def test_change_events_documents_its_columns_in_order(manifest: Node) -> None:
+    listed = re.findall(
+        r"^`?(\w+)`?,?$", macro_text(manifest, "change_event_columns"), re.MULTILINE
+    )
+    assert columns_of(manifest, "model", "change_events") == listed
