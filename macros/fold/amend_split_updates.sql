@@ -22,7 +22,10 @@ when matched then update set
 {%- endmacro %}
 
 
-{#- Query of the before halves among `records` whose update is among `events` already. -#}
+{#-
+  Query of the before halves among `records` whose update is among `events`
+  already.
+-#}
 {% macro late_before_halves(events, records) -%}
 select
     events.event_id,

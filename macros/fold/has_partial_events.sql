@@ -3,7 +3,11 @@
   written, so that a run without such rows does not read the history.
 -#}
 {% macro has_partial_events() -%}
-  {%- if not execute or ref('change_events').is_cte or flags.WHICH not in ('run', 'build') -%}
+  {%- if
+      not execute
+      or ref('change_events').is_cte
+      or flags.WHICH not in ('run', 'build')
+  -%}
     {%- do return(true) -%}
   {%- endif -%}
   {%- set question -%}

@@ -1,10 +1,11 @@
-{#- The landing tables, created where they are not; anyone may append to them. -#}
+{#- Create the landing tables that are not there; anyone may append to them. -#}
 {% macro create_landing_tables() -%}
   {%- if execute -%}
     {%- do adapter.create_schema(api.Relation.create(schema='landing')) -%}
     {%- for source_format in var('source_formats') -%}
-      {%- if load_relation(source('landing', source_format)) is none -%}
-        {%- do run_query(landing_table_sql(source('landing', source_format))) -%}
+      {%- set landing_table = source('landing', source_format) -%}
+      {%- if load_relation(landing_table) is none -%}
+        {%- do run_query(landing_table_sql(landing_table)) -%}
       {%- endif -%}
     {%- endfor -%}
   {%- endif -%}

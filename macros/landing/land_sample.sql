@@ -1,4 +1,7 @@
-{#- SQL that lands the messages of a sample seed which have not landed yet; nothing if all have. -#}
+{#-
+  SQL that lands the messages of a sample seed which have not landed yet;
+  nothing if all have.
+-#}
 {% macro land_sample(seed) -%}
 {%- if execute -%}
   {%- set landing_table = source('landing', seed.identifier | replace('sample_', '', 1)) -%}

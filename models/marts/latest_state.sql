@@ -11,7 +11,8 @@ table_ends as (select * from {{ ref('int_table_ends') }}),
 
 table_columns as (select * from {{ ref('int_table_columns') }}),
 
--- Rows of keyless tables that a table's end took are out of their counts already.
+-- Rows of keyless tables that a table's end took are out of their counts
+-- already.
 outliving_rows as (
 
     select live_rows.*

@@ -20,21 +20,19 @@ landed as (
 
 ),
 
-{%- set record_types = [
-    'change', 'update_before', 'ddl', 'transaction', 'heartbeat', 'tombstone',
-    'rejected',
-] %}
-
 read as (
 
     select
         source_format,
         topic,
         `partition`,
-        {% for record_type in record_types -%}
-        count_if(record_type = '{{ record_type }}') as `{{ record_type }}`
-        {{- "," if not loop.last }}
-        {% endfor -%}
+        count_if(record_type = 'change') as `change`,
+        count_if(record_type = 'update_before') as update_before,
+        count_if(record_type = 'ddl') as ddl,
+        count_if(record_type = 'transaction') as `transaction`,
+        count_if(record_type = 'heartbeat') as heartbeat,
+        count_if(record_type = 'tombstone') as tombstone,
+        count_if(record_type = 'rejected') as rejected
     from records
     where row_index = 0
     group by source_format, topic, `partition`
@@ -87,9 +85,13 @@ ledger as (
         coalesce(landed.topic, read.topic) as topic,
         coalesce(landed.`partition`, read.`partition`) as `partition`,
         coalesce(landed.landed, 0) as landed,
-        {% for record_type in record_types -%}
-        coalesce(read.`{{ record_type }}`, 0) as `{{ record_type }}`,
-        {% endfor -%}
+        coalesce(read.`change`, 0) as `change`,
+        coalesce(read.update_before, 0) as update_before,
+        coalesce(read.ddl, 0) as ddl,
+        coalesce(read.`transaction`, 0) as `transaction`,
+        coalesce(read.heartbeat, 0) as heartbeat,
+        coalesce(read.tombstone, 0) as tombstone,
+        coalesce(read.rejected, 0) as rejected,
         coalesce(row_changes.row_changes, 0) as row_changes,
         coalesce(row_changes.read_changes - row_changes.row_changes, 0)
             as redelivered,

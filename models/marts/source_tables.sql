@@ -10,7 +10,7 @@ columns_seen as (
         column_name,
         max_by(column_type, sequence) as column_type
     from events
-    lateral view explode(column_types) as column_name, column_type
+        lateral view explode(column_types) as column_name, column_type
     group by source_format, table_id, column_name
 
 ),

@@ -11,7 +11,7 @@ from pyspark.sql.avro.functions import from_avro
 
 from cdc_marts.parsing.dts_schema import RECORD_SCHEMA, TRAILER
 from cdc_marts.parsing.dts_values import unreadable_value, value_of
-from cdc_marts.parsing.images import column_names, image_of, overlay
+from cdc_marts.parsing.images import column_names, image_of
 from cdc_marts.parsing.messages import COORDINATES, rejection
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import to_staging

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from pyspark.sql import SparkSession
 
-from dbt.tests.fixtures.project import *  # noqa: F403  (pytest finds the fixtures by their names)
+from dbt.tests.fixtures.project import *  # noqa: F403  (pytest finds fixtures by their names)
 
 
 @pytest.fixture(scope="class")
@@ -19,9 +20,24 @@ def dbt_profile_target(spark: SparkSession, spark_target: dict[str, Any]) -> dic
 
 
 @pytest.fixture(scope="class")
+def dbt_project_yml(project_root: Path, project_config_update: dict[str, Any]) -> dict[str, Any]:
+    """A test's project; its tables are Iceberg's, as in the project that we ship."""
+    settings = {
+        "name": "test",
+        "profile": "test",
+        "flags": {"send_anonymous_usage_stats": False},
+        **project_config_update,
+    }
+    for kind in ("models", "seeds", "snapshots"):
+        settings[kind] = {"+file_format": "iceberg", **settings.get(kind, {})}
+    Path(project_root, "dbt_project.yml").write_text(yaml.safe_dump(settings))
+    return settings
+
+
+@pytest.fixture(scope="class")
 def logs_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """dbt's logs go with the test's other files, not into the project."""
-    folder: Path = tmp_path_factory.mktemp("logs")
+    """dbt's logs go with the test's other files, not into our project."""
+    folder = str(tmp_path_factory.mktemp("logs"))
     with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("DBT_LOG_PATH", str(folder))
-        yield str(folder)
+        environment.setenv("DBT_LOG_PATH", folder)
+        yield folder

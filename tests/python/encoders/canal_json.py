@@ -76,7 +76,9 @@ def encode(
         case Heartbeat(place):
             return [_message("MHEARTBEAT", place)]
     message = _row_message(rows, swapped, whole_old, data_as_object)
-    return [_annotation(rows[0]), message] if annotated else [message]
+    # A row of the full load comes from no statement.
+    is_annotated = annotated and rows[0].kind != SNAPSHOT
+    return [_annotation(rows[0]), message] if is_annotated else [message]
 
 
 def _row_message(

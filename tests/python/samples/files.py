@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+from dbt_common.clients import agate_helper
+
 from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.landing.envelopes import Message
 from tests.python.samples import broken, vendor_examples
@@ -62,19 +64,20 @@ def csv_of(messages: Iterable[Message]) -> str:
 
 
 def read_csv(path: Path) -> list[Message]:
-    """As dbt reads it."""
-    with path.open(encoding="utf-8", newline="") as file:
-        return [
-            Message(
-                row["topic"],
-                int(row["partition"]),
-                int(row["offset"]),
-                int(row["timestamp"]),
-                row["key"].encode() or None,
-                base64.b64decode(row["value_base64"]) or row["value"].encode() or None,
-            )
-            for row in csv.DictReader(file)
-        ]
+    """The messages in a file, as dbt reads it."""
+    return [
+        Message(
+            row["topic"],
+            int(row["partition"]),
+            int(row["offset"]),
+            int(row["timestamp"]),
+            row["key"] and row["key"].encode(),
+            base64.b64decode(row["value_base64"])
+            if row["value_base64"]
+            else row["value"] and row["value"].encode(),
+        )
+        for row in agate_helper.from_csv(str(path), text_columns=COLUMNS).rows
+    ]
 
 
 def write() -> None:

@@ -6,36 +6,15 @@ It ends with the same rows in every format, as far as the format has words for t
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from tests.python.encoders.changes import (
-    DELETE,
-    INSERT,
-    SNAPSHOT,
-    UPDATE,
-    Change,
-    Ddl,
-    Heartbeat,
-    Place,
-    RowChange,
-    Statement,
-    Table,
-    Transaction,
-    epoch_millis,
-)
+from tests.python.samples.database import Database, Source
 
 #: Larger than 2^53: it is another number once it has been through a double.
 RENUMBERED_ORDER = 9007199254740993
 
 _OPENED = dt.datetime(2024, 3, 1, 8, 0)
-#: The day starts here in the log, with positions that no double holds.
-_FIRST_POSITION = 1_709_280_000_000_000_000
-_BETWEEN_TRANSACTIONS = 90_000
-_BETWEEN_CHANGES = 7
 
 _COLUMNS = {
     "customers": {
@@ -65,230 +44,9 @@ _COLUMNS = {
 _KEYS = {"customers": ("id",), "orders": ("id",), "payments": ("order_id", "number")}
 
 
-@dataclass(frozen=True)
-class Source:
-    """What the database of a format is like, and what the format has words for."""
-
-    database: str = "shop"
-    schema: str | None = None
-    #: How it spells its names.
-    spelled: Callable[[str], str] = str.lower
-    #: Without a word for TRUNCATE the shop deletes row by row.
-    has_truncate: bool = True
-    #: Where a key can't change, the row is deleted and inserted under its new key.
-    has_key_changes: bool = True
-    #: A topic that keeps the columns it was made with: added ones are not in it, dropped ones NULL.
-    has_fixed_columns: bool = False
-
-
-class Shop:
-    """The shop's database: every statement changes its rows and goes to its log."""
-
-    def __init__(self, source: Source) -> None:
-        self.log: list[Change] = []
-        #: Changes that the queue got a second time.
-        self.redelivered: list[Change] = []
-        self._source = source
-        self._columns: dict[str, Mapping[str, str]] = dict(_COLUMNS)
-        self._rows: dict[str, list[dict[str, Any]]] = {name: [] for name in _COLUMNS}
-        self._position = _FIRST_POSITION
-        self._now = epoch_millis(_OPENED)
-        self._transaction = 57227594
-        self._open: list[Change] | None = None
-
-    def rows(self, table: str) -> list[dict[str, Any]]:
-        """The rows that the table has now, as the format tells them, in the order of their keys."""
-        rows = [self._told(table, row) for row in self._rows[table]]
-        return sorted(rows, key=lambda row: [row[name] for name in _KEYS[table]])
-
-    def column_types(self, table: str) -> Mapping[str, str]:
-        """The columns that the table has now, as the format tells them."""
-        return self._told_columns(table)
-
-    def wait_until(self, moment: dt.datetime) -> None:
-        self._now = epoch_millis(moment)
-
-    # -- statements --------------------------------------------------------------------------
-
-    def snapshot(self, table: str, **row: Any) -> None:
-        self._rows[table].append(row)
-        self._write(self._change(SNAPSHOT, table, after=row))
-
-    def insert(self, table: str, **row: Any) -> None:
-        self._rows[table].append(row)
-        self._write(self._change(INSERT, table, after=row))
-
-    def update(
-        self, table: str, key: tuple[int, ...], unavailable: tuple[str, ...] = (), **values: Any
-    ) -> None:
-        """`unavailable`: columns that stay and that the log does not have."""
-        before, after = self._updated(table, key, values)
-        change = self._change(UPDATE, table, before, after, unavailable)
-        if change.is_key_change and not self._source.has_key_changes:
-            with self.transaction():
-                self._write(self._change(DELETE, table, before))
-                self._write(self._change(INSERT, table, after=after))
-        else:
-            self._write(change)
-
-    def update_all(self, table: str, **values: Any) -> None:
-        """One statement that changes every row."""
-        changes = []
-        for row in list(self._rows[table]):
-            before, after = self._updated(table, _key(table, row), values)
-            changes.append(self._change(UPDATE, table, before, after))
-        self._write(Statement(tuple(changes)))
-
-    def delete(self, table: str, key: tuple[int, ...]) -> None:
-        row = self._row(table, key)
-        self._rows[table].remove(row)
-        self._write(self._change(DELETE, table, row))
-
-    def add_column(self, table: str, name: str, type_: str, sql_type: str) -> None:
-        self._columns[table] = {**self._columns[table], name: type_}
-        self._rows[table] = [{**row, name: None} for row in self._rows[table]]
-        self._write_ddl("alter", table, f"alter table {table} add column {name} {sql_type}")
-
-    def drop_column(self, table: str, name: str) -> None:
-        self._columns[table] = _without(self._columns[table], name)
-        self._rows[table] = [_without(row, name) for row in self._rows[table]]
-        self._write_ddl("drop_column", table, f"alter table {table} drop column {name}")
-
-    def truncate(self, table: str) -> None:
-        if self._source.has_truncate:
-            self._rows[table].clear()
-            self._write_ddl("truncate", table, f"truncate table {table}")
-            return
-        with self.transaction():
-            for row in list(self._rows[table]):
-                self.delete(table, _key(table, row))
-
-    def heartbeat(self) -> None:
-        self._write(Heartbeat(_NOWHERE))
-
-    def roll_back(self) -> None:
-        """A transaction of which the log has nothing but that it failed."""
-        with self.transaction(ends_in="rollback"):
-            pass
-
-    @contextmanager
-    def transaction(self, ends_in: str = "commit") -> Iterator[None]:
-        self._open = [Transaction("begin", _NOWHERE, self._source.database)]
-        yield
-        changes = [*self._open, Transaction(ends_in, _NOWHERE, self._source.database)]
-        self._open = None
-        self._log(changes)
-
-    def redeliver(self) -> None:
-        """The last change goes to the queue again."""
-        self.redelivered.append(self.log[-1])
-
-    # -- the log -----------------------------------------------------------------------------
-
-    def _change(
-        self,
-        kind: str,
-        table: str,
-        before: dict[str, Any] | None = None,
-        after: dict[str, Any] | None = None,
-        unavailable: tuple[str, ...] = (),
-    ) -> RowChange:
-        spelled = self._source.spelled
-        return RowChange(
-            kind,
-            self._table(table),
-            _NOWHERE,
-            None if before is None else self._spelled(self._told(table, before)),
-            None if after is None else self._spelled(self._told(table, after)),
-            frozenset(spelled(name) for name in unavailable),
-        )
-
-    def _write_ddl(self, kind: str, table: str, statement: str) -> None:
-        self._write(Ddl(kind, self._table(table), _NOWHERE, statement))
-
-    def _write(self, change: Change) -> None:
-        if self._open is not None:
-            self._open.append(change)
-        else:
-            self._log([change])
-
-    def _log(self, changes: list[Change]) -> None:
-        """Gives the changes of one transaction their places."""
-        self._now += _BETWEEN_TRANSACTIONS
-        self._transaction += 1
-        size = sum(map(_row_count, changes))
-        index = 0
-
-        def place(is_row: bool) -> Place:
-            nonlocal index
-            self._position += 1
-            self._now += _BETWEEN_CHANGES
-            index += is_row
-            return Place(self._position, self._now, str(self._transaction), index or 1, size or 1)
-
-        for change in changes:
-            if isinstance(change, Statement):
-                placed = [replace(row, place=place(True)) for row in change.rows]
-                self.log.append(Statement(tuple(placed)))
-            else:
-                self.log.append(replace(change, place=place(isinstance(change, RowChange))))
-
-    # -- rows and tables ---------------------------------------------------------------------
-
-    def _table(self, name: str) -> Table:
-        spelled = self._source.spelled
-        return Table(
-            name=spelled(name),
-            columns=self._spelled(self._told_columns(name)),
-            key=tuple(map(spelled, _KEYS[name])),
-            database=self._source.database,
-            schema=self._source.schema,
-        )
-
-    def _told_columns(self, table: str) -> Mapping[str, str]:
-        return (_COLUMNS if self._source.has_fixed_columns else self._columns)[table]
-
-    def _told(self, table: str, row: dict[str, Any]) -> dict[str, Any]:
-        return {name: row.get(name) for name in self._told_columns(table)}
-
-    def _spelled(self, columns: Mapping[str, Any]) -> dict[str, Any]:
-        return {self._source.spelled(name): value for name, value in columns.items()}
-
-    def _row(self, table: str, key: tuple[int, ...]) -> dict[str, Any]:
-        return next(row for row in self._rows[table] if _key(table, row) == key)
-
-    def _updated(
-        self, table: str, key: tuple[int, ...], values: dict[str, Any]
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        before = self._row(table, key)
-        after = before | values
-        rows = self._rows[table]
-        rows[rows.index(before)] = after
-        return before, after
-
-
-#: The place of a change before the log gives it one.
-_NOWHERE = Place(0, 0)
-
-
-def _key(table: str, row: Mapping[str, Any]) -> tuple[int, ...]:
-    return tuple(row[name] for name in _KEYS[table])
-
-
-def _without(columns: Mapping[str, Any], name: str) -> dict[str, Any]:
-    return {column: value for column, value in columns.items() if column != name}
-
-
-def _row_count(change: Change) -> int:
-    return len(change.rows) if isinstance(change, Statement) else isinstance(change, RowChange)
-
-
-# -- the story -------------------------------------------------------------------------------
-
-
-def day_of(source: Source) -> Shop:
+def day_of(source: Source) -> Database:
     """The shop at the end of its day."""
-    shop = Shop(source)
+    shop = Database(source, _COLUMNS, _KEYS)
     _opening(shop)
     _morning(shop)
     _noon(shop)
@@ -296,7 +54,7 @@ def day_of(source: Source) -> Shop:
     return shop
 
 
-def _opening(shop: Shop) -> None:
+def _opening(shop: Database) -> None:
     """The full load: what the shop had when the capture began."""
     shop.wait_until(_at(0, 0))
     shop.snapshot("customers", **_customer(1, "Ada O'Neill", "ada@example.com", True, _at(-3, 1)))
@@ -310,7 +68,7 @@ def _opening(shop: Shop) -> None:
     shop.heartbeat()
 
 
-def _morning(shop: Shop) -> None:
+def _morning(shop: Database) -> None:
     """A new customer, orders on their way, one given up, one that gets another number."""
     shop.wait_until(_at(1, 0))
     with shop.transaction():
@@ -332,7 +90,7 @@ def _morning(shop: Shop) -> None:
     shop.heartbeat()
 
 
-def _noon(shop: Shop) -> None:
+def _noon(shop: Database) -> None:
     """Orders get a column, payments lose one and are emptied."""
     shop.wait_until(_at(4, 0))
     shop.add_column("orders", "channel", "text", "varchar(20)")
@@ -342,7 +100,7 @@ def _noon(shop: Shop) -> None:
     shop.truncate("payments")
 
 
-def _evening(shop: Shop) -> None:
+def _evening(shop: Database) -> None:
     """Payments are entered anew, and a customer who had gone is back."""
     shop.wait_until(_at(9, 0))
     with shop.transaction():

@@ -18,7 +18,8 @@ from tests.python.encoders.changes import (
     Statement,
     one_by_one,
 )
-from tests.python.samples.shop import Shop, Source, day_of
+from tests.python.samples.database import Database, Source
+from tests.python.samples.shop import day_of
 
 SOURCES = {
     "lindorm_debezium": Source(schema="default", has_truncate=False, has_key_changes=False),
@@ -95,7 +96,7 @@ class Sent(NamedTuple):
     message: Message
 
 
-def shop(source_format: str) -> Shop:
+def shop(source_format: str) -> Database:
     """The shop at the end of its day, with what the format has words for."""
     return day_of(SOURCES[source_format])
 

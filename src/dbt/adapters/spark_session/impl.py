@@ -172,6 +172,11 @@ class SparkSessionAdapter(SparkAdapter):
         rows = self.session.sql(f"show tblproperties {relation.render()} ('{name}')").collect()
         return next((row.value for row in rows if "does not have property" not in row.value), None)
 
+    @classmethod
+    def convert_integer_type(cls, agate_table: Any, col_idx: int) -> str:
+        values = agate_table.columns[col_idx].values_without_nulls()
+        return "bigint" if all(-(2**63) <= value < 2**63 for value in values) else "decimal(38,0)"
+
     @available
     def string_literal(self, value: Any) -> str:
         """A value as Spark SQL text that reads back as the same characters."""

@@ -91,9 +91,12 @@ def _start(
     # dbt reports errors itself.
     logging.getLogger("SQLQueryContextLogger").disabled = True
     try:
-        return builder.getOrCreate()
+        session = builder.getOrCreate()
     except PySparkRuntimeError as error:
         raise start_failure(settings.get("spark.driver.memory", "1g")) from error
+    # An embedded catalog makes its tables at first use: before dbt's threads all do.
+    session.sql("show namespaces").collect()
+    return session
 
 
 def _runtime_settings(
@@ -101,7 +104,11 @@ def _runtime_settings(
 ) -> dict[str, str]:
     log = f"-Dlog4j2.configurationFile=file:{_LOG_SETTINGS} -Dspark.log={work_dir / 'spark.log'}"
     options = " ".join(filter(None, (log, settings.get("spark.driver.defaultJavaOptions"))))
-    runtime = {"spark.driver.defaultJavaOptions": options}
+    runtime = {
+        "spark.driver.defaultJavaOptions": options,
+        # A `${…}` in a text of dbt's SQL is text.
+        "spark.sql.variable.substitute": "false",
+    }
     if home is not None:
         # On the class path of the one JVM there is: nothing to copy, nothing to fetch.
         runtime["spark.driver.extraClassPath"] = os.pathsep.join(map(str, jars))

@@ -16,3 +16,13 @@
     {{ relation }}
   {%- endif -%}
 {%- endmacro %}
+
+
+{#- A fixture of a unit test holds VARIANT values as JSON text. -#}
+{% macro spark_session__safe_cast(field, type) -%}
+  {%- if type | lower == 'variant' -%}
+    parse_json({{ field }})
+  {%- else -%}
+    {{ dbt.spark__safe_cast(field, type) | trim }}
+  {%- endif -%}
+{%- endmacro %}

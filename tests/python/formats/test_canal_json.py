@@ -1,0 +1,355 @@
+"""Canal JSON: what its messages come to in staging."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from cdc_marts.formats import canal_json
+from cdc_marts.parsing.ops import source_ops
+from tests.python.formats.staging import landed, plan_of, staged
+
+ES, TS = 1600161894000, 1600161894771
+BIG = "9223372036854775807123"
+ODD_KEYS = ["a.b", "c d", 'e"f', "g`h", "i'j", "列"]
+
+
+def message(type_: str, **members: Any) -> dict[str, Any]:
+    """A message of `shop.orders`, as a Canal server writes it."""
+    return {
+        "data": None,
+        "database": "shop",
+        "es": ES,
+        "gtid": "",
+        "id": 58,
+        "isDdl": False,
+        "mysqlType": {"id": "bigint", "name": "varchar(20)"},
+        "old": None,
+        "pkNames": ["id"],
+        "sql": "",
+        "sqlType": {"id": -5, "name": 12},
+        "table": "orders",
+        "ts": TS,
+        "type": type_,
+        **members,
+    }
+
+
+VENDOR = {
+    "database": "dbname",
+    "es": ES,
+    "id": 58,
+    "isDdl": False,
+    "mysqlType": {"id": "bigint", "shipping_type": "varchar"},
+    "pkNames": ["id"],
+    "sql": "",
+    "sqlType": {"id": -5, "shipping_type": 12},
+    "table": "tablename",
+    "ts": TS,
+    "type": "DELETE",
+}
+VENDOR_DELETE = {**VENDOR, "data": [{"id": "500000287", "shipping_type": None}]}
+# The page shows the changed column alone; the row of an old delete has all columns.
+VENDOR_OLD_DELETE = {**VENDOR, "old": [{"id": "500000287", "shipping_type": "aaa"}]}
+VENDOR_DDL = {
+    "database": "dbname",
+    "es": ES,
+    "id": 58,
+    "isDdl": True,
+    "sql": "eg:createxxx",
+    "table": "tablename",
+    "ts": TS,
+    "type": "DDL",
+}
+
+ROW, CHANGED = {"id": "1", "name": "a"}, {"id": "1", "name": "b"}
+INSERT = message("INSERT", data=[ROW])
+UPDATE = message("UPDATE", data=[CHANGED], old=[{"name": "a"}])
+DELETE = message("DELETE", data=[CHANGED])
+
+#: name -> a message whose staging rows the tests look at
+MESSAGES: dict[str, Any] = {
+    "vendor delete": VENDOR_DELETE,
+    "vendor old delete": VENDOR_OLD_DELETE,
+    "vendor ddl": VENDOR_DDL,
+    "insert": INSERT,
+    "update": UPDATE,
+    "delete": DELETE,
+    "full load": message("INIT", data=[ROW]),
+    "rows": message(
+        "UPDATE",
+        data=[{"id": "1", "name": "x"}, {"id": "3", "name": None}, {"id": "4", "name": "z"}],
+        old=[{"name": "w"}, {"id": "2", "name": "b"}, {}],
+    ),
+    "one object": message("INSERT", data=ROW),
+    "null and empty": message("UPDATE", data=[{"id": "1", "name": ""}], old=[{"name": None}]),
+    "keyless": message("INSERT", data=[{"name": "b", "id": "1"}], pkNames=None, table="logs"),
+    "key by setting": message("INSERT", data=[ROW], pkNames=None, table="set"),
+    "odd keys": message("INSERT", data=[{k: k for k in ODD_KEYS}], pkNames=ODD_KEYS),
+    "minimal image": message("UPDATE", data=[{"id": "1"}], old=[{"id": "1"}]),
+    "unknown fields": {**INSERT, "extra": {"deep": [1, {"x": 2}]}, "_tags": "x"},
+    "digits": message("INSERT", data=[{"id": BIG, "name": "1.10"}]),
+    "numbers": message("INSERT", data=[{"id": 9007199254740993, "name": True}]),
+    "unknown times": message("INSERT", data=[ROW], es=-1, ts=None),
+    "gtid": message("INSERT", data=[ROW], gtid="0-101-7"),
+    "annotated statement": message(
+        "QUERY", database="", table="", mysqlType=None, sqlType=None, sql="UPDATE orders SET …"
+    ),
+    "line separator": message("INSERT", data=[{"id": "1", "name": "a\u2028b\u007f"}]),
+    "tombstone": None,
+}
+
+REJECTED: dict[str, tuple[Any, str]] = {
+    "not utf-8": (b'{"type":"INSERT","table":"\xff\xfe"}', "not_utf8"),
+    "cut off": (json.dumps(INSERT)[:-7], "malformed_json"),
+    "empty": (b"", "malformed_json"),
+    "text behind": (json.dumps(INSERT) + " x", "malformed_json"),
+    "two objects": (json.dumps(INSERT) * 2, "malformed_json"),
+    "two objects with a comma": (json.dumps(INSERT) + "," + json.dumps(INSERT), "malformed_json"),
+    "a member behind": (json.dumps(INSERT) + ',"x":{}', "malformed_json"),
+    "a brace too many": (json.dumps(INSERT) + "}", "malformed_json"),
+    "a bracket too many": (json.dumps(INSERT) + "]", "malformed_json"),
+    "an array": ([INSERT], "malformed_json"),
+    "a scalar": ("17", "malformed_json"),
+    "null": ("null", "malformed_json"),
+    "a byte order mark": ("\ufeff" + json.dumps(INSERT), "malformed_json"),
+    "nested too deep": ('{"data":' + "[" * 10000 + "]" * 10000 + "}", "malformed_json"),
+    "a column twice": (
+        json.dumps(INSERT).replace('"name": "a"', '"id": "1", "id": "2"'),
+        "malformed_json",
+    ),
+    "no type": (message("INSERT", type=None, data=[ROW]), "missing_field"),
+    "no table": (message("INSERT", table=None, data=[ROW]), "missing_field"),
+    "empty table": (message("INSERT", table="", data=[ROW]), "missing_field"),
+    "key column not in the image": (message("INSERT", data=[{"name": "a"}]), "missing_field"),
+    "unknown type": (message("UPSERT", data=[ROW]), "unknown_op"),
+    "lower case type": (message("insert", data=[ROW]), "unknown_op"),
+    "no data": (message("INSERT"), "missing_image"),
+    "no rows": (message("UPDATE", data=[], old=[]), "missing_image"),
+    "a row that is no object": (message("INSERT", data=["x"]), "missing_image"),
+    "delete without a row": (message("DELETE"), "missing_image"),
+    "more old rows than rows": (message("UPDATE", data=[ROW], old=[{}, {}]), "missing_image"),
+    "es is no time": (message("INSERT", data=[ROW], es="yesterday"), "bad_timestamp"),
+    "es beyond year 9999": (message("INSERT", data=[ROW], es=10**15), "bad_timestamp"),
+    "ts is no time": (message("INSERT", data=[ROW], ts="soon"), "bad_timestamp"),
+}
+
+
+@pytest.fixture(scope="module")
+def rows(spark: SparkSession) -> dict[str, list[dict[str, Any]]]:
+    """Name -> staging rows, of all messages above in one job."""
+    values = [*MESSAGES.values(), *(value for value, _ in REJECTED.values())]
+    parsed = staged(spark, canal_json.parse, *values, key_settings={"shop.set": ["name"]})
+    by_offset: dict[int, list[dict[str, Any]]] = {}
+    for row in parsed:
+        by_offset.setdefault(row["offset"], []).append(row)
+    return {name: by_offset[n] for n, name in enumerate([*MESSAGES, *REJECTED])}
+
+
+def only(rows: dict[str, list[dict[str, Any]]], name: str) -> dict[str, Any]:
+    (row,) = rows[name]
+    return row
+
+
+def test_the_vendors_delete_has_its_row_in_data(rows: Any) -> None:
+    row = only(rows, "vendor delete")
+    expected = {
+        "record_type": "change",
+        "event_id": "canal_json:topic:0:0:0",
+        "source_format": "canal_json",
+        "source_type": "mysql",
+        "database_name": "dbname",
+        "schema_name": None,
+        "table_name": "tablename",
+        "table_id": "dbname.tablename",
+        "op": "delete",
+        "source_op": "DELETE",
+        "key_columns": ["id"],
+        "row_key": '{"id":"500000287"}',
+        "previous_row_key": None,
+        "before": {"id": "500000287", "shipping_type": None},
+        "after": None,
+        "unavailable_columns": [],
+        "column_types": {"id": "bigint", "shipping_type": "varchar"},
+        "event_at": dt.datetime(2020, 9, 15, 9, 24, 54),
+        "published_at": dt.datetime(2020, 9, 15, 9, 24, 54, 771000),
+        "transaction_id": None,
+    }
+    assert {name: row[name] for name in expected} == expected
+    assert row["sequence"]["position"] == Decimal(TS)
+
+
+def test_a_delete_of_the_old_kind_has_its_row_in_old(rows: Any) -> None:
+    row = only(rows, "vendor old delete")
+    assert (row["op"], row["source_op"]) == ("delete", "DELETE")
+    assert row["before"] == {"id": "500000287", "shipping_type": "aaa"}
+    assert row["after"] is None
+    assert row["row_key"] == '{"id":"500000287"}'
+
+
+def test_the_vendors_ddl_is_a_schema_change_with_its_statement(rows: Any) -> None:
+    row = only(rows, "vendor ddl")
+    assert (row["record_type"], row["source_op"]) == ("ddl", "DDL")
+    assert (row["table_id"], row["ddl_text"]) == ("dbname.tablename", "eg:createxxx")
+    assert row["ends_rows"] is False
+    assert row["op"] is None
+
+
+def test_an_insert_has_a_row_after(rows: Any) -> None:
+    row = only(rows, "insert")
+    assert (row["op"], row["before"], row["after"]) == ("insert", None, ROW)
+
+
+def test_an_update_lays_old_over_the_row_after(rows: Any) -> None:
+    row = only(rows, "update")
+    assert (row["op"], row["before"], row["after"]) == ("update", ROW, CHANGED)
+    assert row["previous_row_key"] is None
+
+
+def test_a_full_load_is_a_snapshot(rows: Any) -> None:
+    row = only(rows, "full load")
+    assert (row["op"], row["source_op"], row["after"]) == ("snapshot", "INIT", ROW)
+
+
+def test_the_rows_of_a_message_are_events_each_with_its_own_old(rows: Any) -> None:
+    first, second, third = rows["rows"]
+    assert [row["row_index"] for row in rows["rows"]] == [0, 1, 2]
+    assert first["before"] == {"id": "1", "name": "w"}
+    assert second["before"] == {"id": "2", "name": "b"}
+    assert third["before"] == third["after"] == {"id": "4", "name": "z"}
+    assert len({row["event_id"] for row in rows["rows"]}) == 3
+
+
+def test_a_key_change_names_the_old_key(rows: Any) -> None:
+    second = rows["rows"][1]
+    assert (second["previous_row_key"], second["row_key"]) == ('{"id":"2"}', '{"id":"3"}')
+
+
+def test_an_object_in_data_stands_for_one_row(rows: Any) -> None:
+    assert only(rows, "one object")["after"] == ROW
+
+
+def test_null_and_empty_text_differ(rows: Any) -> None:
+    row = only(rows, "null and empty")
+    assert (row["before"]["name"], row["after"]["name"]) == (None, "")
+
+
+def test_a_keyless_row_is_its_own_key(rows: Any) -> None:
+    row = only(rows, "keyless")
+    assert (row["key_columns"], row["row_key"]) == ([], '{"id":"1","name":"b"}')
+
+
+def test_the_project_sets_the_key_of_a_table_without_one(rows: Any) -> None:
+    row = only(rows, "key by setting")
+    assert (row["key_columns"], row["row_key"]) == (["name"], '{"name":"a"}')
+
+
+def test_key_columns_may_have_any_name(rows: Any) -> None:
+    row = only(rows, "odd keys")
+    assert row["key_columns"] == ODD_KEYS
+    assert json.loads(row["row_key"]) == {name: name for name in ODD_KEYS}
+
+
+def test_a_column_the_image_lacks_is_unavailable(rows: Any) -> None:
+    row = only(rows, "minimal image")
+    assert row["unavailable_columns"] == ["name"]
+    assert row["after"] == {"id": "1"}
+
+
+def test_unknown_fields_are_ignored(rows: Any) -> None:
+    assert only(rows, "unknown fields")["after"] == ROW
+
+
+def test_values_keep_their_digits_and_types(rows: Any) -> None:
+    assert only(rows, "digits")["after"] == {"id": BIG, "name": "1.10"}
+    assert only(rows, "numbers")["after"] == {"id": 9007199254740993, "name": True}
+
+
+def test_unknown_times_are_null(rows: Any) -> None:
+    row = only(rows, "unknown times")
+    assert (row["event_at"], row["published_at"]) == (None, None)
+    assert row["sequence"]["position"] is None
+
+
+def test_a_gtid_is_the_transaction(rows: Any) -> None:
+    assert only(rows, "gtid")["transaction_id"] == "0-101-7"
+
+
+def test_an_annotated_statement_is_no_row_and_no_reject(rows: Any) -> None:
+    row = only(rows, "annotated statement")
+    assert (row["record_type"], row["source_op"]) == ("transaction", "QUERY")
+    assert row["ddl_text"] == "UPDATE orders SET …"
+
+
+def test_a_line_separator_is_text(rows: Any) -> None:
+    assert only(rows, "line separator")["after"]["name"] == "a\u2028b\u007f"
+
+
+def test_a_null_value_is_a_tombstone(rows: Any) -> None:
+    row = only(rows, "tombstone")
+    assert (row["record_type"], row["reject_code"], row["value"]) == ("tombstone", None, None)
+
+
+@pytest.mark.parametrize("name", REJECTED)
+def test_what_cannot_be_read_is_rejected_by_name(rows: Any, name: str) -> None:
+    row = only(rows, name)
+    assert (row["record_type"], row["reject_code"]) == ("rejected", REJECTED[name][1])
+    assert row["reject_reason"]
+    value = REJECTED[name][0]
+    raw = value if isinstance(value, bytes) else None
+    assert raw is None or bytes(row["value"]) == raw
+    assert row["event_id"] is None
+    assert row["after"] is None
+
+
+def test_every_op_has_its_kind_of_record(spark: SparkSession) -> None:
+    codes = [code for code in source_ops("canal_json") if " " not in code]
+    messages = [message(code, data=[ROW], isDdl=True, sql="x") for code in codes]
+    found = {row["source_op"]: row for row in staged(spark, canal_json.parse, *messages)}
+    for code in codes:
+        record_type, op, ends_rows = source_ops("canal_json")[code]
+        assert (found[code]["record_type"], found[code]["op"]) == (record_type, op)
+        assert found[code]["ends_rows"] is ends_rows
+
+
+@pytest.mark.parametrize(
+    ("sql", "ends_rows"),
+    [
+        ("truncate table t", True),
+        ("/* a */ TRUNCATE t", True),
+        ("DROP TABLE `t`", True),
+        ("drop index i on t", False),
+        ("alter table t drop column c", False),
+    ],
+)
+def test_a_statement_that_empties_the_table_ends_its_rows(
+    spark: SparkSession, sql: str, ends_rows: bool
+) -> None:
+    (row,) = staged(spark, canal_json.parse, message("DDL", isDdl=True, sql=sql))
+    assert row["ends_rows"] is ends_rows
+
+
+def test_a_swapped_topic_has_the_row_after_in_old_until_its_time(spark: SparkSession) -> None:
+    def update(es: int) -> dict[str, Any]:
+        return message("UPDATE", data=[ROW], old=[CHANGED], es=es)
+
+    before, after = staged(
+        spark,
+        canal_json.parse,
+        update(ES),
+        message("UPDATE", data=[CHANGED], old=[ROW], es=ES + 2000),
+        swapped_topics={"topic": "2020-09-15T09:24:55Z"},
+    )
+    assert (before["before"], before["after"]) == (ROW, CHANGED)
+    assert (after["before"], after["after"]) == (ROW, CHANGED)
+
+
+def test_a_message_is_parsed_once_and_by_spark_alone(spark: SparkSession) -> None:
+    plan = plan_of(canal_json.parse(landed(spark, [INSERT])))
+    assert plan.count("from_json") == 1
+    assert "Python" not in plan
