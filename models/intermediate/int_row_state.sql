@@ -8,6 +8,7 @@
 
 {%- set folds_partial_rows = has_partial_events() %}
 {%- set new_ends = new_rows(ref('int_table_ends')) %}
+{%- set new_records = new_rows(ref('int_records')) %}
 
 -- The fold.  Per row key the effect with the highest sequence, removals
 -- included: a maximum does not care for order, batches or repetition.  Rows of
@@ -37,7 +38,7 @@ late_effects as (
 
     select late_effects.*
     from {{ ref('int_row_effects') }} as late_effects
-    left semi join {{ new_rows(ref('int_records')) }} as new_halves
+    left semi join {{ new_records }} as new_halves
         on
             new_halves.record_type = 'update_before'
             and late_effects.pairing_id = new_halves.pairing_id
@@ -231,8 +232,17 @@ new_images as (
 partial_keys as (
 
     select source_format, table_id, row_key
-    from winners
-    where has_partial_events and last_effect.is_live and not is_keyless
+    from effects
+    where is_partial and not is_keyless
+    {% if is_incremental() %}
+    union
+
+    select source_format, table_id, row_key
+    from held
+    where has_partial_events and not is_keyless
+    {%- else %}
+    group by source_format, table_id, row_key
+    {%- endif %}
 
 ),
 

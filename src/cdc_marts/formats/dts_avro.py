@@ -129,7 +129,7 @@ def _read_record(messages: DataFrame) -> DataFrame:
         (
             ~F.is_valid_utf8(_texts()),
             "not_utf8",
-            "a name in the record is not valid UTF-8",
+            "a name, tag or statement in the record is not valid UTF-8",
         ),
     )
     return parsed.select("*", unreadable.alias("unreadable"))

@@ -104,7 +104,8 @@ def _date_time_text(value: Column) -> Column:
         _digits(F.abs(second), 2),
         _fraction(micros),
     )
-    return F.coalesce(F.concat(date, F.lit(" "), time), date, time, F.lit(""))
+    part_of_date = F.concat_ws("-", _digits(year, 4), _digits(month, 2), _digits(day, 2))
+    return F.coalesce(F.concat(date, F.lit(" "), time), date, time, part_of_date)
 
 
 def _timestamp_text(value: Column) -> Column:
@@ -169,9 +170,9 @@ def _fraction(micros: Column) -> Column:
 def _plain_number(text: Column) -> Column:
     """A number in any notation -> at most 38 digits without exponent, else null."""
     sign, whole, decimals, exponent = (F.regexp_extract(text, _NUMBER, n) for n in (1, 2, 3, 4))
-    has_digits = text.rlike("[0-9]") & text.rlike(_NUMBER) & (F.length(text) <= _LONGEST_NUMBER)
+    is_number = (F.length(text) <= _LONGEST_NUMBER) & text.rlike("[0-9]") & text.rlike(_NUMBER)
     digits = F.ltrim(F.concat(whole, decimals), F.lit("0"))
-    scale = F.length(decimals) - F.coalesce(exponent.try_cast("int"), F.lit(0))
+    scale = F.length(decimals) - F.when(exponent == "", 0).otherwise(exponent.cast("int"))
     shifted = F.concat(digits, F.repeat(F.lit("0"), -scale))
     padded = F.lpad(digits, F.greatest(F.length(digits), scale + 1), F.lit("0"))
     pointed = F.concat(F.left(padded, F.length(padded) - scale), F.lit("."), F.right(padded, scale))
@@ -182,4 +183,4 @@ def _plain_number(text: Column) -> Column:
             F.when(scale > 0, pointed).otherwise(shifted),
         )
     )
-    return F.when(has_digits & ((digits == "") | is_exact), number)
+    return F.when(is_number & ((digits == "") | is_exact), number)

@@ -2,58 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
-from dbt.cli.main import dbtRunner
 
 from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.parsing.records import STAGING_COLUMNS
-
-ROOT = Path(__file__).parents[3]
-PROJECT = "cdc_marts"
-
-Node = dict[str, Any]
-
-
-@pytest.fixture(scope="module")
-def manifest(tmp_path_factory: pytest.TempPathFactory) -> Node:
-    """What dbt reads in the project's files; it needs no Spark session for that."""
-    folder = tmp_path_factory.mktemp("parsed")
-    parsed = dbtRunner().invoke(
-        [
-            *("parse", "--target", "demo", "--quiet", "--project-dir", str(ROOT)),
-            *("--profiles-dir", str(ROOT / "profiles")),
-            *("--target-path", str(folder), "--log-path", str(folder)),
-        ]
-    )
-    assert parsed.success, parsed.exception
-    return json.loads((folder / "manifest.json").read_text("utf-8"))
-
-
-def nodes_of(manifest: Node, kind: str) -> Iterator[Node]:
-    """The project's own nodes of a kind: `model`, `seed`, `source`, `exposure` or `macro`."""
-    collection = {"source": "sources", "exposure": "exposures", "macro": "macros"}
-    for node in manifest[collection.get(kind, "nodes")].values():
-        if node["package_name"] == PROJECT and node["resource_type"] == kind:
-            yield node
+from tests.python.project.manifest import PROJECT, Node, columns_of, macro_text, nodes_of
 
 
 def undescribed(items: dict[str, Node]) -> list[str]:
     return [name for name, item in items.items() if not (item["description"] or "").strip()]
-
-
-def columns_of(manifest: Node, kind: str, name: str) -> list[str]:
-    """The columns that a node declares, in the order of its yml file."""
-    return next(list(n["columns"]) for n in nodes_of(manifest, kind) if n["name"] == name)
-
-
-def macro_text(manifest: Node, name: str) -> str:
-    return manifest["macros"][f"macro.{PROJECT}.{name}"]["macro_sql"]
 
 
 @pytest.mark.parametrize("kind", ["model", "source", "seed", "exposure", "macro"])

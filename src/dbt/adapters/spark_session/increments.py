@@ -69,10 +69,8 @@ def new_rows_sql(
 def read_new_rows(
     session: SparkSession, source: str, consumer: str | None, reading: Reading
 ) -> DataFrame:
-    """`new_rows_sql` as a DataFrame; raises `NothingNew` where there is nothing to read."""
+    """`new_rows_sql` as a DataFrame."""
     expression = new_rows_sql(session, source, consumer, reading)
-    if consumer is not None and not reading.has_new_rows:
-        raise NothingNew(source)
     return session.sql(f"select * from {expression}")
 
 
@@ -99,15 +97,25 @@ def _table_sql(
 
 
 def _watermark(session: SparkSession, consumer: str, source: str) -> int | None:
-    """The snapshot of `source` up to which `consumer` has read, by its newest note of it."""
+    """The snapshot of `source` up to which `consumer` has read, by its newest note of it.
+
+    None where it has never read it.
+    """
     table = _iceberg_table(session, consumer)
-    snapshot = table.currentSnapshot()
+    snapshot, has_notes = table.currentSnapshot(), False
     while snapshot is not None:
-        noted = snapshot.summary().get(f"{WATERMARK}{source}")
+        summary = snapshot.summary()
+        noted = summary.get(f"{WATERMARK}{source}")
         if noted is not None:
             return int(noted)
+        has_notes = has_notes or any(key.startswith(WATERMARK) for key in summary)
         parent = snapshot.parentId()
         snapshot = table.snapshot(parent) if parent is not None else None
+        if snapshot is None and parent is not None and not has_notes:
+            raise DbtRuntimeError(
+                f"The snapshots that told what {consumer} has read have expired: rebuild it and"
+                " what follows it with --full-refresh."
+            )
     return None
 
 

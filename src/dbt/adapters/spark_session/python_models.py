@@ -22,6 +22,8 @@ class SessionPythonJob(PythonJobHelper):
 
     def __init__(self, parsed_model: dict[str, Any], credential: Any) -> None:
         self.path = parsed_model["original_file_path"]
+        self.input_count = len(parsed_model["refs"]) + len(parsed_model["sources"])
+        self.inputs_read: set[str] = set()
 
     def run(
         self, compiled_code: str, session: SparkSession, readings: dict[str, Reading]
@@ -49,7 +51,11 @@ class SessionPythonJob(PythonJobHelper):
 
     def _load_new_rows(self, name: str, consumer: str, is_incremental: bool) -> DataFrame:
         reading = self.readings.setdefault(consumer, Reading())
-        return read_new_rows(self.session, name, consumer if is_incremental else None, reading)
+        rows = read_new_rows(self.session, name, consumer if is_incremental else None, reading)
+        self.inputs_read.add(name)
+        if is_incremental and not reading.has_new_rows and len(self.inputs_read) == self.input_count:
+            raise NothingNew(consumer)
+        return rows
 
     def _create_view(self, result: Any, name: str) -> None:
         if not isinstance(result, DataFrame):

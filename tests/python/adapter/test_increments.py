@@ -1,0 +1,270 @@
+"""Exact increments: a consumer reads every appended row once, whatever happens in between."""
+
+from __future__ import annotations
+
+import json
+
+
+import pytest
+from pyspark.sql import SparkSession
+
+from dbt.adapters.spark_session.increments import Reading, new_rows_sql
+from dbt.tests.util import run_dbt
+
+READERS = ("python_reader", "sql_reader", "merging_reader")
+
+SOURCES_YML = """
+sources:
+  - name: landing
+    schema: "{{ target.schema }}"
+    tables: [{name: a}, {name: b}]
+
+models:
+  - name: python_reader
+    config: &python_reader
+      materialized: incremental
+      incremental_strategy: append
+      reads_new_rows: true
+      is_broken: "{{ var('is_broken', false) }}"
+  - name: reader_of_two
+    config: *python_reader
+"""
+
+BOTH = """
+select id, text from {{ source('landing', 'a') }}
+union all
+select id, text from {{ source('landing', 'b') }} where id > 0
+"""
+
+PYTHON_READER = """
+def model(dbt, session):
+    rows = dbt.ref("both")
+    if dbt.config.get("is_broken"):
+        rows = rows.selectExpr("id", "cast(raise_error('broken on purpose') as string) as text")
+    return rows
+"""
+
+READER_OF_TWO = """
+def model(dbt, session):
+    a = dbt.source("landing", "a")
+    b = dbt.source("landing", "b")
+    return a.union(b)
+"""
+
+SQL_READER = """
+{{ config(materialized='incremental', incremental_strategy='append') }}
+select
+    id,
+    {% if var('is_broken', false) %} cast(raise_error('broken on purpose') as string) as {% endif %}
+    text
+from {{ new_rows(ref('both')) }} as both
+"""
+
+MERGING_READER = SQL_READER.replace("'append'", "'merge', unique_key='id'")
+
+
+class Landing:
+    """Tables a and b, and what the readers have made of them."""
+
+    def __init__(self, spark: SparkSession, schema: str) -> None:
+        self.spark = spark
+        self.schema = schema
+
+    def create(self) -> None:
+        for table in ("a", "b"):
+            self.sql(f"create or replace table {{}}.{table} (id bigint, text string)")
+
+    def sql(self, statement: str) -> None:
+        self.spark.sql(statement.format(self.schema))
+
+    def append(self, table: str, *ids: int) -> None:
+        rows = ", ".join(f"({id}, 'row {id}')" for id in ids)
+        self.sql(f"insert into {{}}.{table} values {rows}")
+
+    def run(self, *arguments: str, expect_pass: bool = True, **variables: object) -> dict[str, str]:
+        """Run the readers; the message of each."""
+        command = ["run", *arguments, "--vars", json.dumps(variables)]
+        results = run_dbt(command, expect_pass=expect_pass)
+        return {result.node.name: result.message for result in results}
+
+    def ids(self, reader: str) -> list[int]:
+        return sorted(row.id for row in self.spark.table(f"{self.schema}.{reader}").collect())
+
+    def commits(self, reader: str) -> tuple[int, int]:
+        """Snapshots and data files of a reader."""
+        table = f"{self.schema}.{reader}"
+        return (
+            self.spark.table(f"{table}.snapshots").count(),
+            self.spark.table(f"{table}.all_data_files").select("file_path").distinct().count(),
+        )
+
+    def all_commits(self) -> dict[str, tuple[int, int]]:
+        return {reader: self.commits(reader) for reader in READERS}
+
+
+class TestIncrements:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "sources.yml": SOURCES_YML,
+            "both.sql": BOTH,
+            "python_reader.py": PYTHON_READER,
+            "sql_reader.sql": SQL_READER,
+            "merging_reader.sql": MERGING_READER,
+            "reader_of_two.py": READER_OF_TWO,
+        }
+
+    @pytest.fixture
+    def landing(self, project, spark) -> Landing:
+        """Rows 1 and 2 in a, 10 in b, and readers that have read them."""
+        landing = Landing(spark, project.test_schema)
+        landing.create()
+        landing.append("a", 1, 2)
+        landing.append("b", 10)
+        landing.run("--full-refresh", "--exclude", "reader_of_two")
+        return landing
+
+    run_readers = ("--select", *READERS)
+
+    def test_a_run_appends_exactly_the_rows_that_are_new(self, landing):
+        landing.append("a", 3)
+        landing.append("b", 11)
+        landing.append("b", 12)
+        landing.run(*self.run_readers)
+        for reader in READERS:
+            assert landing.ids(reader) == [1, 2, 3, 10, 11, 12]
+        landing.append("b", 13)
+        landing.run(*self.run_readers)
+        for reader in READERS:
+            assert landing.ids(reader) == [1, 2, 3, 10, 11, 12, 13]
+            newest = landing.spark.sql(
+                f"select summary['added-records'] as rows from {landing.schema}.{reader}.snapshots"
+                " order by committed_at desc limit 1"
+            )
+            assert newest.first().rows == "1"
+
+    def test_with_nothing_new_nothing_is_written(self, landing):
+        before = landing.all_commits()
+        messages = landing.run(*self.run_readers)
+        assert {messages[reader] for reader in READERS} == {"OK, nothing new"}
+        assert landing.all_commits() == before
+
+    def test_a_run_that_fails_leaves_its_rows_to_the_next(self, landing):
+        before = landing.all_commits()
+        landing.append("a", 3)
+        messages = landing.run(*self.run_readers, is_broken=True, expect_pass=False)
+        for reader in READERS:
+            assert "broken on purpose" in messages[reader]
+        assert landing.all_commits() == before
+        landing.run(*self.run_readers)
+        for reader in READERS:
+            assert landing.ids(reader) == [1, 2, 3, 10]
+
+    def test_compaction_and_deletes_at_an_input_bring_no_new_rows(self, landing):
+        landing.append("a", 3)
+        landing.sql(
+            "call cdc.system.rewrite_data_files(table => '{}.a', options => map('rewrite-all', 'true'))"
+        )
+        landing.sql("delete from {}.b where id = 10")
+        landing.run(*self.run_readers)
+        for reader in READERS:
+            assert landing.ids(reader) == [1, 2, 3, 10]
+        assert set(landing.run(*self.run_readers).values()) == {"OK, nothing new"}
+
+    def test_compaction_of_a_reader_does_not_make_it_forget(self, landing):
+        for reader in READERS:
+            landing.sql(
+                f"call cdc.system.rewrite_data_files(table => '{{}}.{reader}',"
+                " options => map('rewrite-all', 'true'))"
+            )
+        landing.append("a", 3)
+        landing.run(*self.run_readers)
+        for reader in READERS:
+            assert landing.ids(reader) == [1, 2, 3, 10]
+
+    def test_a_reader_whose_notes_have_expired_does_not_read_twice(self, landing):
+        reader = f"{landing.schema}.sql_reader"
+        landing.sql(
+            "call cdc.system.rewrite_data_files(table => '{}.sql_reader',"
+            " options => map('rewrite-all', 'true'))"
+        )
+        landing.sql(
+            "call cdc.system.expire_snapshots(table => '{}.sql_reader',"
+            " older_than => timestamp '2999-01-01 00:00:00', retain_last => 1)"
+        )
+        landing.append("a", 3)
+        messages = landing.run("--select", "sql_reader", expect_pass=False)
+        assert f"what {reader} has read" in messages["sql_reader"]
+        assert "--full-refresh" in messages["sql_reader"]
+        assert landing.ids("sql_reader") == [1, 2, 10]
+
+    def test_a_rebuilt_input_is_an_error_that_says_what_to_do(self, landing):
+        landing.sql("create or replace table {}.a as select 7L as id, 'row 7' as text")
+        messages = landing.run(*self.run_readers, expect_pass=False)
+        for reader in READERS:
+            assert f"{landing.schema}.a was rebuilt" in messages[reader]
+            assert f"rebuild {landing.schema}.{reader}" in messages[reader]
+            assert "--full-refresh" in messages[reader]
+            assert landing.ids(reader) == [1, 2, 10]
+        landing.run(*self.run_readers, "--full-refresh")
+        landing.append("a", 8)
+        landing.run(*self.run_readers)
+        for reader in READERS:
+            assert landing.ids(reader) == [7, 8, 10]
+
+    def test_an_overwritten_input_is_an_error_that_says_what_to_do(self, landing):
+        landing.sql("update {}.a set text = 'changed' where id = 1")
+        messages = landing.run(*self.run_readers, expect_pass=False)
+        for reader in READERS:
+            assert f"{landing.schema}.a was overwritten" in messages[reader]
+            assert "--full-refresh" in messages[reader]
+
+    def test_rows_that_a_view_leaves_out_count_as_read(self, landing):
+        landing.append("b", -1)
+        landing.run(*self.run_readers)
+        messages = landing.run(*self.run_readers)
+        for reader in ("python_reader", "sql_reader"):
+            assert messages[reader] == "OK, nothing new"
+            assert landing.ids(reader) == [1, 2, 10]
+
+    def test_an_input_that_was_empty_is_read_from_its_first_row(self, landing):
+        landing.create()
+        landing.append("a", 1)
+        landing.run(*self.run_readers, "--full-refresh")
+        landing.append("b", 10, 11)
+        landing.run(*self.run_readers)
+        for reader in READERS:
+            assert landing.ids(reader) == [1, 10, 11]
+
+    def test_a_model_of_two_inputs_runs_where_either_has_new_rows(self, landing):
+        select = ("--select", "reader_of_two")
+        landing.run(*select, "--full-refresh")
+        landing.append("b", 11)
+        landing.run(*select)
+        assert landing.ids("reader_of_two") == [1, 2, 10, 11]
+        landing.append("a", 3)
+        landing.run(*select)
+        assert landing.ids("reader_of_two") == [1, 2, 3, 10, 11]
+        assert landing.run(*select) == {"reader_of_two": "OK, nothing new"}
+
+    def test_rows_that_land_during_a_run_are_left_to_the_next(self, landing):
+        spark, a = landing.spark, f"{landing.schema}.a"
+        reading = Reading()
+        everything = new_rows_sql(spark, a, None, reading)
+        landing.append("a", 3)
+        new = new_rows_sql(spark, a, f"{landing.schema}.sql_reader", Reading())
+        landing.append("a", 4)
+        assert ids_of(spark, everything) == [1, 2]
+        assert ids_of(spark, new) == [3]
+        assert new_rows_sql(spark, a, None, reading) == everything
+
+    def test_an_empty_run_reads_nothing_and_notes_nothing(self, landing):
+        landing.append("a", 3)
+        landing.run("--select", "sql_reader", "--empty")
+        assert landing.ids("sql_reader") == [1, 2, 10]
+        landing.run("--select", "sql_reader")
+        assert landing.ids("sql_reader") == [1, 2, 3, 10]
+
+
+def ids_of(spark: SparkSession, expression: str) -> list[int]:
+    return sorted(row.id for row in spark.sql(f"select id from {expression}").collect())

@@ -1,0 +1,147 @@
+"""Tables: their types, how they are replaced, what runs around them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dbt.tests.util import run_dbt
+
+VARIANTS = """
+{{ config(materialized=var('materialized', 'table')) }}
+select 9007199254740993L as id, parse_json('{"n": 9007199254740993, "text": "é\\\\\\\\"}') as image
+"""
+
+
+class TestVariant:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "images.sql": VARIANTS,
+            "more_images.sql": "{{ config(materialized='incremental') }}"
+            " select * from {{ ref('images') }}",
+            "image_view.sql": "select id, image:n::bigint as n from {{ ref('more_images') }}",
+        }
+
+    @pytest.fixture(scope="class", autouse=True)
+    def built(self, project):
+        run_dbt(["run"])
+        run_dbt(["run", "--select", "more_images"])
+
+    @pytest.mark.parametrize(("table", "row_count"), [("images", 1), ("more_images", 2)])
+    def test_a_table_holds_variants_exactly(self, project, spark, table, row_count):
+        images = spark.table(f"{project.test_schema}.{table}")
+        assert images.dtypes == [("id", "bigint"), ("image", "variant")]
+        rows = [json.loads(row.image.toJson()) for row in images.collect()]
+        assert rows == [{"n": 9007199254740993, "text": "é\\"}] * row_count
+
+    def test_a_view_reads_fields_of_variants(self, project, spark):
+        rows = spark.table(f"{project.test_schema}.image_view").collect()
+        assert {row.n for row in rows} == {9007199254740993}
+
+    def test_dbt_show_prints_nested_values_as_json(self, project):
+        query = (
+            "select image, array(1, 2) as a, map('k', named_struct('x', 1L, 'y', null)) as m,"
+            " cast('é' as binary) as b from {{ ref('images') }}"
+        )
+        (row,) = run_dbt(["show", "--inline", query]).results[0].agate_table.rows
+        assert json.loads(row["image"])["n"] == 9007199254740993
+        assert (row["a"], row["m"], row["b"]) == ("[1,2]", '{"k":{"x":1,"y":null}}', "é")
+
+
+class TestReplacement:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "replaced.sql": "{{ config(materialized='table') }} select {{ var('value') }} as value",
+            "of_no_format.sql": "{{ config(materialized='table', file_format=none) }}"
+            " select {{ var('value') }} as value",
+        }
+
+    def run(self, model: str, value: str, **options):
+        return run_dbt(["run", "-s", model, "--vars", json.dumps({"value": value})], **options)
+
+    def values(self, project, spark, model: str) -> list[int]:
+        return [row.value for row in spark.table(f"{project.test_schema}.{model}").collect()]
+
+    def test_a_table_that_cannot_be_rebuilt_keeps_its_rows(self, project, spark):
+        self.run("replaced", "1")
+        results = self.run("replaced", "raise_error('broken row')", expect_pass=False)
+        assert "broken row" in results[0].message
+        assert "\tat " not in results[0].message
+        assert self.values(project, spark, "replaced") == [1]
+
+    def test_a_rebuilt_table_keeps_its_history(self, project, spark):
+        self.run("replaced", "1")
+        before = spark.table(f"{project.test_schema}.replaced.snapshots").count()
+        self.run("replaced", "2")
+        assert self.values(project, spark, "replaced") == [2]
+        assert spark.table(f"{project.test_schema}.replaced.snapshots").count() == before + 1
+
+    def test_a_table_without_a_file_format_is_rebuilt_too(self, project, spark):
+        for value in (1, 2):
+            self.run("of_no_format", str(value))
+            assert self.values(project, spark, "of_no_format") == [value]
+
+
+BY_DAY = """
+{{ config(
+    materialized='incremental', incremental_strategy='insert_overwrite', partition_by='day'
+) }}
+{% if is_incremental() %}
+select 2 as day, 'new' as state
+{% else %}
+select explode(array(1, 2)) as day, 'old' as state
+{% endif %}
+"""
+
+
+class TestInsertOverwrite:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"by_day.sql": BY_DAY}
+
+    def test_only_the_partitions_that_a_run_brings_are_replaced(self, project, spark):
+        run_dbt(["run"])
+        run_dbt(["run"])
+        rows = spark.table(f"{project.test_schema}.by_day").orderBy("day").collect()
+        assert [tuple(row) for row in rows] == [(1, "old"), (2, "new")]
+
+
+PYTHON_MODEL = """
+def model(dbt, session):
+    return session.range(1)
+"""
+
+
+class TestHooks:
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        hooks = {
+            "+pre-hook": "insert into {{ target.schema }}.audit values ('before {{ this.name }}')",
+            "+post-hook": "insert into {{ target.schema }}.audit select"
+            " concat('after {{ this.name }} of ', count(*)) from {{ this }}",
+        }
+        return {"models": hooks, "seeds": hooks}
+
+    @pytest.fixture(scope="class")
+    def seeds(self):
+        return {"a_seed.csv": "n\n1\n2\n"}
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "a_table.sql": "{{ config(materialized='table') }} select 1 as id",
+            "an_increment.sql": "{{ config(materialized='incremental') }} select 1 as id",
+            "a_python_model.py": PYTHON_MODEL,
+        }
+
+    def test_hooks_run_before_and_after_every_kind_of_table(self, project, spark):
+        project.run_sql(f"create table {project.test_schema}.audit (line string)")
+        run_dbt(["build"])
+        row_counts = {"a_seed": 2, "a_table": 1, "an_increment": 1, "a_python_model": 1}
+        lines = {row.line for row in spark.table(f"{project.test_schema}.audit").collect()}
+        assert lines == {f"before {name}" for name in row_counts} | {
+            f"after {name} of {rows}" for name, rows in row_counts.items()
+        }
