@@ -1,44 +1,41 @@
 {#- After `dbt build`: what was built, where it is, and how to look at it. -#}
 {% macro print_summary(results) -%}
-  {%- if execute and flags.WHICH == 'build' and selected_resources | length > 20
-      and results | selectattr('status', 'in', ['error', 'fail', 'skipped']) | list | length == 0 -%}
-    {%- set counts = run_query(summary_sql()).rows[0] -%}
-    {%- do print('') -%}
-    {%- do print('Built for target ' ~ target.name ~ ':') -%}
-    {%- for name in counts.keys() -%}
-      {%- do print('  ' ~ '%10s' | format(counts[name]) ~ '  ' ~ name | replace('_', ' ')) -%}
+  {%- set what = {
+      'int_landed_messages': 'messages landed',
+      'change_events': 'change events',
+      'latest_state': 'rows in latest_state',
+      'source_tables': 'source tables',
+      'ddl_events': 'DDL events',
+      'heartbeats': 'heartbeats',
+      'transaction_events': 'transaction events',
+      'quarantined_messages': 'quarantined messages',
+  } -%}
+  {%- set failed = ['error', 'fail', 'skipped'] -%}
+  {%- set built = {} -%}
+  {%- for result in results if result.node.name in what -%}
+    {%- do built.update({result.node.name: result.node.relation_name}) -%}
+  {%- endfor -%}
+  {%- if execute and flags.WHICH == 'build' and built | length == what | length
+      and not results | selectattr('status', 'in', failed) | list -%}
+    {%- set counts = run_query(count_rows_sql(built)).rows[0] -%}
+    {%- do print('\nBuilt for target ' ~ target.name ~ ':') -%}
+    {%- for name, text in what.items() -%}
+      {%- do print('%8s' | format(counts[name]) ~ '  ' ~ text) -%}
     {%- endfor -%}
-    {%- do print('The marts are in schema marts' ~ (' of ' ~ target.home if target.home else '') ~ '. To see the current rows:') -%}
-    {%- do print('  ./run dbt show --target ' ~ target.name ~ ' --inline "select table_id, row from {{ ref(\'latest_state\') }}"') -%}
+    {%- do print('The marts are in schema `marts`. The current rows:') -%}
+    {%- do print(
+        '  ./run dbt show --target ' ~ target.name ~ " --inline 'select * from "
+        ~ '{{ ref("latest_state") }}' ~ "'\n"
+    ) -%}
   {%- endif -%}
 {%- endmacro %}
 
 
-{% macro summary_sql() -%}
+{#- One row with the number of rows of each relation, by name. -#}
+{% macro count_rows_sql(relations) -%}
 select
-    (
-        select count(*) from {{ ref('int_landed_messages') }}
-    ) as messages_landed,
-    (
-        select count(*) from {{ ref('change_events') }}
-    ) as change_events,
-    (
-        select count(*) from {{ ref('latest_state') }}
-    ) as rows_in_latest_state,
-    (
-        select count(distinct source_format, table_id)
-        from {{ ref('latest_state') }}
-    ) as source_tables,
-    (
-        select count(*) from {{ ref('ddl_events') }}
-    ) as ddl_events,
-    (
-        select count(*) from {{ ref('heartbeats') }}
-    ) as heartbeats,
-    (
-        select count(*) from {{ ref('transaction_events') }}
-    ) as transaction_events,
-    (
-        select count(*) from {{ ref('quarantined_messages') }}
-    ) as quarantined_messages
+    {% for name, relation in relations.items() -%}
+    (select count(*) from {{ relation }}) as {{ name }}
+    {{- "," if not loop.last }}
+    {% endfor -%}
 {%- endmacro %}

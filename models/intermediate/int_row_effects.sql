@@ -15,7 +15,14 @@ select
     sequence,
     size(key_columns) = 0 as is_keyless,
     op <> 'delete' as is_upsert,
-    op <> 'delete' and size(unavailable_columns) > 0 as is_partial
+    op <> 'delete' and size(unavailable_columns) > 0 as is_partial,
+    case
+        when op = 'delete' then -1
+        -- an update that leaves a keyless row as it was adds none
+        when op = 'update' and previous_row_key is null and before is not null
+            then 0
+        else 1
+    end as count_change
 from {{ ref('change_events') }}
 
 union all
@@ -35,6 +42,7 @@ select
     sequence,
     size(key_columns) = 0 as is_keyless,
     false as is_upsert,
-    false as is_partial
+    false as is_partial,
+    -1 as count_change
 from {{ ref('change_events') }}
 where previous_row_key is not null

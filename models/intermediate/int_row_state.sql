@@ -160,7 +160,7 @@ contributions as (
             effects.schema_name,
             effects.table_name
         ) as effect,
-        if(effects.is_upsert, 1, -1) as row_count,
+        effects.count_change as row_count,
         effects.event_at as first_event_at,
         effects.is_partial as has_partial_events
     from effects

@@ -40,6 +40,11 @@ effects as (
         event_id,
         size(key_columns) = 0 as is_keyless,
         op <> 'delete' as is_upsert,
+        case
+            when op = 'delete' then -1
+            when to_json(before) = to_json(after) then 0
+            else 1
+        end as count_change,
         size(unavailable_columns) > 0 as is_partial,
         after as `row`
     from outliving_events
@@ -54,6 +59,7 @@ effects as (
         event_id,
         size(key_columns) = 0 as is_keyless,
         false as is_upsert,
+        -1 as count_change,
         false as is_partial,
         cast(null as variant) as `row`
     from outliving_events
@@ -69,7 +75,7 @@ replayed as (
         row_key,
         if(
             is_keyless,
-            sum(if(is_upsert, 1, -1)),
+            sum(count_change),
             cast(max_by(is_upsert, struct(sequence, is_upsert)) as int)
         ) as row_count,
         max_by(event_id, struct(sequence, is_upsert)) as last_event_id,

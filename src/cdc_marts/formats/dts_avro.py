@@ -39,8 +39,8 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
     """Landed DTS Avro -> staging rows, one a message.
 
     `key_settings`: table_id -> key columns, for tables without `pk_uk_info`.
-    The session needs `dts_schema.JVM_OPTIONS`: without them damaged bytes can
-    take all memory.
+    The JVMs need Avro's limits (`org.apache.avro.limits.…`, see the profiles):
+    without them damaged bytes can take all memory.
     """
     keys_text = non_empty(F.col("record.tags")["pk_uk_info"])
     named = _read_record(messages).select(
@@ -124,7 +124,7 @@ def _read_record(messages: DataFrame) -> DataFrame:
             F.col("record.version").isNull() | ~F.hex("record.tail").rlike(_WHOLE_TAIL),
             "malformed_avro",
             "the value is not exactly one DTS Avro record (cut off, bytes after it, another format,"
-            " or a column of more than 32 MiB)",
+            " or a text of more than 32 MiB)",
         ),
         (
             ~F.is_valid_utf8(_texts()),

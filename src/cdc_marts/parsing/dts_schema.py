@@ -12,17 +12,6 @@ from typing import Any
 #: Read as a number it has too many digits, so that a cut record cannot run on into it.
 TRAILER = b"\xfe" + b"\xff" * 10
 
-#: JVM options that a session which reads these messages has to set, on driver and executors.
-#: Avro allocates a length as it is declared, before it looks whether so many bytes are there:
-#: without limits a few damaged bytes take gigabytes, and the JVM with them.
-JVM_OPTIONS = " ".join(
-    (
-        f"-Dorg.apache.avro.limits.string.maxLength={32 * 1024**2}",
-        f"-Dorg.apache.avro.limits.bytes.maxLength={32 * 1024**2}",
-        "-Dorg.apache.avro.limits.collectionItems.maxLength=1000000",
-    )
-)
-
 _NAMESPACE = "com.alibaba.dts.formats.avro"
 
 _SOURCE_TYPES = "MySQL Oracle SQLServer PostgreSQL MongoDB Redis DB2 PPAS DRDS HBASE HDFS FILE OTHER"

@@ -55,7 +55,7 @@ models:
       partition_by: [kind, "bucket(4, id)"]
       tblproperties:
         write.distribution-mode: none
-        owner: us
+        team: ours
   - name: an_increment
     config:
       <<: *layout
@@ -82,7 +82,7 @@ class TestLayout:
         assert (described["Part 0"], described["Part 1"]) == ("kind", "bucket(4, id)")
         properties = {row.key: row.value for row in spark.sql(f"show tblproperties {table}").collect()}
         assert properties["write.distribution-mode"] == "none"
-        assert properties["owner"] == "us"
+        assert properties["team"] == "ours"
         assert properties["format-version"] == "3"
         assert spark.table(f"{table}.partitions").count() == 2
 
@@ -102,7 +102,7 @@ def root(number):
 
 
 def model(dbt, session):
-    root(-1)
+    return session.range(root(-1))
 """
 
 IN_SPARK = """from pyspark.sql import functions as F

@@ -88,29 +88,25 @@ class Value:
 
 
 def integer(digits: int | str, precision: int = 19) -> Value:
-    return Value("Integer", _long(precision) + _string(str(digits)))
+    return Value("Integer", varint(precision) + _string(str(digits)))
 
 
-def character(
-    text: str | bytes, charset: str = "utf8mb4", encoding: str = "utf-8"
-) -> Value:
+def character(text: str | bytes, charset: str = "utf8mb4", encoding: str = "utf-8") -> Value:
     """Text marked with a database charset, in bytes of a Python encoding (or as they are)."""
     data = text if isinstance(text, bytes) else text.encode(encoding)
     return Value("Character", _string(charset) + _bytes(data))
 
 
-def decimal_(
-    digits: decimal.Decimal | str, precision: int = 38, scale: int = 10
-) -> Value:
-    return Value("Decimal", _string(str(digits)) + _long(precision) + _long(scale))
+def decimal_(digits: decimal.Decimal | str, precision: int = 38, scale: int = 10) -> Value:
+    return Value("Decimal", _string(str(digits)) + varint(precision) + varint(scale))
 
 
 def float_(number: float, precision: int = 53, scale: int = 0) -> Value:
-    return Value("Float", struct.pack("<d", number) + _long(precision) + _long(scale))
+    return Value("Float", struct.pack("<d", number) + varint(precision) + varint(scale))
 
 
 def timestamp(seconds: int, micros: int = 0) -> Value:
-    return Value("Timestamp", _long(seconds) + _long(micros))
+    return Value("Timestamp", varint(seconds) + varint(micros))
 
 
 def date_time(**parts: int | None) -> Value:
@@ -204,9 +200,7 @@ def ddl(object_name: str | None, statement: str, **members: Any) -> dict[str, An
     }
 
 
-def image(
-    columns: Mapping[str, Any] | None, names: Sequence[str]
-) -> list[Value] | None:
+def image(columns: Mapping[str, Any] | None, names: Sequence[str]) -> list[Value] | None:
     """Column values by name -> values by position; None stays None."""
     if columns is None:
         return None
@@ -223,24 +217,22 @@ def encode(record: Mapping[str, Any], born_timestamp: int | None = None) -> byte
         raise TypeError(f"not a member of a DTS record: {sorted(unknown)}")
     members = {**DEFAULTS, **record}
     parts = [
-        _long(members["version"]),
-        _long(members["id"]),
-        _long(members["sourceTimestamp"]),
+        varint(members["version"]),
+        varint(members["id"]),
+        varint(members["sourceTimestamp"]),
         _string(members["sourcePosition"]),
         _string(members["safeSourcePosition"]),
         _string(members["sourceTxid"]),
-        _long(SOURCE_TYPES.index(members["sourceType"])),
+        varint(SOURCE_TYPES.index(members["sourceType"])),
         _string(members["sourceVersion"]),
-        _long(OPERATIONS.index(members["operation"])),
+        varint(OPERATIONS.index(members["operation"])),
         _union(members["objectName"], _string),
-        _union(members["processTimestamps"], lambda times: _array(times, _long)),
+        _union(members["processTimestamps"], lambda times: _array(times, varint)),
         _array(members["tags"].items(), lambda tag: _string(tag[0]) + _string(tag[1])),
-        _text_or_array(
-            members["fields"], lambda field: _string(field[0]) + _long(field[1])
-        ),
+        _text_or_array(members["fields"], lambda field: _string(field[0]) + varint(field[1])),
         _text_or_array(members["beforeImages"], _value),
         _text_or_array(members["afterImages"], _value),
-        b"" if born_timestamp is None else _long(born_timestamp),
+        b"" if born_timestamp is None else varint(born_timestamp),
     ]
     return b"".join(parts)
 
@@ -248,7 +240,7 @@ def encode(record: Mapping[str, Any], born_timestamp: int | None = None) -> byte
 # -- Avro's binary encoding --------------------------------------------------------------------
 
 
-def _long(number: int) -> bytes:
+def varint(number: int) -> bytes:
     """A varint, zigzag: also Avro's int, enum and union branch."""
     rest = (number << 1) ^ (number >> 63)
     encoded = bytearray()
@@ -260,7 +252,7 @@ def _long(number: int) -> bytes:
 
 
 def _bytes(data: bytes) -> bytes:
-    return _long(len(data)) + data
+    return varint(len(data)) + data
 
 
 def _string(text: str | bytes) -> bytes:
@@ -270,26 +262,26 @@ def _string(text: str | bytes) -> bytes:
 def _array(items: Any, write: Callable[[Any], bytes]) -> bytes:
     """One block and the end; a map is an array of its entries."""
     written = [write(item) for item in items]
-    block = _long(len(written)) + b"".join(written) if written else b""
-    return block + _long(0)
+    block = varint(len(written)) + b"".join(written) if written else b""
+    return block + varint(0)
 
 
 def _union(member: Any, write: Callable[[Any], bytes]) -> bytes:
-    return _long(0) if member is None else _long(1) + write(member)
+    return varint(0) if member is None else varint(1) + write(member)
 
 
 def _text_or_array(member: Any, write: Callable[[Any], bytes]) -> bytes:
     if isinstance(member, list):
-        return _long(2) + _array(member, write)
+        return varint(2) + _array(member, write)
     return _union(member, _string)
 
 
 def _value(value_: Value) -> bytes:
-    return _long(_BRANCHES.index(value_.branch)) + value_.members
+    return varint(_BRANCHES.index(value_.branch)) + value_.members
 
 
 def _date_time(parts: Mapping[str, int | None]) -> bytes:
     unknown = parts.keys() - set(_DATE_TIME_PARTS)
     if unknown:
         raise TypeError(f"not a part of a DateTime: {sorted(unknown)}")
-    return b"".join(_union(parts.get(part), _long) for part in _DATE_TIME_PARTS)
+    return b"".join(_union(parts.get(part), varint) for part in _DATE_TIME_PARTS)

@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import yaml
+
+_PROJECT = Path(__file__).parents[3] / "dbt_project.yml"
+
 #: Format -> table_id -> key columns.
-KEY_COLUMNS: dict[str, dict[str, list[str]]] = {
-    "lindorm_debezium": {"ld-xxxx.default.customers": ["id"]},
-    "shareplex_json": {"SHOP.CUSTOMERS": ["ID"], "SHOP.ORDERS": ["ID"]},
-    "datahub_tuple": {
-        "t_shiyu_pk": ["id", "name"],
-        "customers": ["id"],
-        "shop.orders": ["id"],
-        "shop.payments": ["order_id", "number"],
-    },
-}
+KEY_COLUMNS: dict[str, dict[str, list[str]]] = yaml.safe_load(_PROJECT.read_text("utf-8"))["vars"][
+    "key_columns"
+]

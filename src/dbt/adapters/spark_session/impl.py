@@ -173,9 +173,12 @@ class SparkSessionAdapter(SparkAdapter):
         return next((row.value for row in rows if "does not have property" not in row.value), None)
 
     @classmethod
-    def convert_integer_type(cls, agate_table: Any, col_idx: int) -> str:
+    def convert_number_type(cls, agate_table: Any, col_idx: int) -> str:
+        inferred = super().convert_number_type(agate_table, col_idx)
         values = agate_table.columns[col_idx].values_without_nulls()
-        return "bigint" if all(-(2**63) <= value < 2**63 for value in values) else "decimal(38,0)"
+        if inferred == "bigint" and not all(-(2**63) <= value < 2**63 for value in values):
+            return "decimal(38,0)"
+        return inferred
 
     @available
     def string_literal(self, value: Any) -> str:

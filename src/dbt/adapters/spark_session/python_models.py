@@ -6,6 +6,7 @@ import traceback
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
 from dbt.adapters.base import PythonJobHelper
 from dbt.adapters.spark_session.connections import message_of
@@ -22,6 +23,7 @@ class SessionPythonJob(PythonJobHelper):
 
     def __init__(self, parsed_model: dict[str, Any], credential: Any) -> None:
         self.path = parsed_model["original_file_path"]
+        self.line_count = len(parsed_model["raw_code"].splitlines())
         self.input_count = len(parsed_model["refs"]) + len(parsed_model["sources"])
         self.inputs_read: set[str] = set()
 
@@ -43,6 +45,8 @@ class SessionPythonJob(PythonJobHelper):
             exec(compile(compiled_code, self.path, "exec"), names)
         except NothingNew:
             pass
+        except DbtRuntimeError:  # says what to do, wherever it is raised
+            raise
         except Exception as error:
             raise DbtRuntimeError(self._explain(error)) from error
 
@@ -67,6 +71,11 @@ class SessionPythonJob(PythonJobHelper):
                 raise TypeError(
                     f"a model returns a Spark or pandas DataFrame, not {type(result).__name__}"
                 )
+        if result.sparkSession is not self.session:
+            # A view belongs to the session of its rows, and pandas-on-Spark takes one of its own.
+            dataset = self.session._jvm.org.apache.spark.sql.classic.Dataset
+            plan = result._jdf.queryExecution().analyzed()
+            result = ClassicDataFrame(dataset.ofRows(self.session._jsparkSession, plan), self.session)
         result.createOrReplaceTempView(name)
 
     def _explain(self, error: Exception) -> str:
@@ -75,7 +84,7 @@ class SessionPythonJob(PythonJobHelper):
             (
                 f"{self.path}, line {frame.lineno}: {frame.line or ''}".rstrip(": ")
                 for frame in reversed(traceback.extract_tb(error.__traceback__))
-                if frame.filename == self.path
+                if frame.filename == self.path and (frame.lineno or 0) <= self.line_count
             ),
             self.path,
         )

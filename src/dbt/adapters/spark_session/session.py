@@ -100,10 +100,10 @@ def _start(
 
 
 def _runtime_settings(
-    jars: Sequence[Path], home: Path | None, work_dir: Path, settings: Mapping[str, str]
+    jars: Sequence[Path], home: Path | None, work_dir: Path, settings: dict[str, str]
 ) -> dict[str, str]:
     log = f"-Dlog4j2.configurationFile=file:{_LOG_SETTINGS} -Dspark.log={work_dir / 'spark.log'}"
-    options = " ".join(filter(None, (log, settings.get("spark.driver.defaultJavaOptions"))))
+    options = " ".join(filter(None, (log, settings.pop("spark.driver.defaultJavaOptions", None))))
     runtime = {
         "spark.driver.defaultJavaOptions": options,
         # A `${…}` in a text of dbt's SQL is text.

@@ -8,21 +8,15 @@
 {%- endmacro %}
 
 
-{#- Rows of `relation` that this model has not read yet; all of them when it is built anew. -#}
+{#-
+  Rows of `relation` that this model has not read yet; all of them when it is built anew.
+  A run with --empty or --sample reads what dbt gives it, and takes no note of it.
+-#}
 {% macro new_rows(relation) -%}
-  {%- if execute and not relation.is_cte -%}
+  {%- set is_whole = relation.limit is none and relation.event_time_filter is none -%}
+  {%- if execute and is_whole and not relation.is_cte -%}
     {{ adapter.new_rows(relation, this, is_incremental()) }}
   {%- else -%}
     {{ relation }}
-  {%- endif -%}
-{%- endmacro %}
-
-
-{#- A fixture of a unit test holds VARIANT values as JSON text. -#}
-{% macro spark_session__safe_cast(field, type) -%}
-  {%- if type | lower == 'variant' -%}
-    parse_json({{ field }})
-  {%- else -%}
-    {{ dbt.spark__safe_cast(field, type) | trim }}
   {%- endif -%}
 {%- endmacro %}

@@ -10,7 +10,7 @@
   {%- set on_schema_change = incremental_validate_on_schema_change(config.get('on_schema_change'), default='ignore') -%}
   {%- set predicates = config.get('predicates', none) or config.get('incremental_predicates', none) -%}
   {%- set existing_relation = load_relation(this) -%}
-  {%- set target_relation = this.incorporate(type='table') -%}
+  {%- set target_relation = this.incorporate(type='table', is_iceberg=(file_format == 'iceberg')) -%}
 
   {%- if strategy in ['insert_overwrite', 'microbatch'] and config.get('partition_by') -%}
     {%- call statement() -%}

@@ -1,0 +1,633 @@
+"""DTS Avro: what its messages come to in staging."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import random
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from cdc_marts.formats import dts_avro
+from tests.python.encoders import dts_avro as dts
+from tests.python.encoders.dts_avro import ddl, encode, row
+from tests.python.formats.staging import LANDED_AT, landed, plan_of, staged
+
+Rows = dict[str, dict[str, Any]]
+
+TABLE = "shop.orders"
+ROW = {"id": 7, "note": "new", "amount": Decimal("12.50")}
+OLD_ROW = {"id": 7, "note": "old", "amount": Decimal("9.99")}
+SECONDS, MILLIS = 1_700_000_000, 1_700_000_000_456
+ODD_KEYS = ["g`h", "a.b", "c d", 'e"f', "i'j", "列"]
+ODD_ROW = {name: position for position, name in enumerate(ODD_KEYS)}
+DIGITS_38 = "12345678901234567890123456789012345678"
+SETTINGS = {"shop.set": ["note"], TABLE: ["note"]}
+
+INSERT = row("INSERT", TABLE, after=ROW, key=["id"], sourceTxid="9f:17", id=42)
+UPDATE = row("UPDATE", TABLE, before=OLD_ROW, after=ROW, key=["id"])
+DELETE = row("DELETE", TABLE, before=OLD_ROW, key=["id"])
+KEYLESS = row("INSERT", "shop.keyless", after=ROW)
+KEYLESS_INIT = row("INIT", "shop.keyless", after=ROW)
+
+
+def keys(**keys_: list[str]) -> dict[str, str]:
+    return {"pk_uk_info": json.dumps(keys_)}
+
+
+def value(**columns: Any) -> dict[str, Any]:
+    """An insert of one column into a keyless table."""
+    return row("INSERT", "shop.v", after=columns)
+
+
+def text(data: bytes, charset: str) -> dict[str, Any]:
+    return value(v=dts.character(data, charset))
+
+
+def time(**parts: int) -> dict[str, Any]:
+    return value(v=dts.date_time(**parts))
+
+
+def number(digits: str) -> dict[str, Any]:
+    return value(v=dts.decimal_(digits))
+
+
+DATE = {"year": 2024, "month": 2, "day": 9}
+CLOCK = {"hour": 7, "minute": 5, "second": 3}
+
+#: What a column's value comes to: name -> (record, its JSON in the image)
+VALUES = {
+    "integer": (value(v=7), "7"),
+    "negative integer": (value(v=-7), "-7"),
+    "unsigned bigint": (value(v=18446744073709551615), "18446744073709551615"),
+    "integer of 38 digits": (value(v=dts.integer(DIGITS_38)), DIGITS_38),
+    "integer of 39 digits": (value(v=dts.integer(DIGITS_38 + "9")), f'"{DIGITS_38}9"'),
+    "integer with zeros in front": (value(v=dts.integer("00042")), "42"),
+    "integer that is none": (value(v=dts.integer("x")), '"x"'),
+    "decimal": (number("12.50"), "12.5"),
+    "negative decimal": (number("-0.05"), "-0.05"),
+    "decimal without digits in front": (number(".5"), "0.5"),
+    "decimal without digits behind": (number("5."), "5"),
+    "decimal with a plus": (number("+1.5"), "1.5"),
+    "decimal zero": (number("-0.00"), "0"),
+    "decimal beyond double": (number("90071992547409931.1"), "90071992547409931.1"),
+    "decimal of 38 digits": (number(f"{DIGITS_38[:30]}.{DIGITS_38[30:]}"),) * 1
+    + (f"{DIGITS_38[:30]}.{DIGITS_38[30:]}",),
+    "decimal of 39 digits": (number(f"{DIGITS_38}.5"), f'"{DIGITS_38}.5"'),
+    "decimal with 38 places": (number("0." + "0" * 37 + "1"), "0." + "0" * 37 + "1"),
+    "decimal with 39 places": (number("0." + "0" * 38 + "1"), '"0.' + "0" * 38 + '1"'),
+    "decimal with zeros behind": (number("1." + "0" * 60), "1"),
+    "decimal with an exponent": (number("1.25E+3"), "1250"),
+    "decimal with a negative exponent": (number("-1.25e-7"), "-0.000000125"),
+    "decimal zero with an exponent": (number("0E-10"), "0"),
+    "decimal with a vast exponent": (number("1E999"), '"1E999"'),
+    "not a number": (number("NaN"), '"NaN"'),
+    "empty number": (number(""), '""'),
+    "float": (value(v=1.5), "1.5"),
+    "infinite float": (value(v=float("-inf")), '"-Infinity"'),
+    "text": (value(v='é "中" 😀'), '"é \\"中\\" 😀"'),
+    "empty text": (value(v=""), '""'),
+    "utf8": (text("é中".encode(), "utf8"), '"é中"'),
+    "utf8mb3": (text("é中".encode(), "utf8mb3"), '"é中"'),
+    "no charset": (text("é中".encode(), ""), '"é中"'),
+    "AL32UTF8": (text("é中".encode(), "AL32UTF8"), '"é中"'),
+    "gbk": (text("中文€".encode("gbk", "ignore"), "gbk"), '"中文"'),
+    "gb2312": (text("中文".encode("gb2312"), "gb2312"), '"中文"'),
+    "gb18030": (text("中😀".encode("gb18030"), "gb18030"), '"中😀"'),
+    "ZHS16GBK": (text("中文".encode("gbk"), "ZHS16GBK"), '"中文"'),
+    "big5": (text("中文".encode("big5"), "big5"), '"中文"'),
+    "sjis": (text("日本".encode("shift_jis"), "sjis"), '"日本"'),
+    "ujis": (text("日本".encode("euc_jp"), "ujis"), '"日本"'),
+    "euckr": (text("한국".encode("euc_kr"), "euckr"), '"한국"'),
+    "EUC_KR": (text("한국".encode("euc_kr"), "EUC_KR"), '"한국"'),
+    "latin1": (text("é€".encode("cp1252"), "latin1"), '"é€"'),
+    "latin1 without a character": (text(b"\x81\x8d\x9d", "latin1"), '"\x81\x8d\x9d"'),
+    "iso-8859-1": (text("é\x80".encode("latin-1"), "ISO-8859-1"), '"é\x80"'),
+    "latin2": (text("ł".encode("iso8859-2"), "latin2"), '"ł"'),
+    "cp1251": (text("ж".encode("cp1251"), "cp1251"), '"ж"'),
+    "koi8r": (text("ж".encode("koi8-r"), "koi8r"), '"ж"'),
+    "ascii": (text(b"abc", "ascii"), '"abc"'),
+    "binary": (text(b"a\x00\xff", "binary"), '"a\\u0000ÿ"'),
+    "ucs2": (text("中".encode("utf-16-be"), "ucs2"), '"中"'),
+    "utf16": (text("中😀".encode("utf-16-be"), "utf16"), '"中😀"'),
+    "utf32": (text("中😀".encode("utf-32-be"), "utf32"), '"中😀"'),
+    "replacement character": (text("a\ufffd".encode("gb18030"), "gb18030"), '"a\ufffd"'),
+    "timestamp": (value(v=dts.timestamp(SECONDS)), '"2023-11-14 22:13:20"'),
+    "timestamp with micros": (value(v=dts.timestamp(SECONDS, 42)), '"2023-11-14 22:13:20.000042"'),
+    "timestamp before 1970": (value(v=dts.timestamp(-1)), '"1969-12-31 23:59:59"'),
+    "timestamp out of range": (value(v=dts.timestamp(2**62)), f'"{2**62}"'),
+    "date and time": (time(**DATE, **CLOCK), '"2024-02-09 07:05:03"'),
+    "date and time with micros": (time(**DATE, **CLOCK, millis=45), '"2024-02-09 07:05:03.000045"'),
+    "date and time without micros": (time(**DATE, **CLOCK, millis=0), '"2024-02-09 07:05:03"'),
+    "date": (time(**DATE), '"2024-02-09"'),
+    "zero date": (time(year=0, month=0, day=0), '"0000-00-00"'),
+    "date in a large year": (time(year=12024, month=1, day=1), '"12024-01-01"'),
+    "date before Christ": (time(year=-44, month=3, day=15), '"-0044-03-15"'),
+    "year": (time(year=2024), '"2024"'),
+    "time": (time(**CLOCK), '"07:05:03"'),
+    "time with micros": (time(**CLOCK, millis=500000), '"07:05:03.500000"'),
+    "time of many hours": (time(hour=838, minute=59, second=59), '"838:59:59"'),
+    "negative time": (time(hour=-838, minute=59, second=59), '"-838:59:59"'),
+    "negative time below an hour": (time(hour=0, minute=-5, second=-3), '"-00:05:03"'),
+    "no date, no time": (time(), '""'),
+    "time with an offset": (
+        value(v=dts.date_time_with_zone("+08:00", **DATE, **CLOCK)),
+        '"2024-02-09 07:05:03+08:00"',
+    ),
+    "geometry": (value(v=dts.binary_geometry(b"\x00\x01")), '"AAE="'),
+    "geometry as text": (value(v=dts.text_geometry("POINT(1 2)")), '"POINT(1 2)"'),
+    "binary object": (value(v=bytes(range(60))),)
+    + ('"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8gISIjJCUmJygpKissLS4vMDEyMzQ1Njc4OTo7"',),
+    "empty binary object": (value(v=b""), '""'),
+    "text object": (value(v=dts.text_object('{"a":1}')), '"{\\"a\\":1}"'),
+    "NULL": (value(v=dts.NULL), "null"),
+    "null": (value(v=dts.NO_BRANCH), "null"),
+}
+
+READ = {
+    "insert": INSERT,
+    "update": UPDATE,
+    "delete": DELETE,
+    "snapshot": {**INSERT, "operation": "INIT"},
+    "insert, again": {**INSERT, "processTimestamps": [MILLIS], "tags": INSERT["tags"] | {"x": "y"}},
+    "insert, other id": {**INSERT, "id": 43},
+    "insert, other position": {**INSERT, "sourcePosition": "4@2"},
+    "insert, other transaction": {**INSERT, "sourceTxid": "9f:18"},
+    "insert, other image": row(
+        "INSERT", TABLE, after={**ROW, "note": "x"}, key=["id"], sourceTxid="9f:17", id=42
+    ),
+    "keyless": KEYLESS,
+    "keyless, again": KEYLESS,
+    "keyless snapshot": KEYLESS_INIT,
+    "keyless snapshot, again": KEYLESS_INIT,
+    "keyless update": row("UPDATE", "shop.keyless", before=OLD_ROW, after=ROW),
+    "keyless, key set": row("INSERT", "shop.set", after=ROW),
+    "unique key": {**INSERT, "tags": keys(uk_note=["note"], uk_id=["id"])},
+    "primary key behind a unique key": {**INSERT, "tags": keys(uk=["note"], PRIMARY=["id"])},
+    "empty primary key": {**INSERT, "tags": keys(PRIMARY=[], uk=["amount"])},
+    "no keys": row("INSERT", "shop.none", after=ROW, tags=keys()),
+    "empty key tag": row("INSERT", "shop.none", after=ROW, tags={"pk_uk_info": ""}),
+    "composite key": row("INSERT", TABLE, after=ROW, key=["note", "id"]),
+    "odd key": row("INSERT", TABLE, after=ODD_ROW, key=ODD_KEYS),
+    "update of a key": row("UPDATE", TABLE, before={"id": 6}, after={"id": 7}, key=["id"]),
+    "update without before": row("UPDATE", TABLE, after=ROW, key=["id"]),
+    "minimal update": row("UPDATE", TABLE, before={"id": 7}, after={"note": "new"}, key=["id"]),
+    "not carried": row("INSERT", TABLE, after={"id": 7, "b": dts.NONE, "c": None}, key=["id"]),
+    "not carried on both sides": row(
+        "UPDATE",
+        TABLE,
+        before={"id": 7, "big": dts.NONE, "a": None},
+        after={"id": 7, "big": dts.NONE, "a": dts.NONE},
+        key=["id"],
+    ),
+    "delete of a key only": row("DELETE", TABLE, before={"id": 7, "note": dts.NONE}, key=["id"]),
+    "insert with before": {**UPDATE, "operation": "INSERT"},
+    "schema": row("INSERT", "hr.public.people", after=ROW, sourceType="PostgreSQL"),
+    "dot in a name": row("INSERT", "hr.pub\\u002Elic.peo\\u002eple", after=ROW),
+    "database only": {**ddl("hr", "create database hr")},
+    "create": ddl(TABLE, "create table orders (id int)"),
+    "truncate": ddl(TABLE, "TRUNCATE TABLE orders"),
+    "drop": ddl(TABLE, "/* by me */ -- now\n drop  table if exists `orders`"),
+    "ddl without a statement": ddl(TABLE, None),
+    "ddl with fields as text": ddl(TABLE, "alter table orders add x int", fields="none"),
+    "no time": {**INSERT, "sourceTimestamp": -1, "processTimestamps": [-1]},
+    "times": {**INSERT, "processTimestamps": [1, MILLIS]},
+    "no process times": {**INSERT, "processTimestamps": []},
+    **{
+        operation.lower(): {"operation": operation, "sourceTxid": "t1"}
+        for operation in dts.OPERATIONS
+        if operation not in ("INSERT", "UPDATE", "DELETE", "INIT", "DDL")
+    },
+}
+
+#: name -> (reject code, a part of the reason, record)
+REJECTED = {
+    "no object": ("missing_field", "objectName", {**INSERT, "objectName": None}),
+    "no table": ("missing_field", "objectName", {**INSERT, "objectName": "shop"}),
+    "no columns": ("missing_field", "fields", {**INSERT, "fields": None}),
+    "columns as text": ("missing_field", "fields", {**INSERT, "fields": "id"}),
+    "empty columns": (
+        "missing_field",
+        "fields",
+        {**INSERT, "fields": [], "afterImages": []},
+    ),
+    "key column missing": (
+        "missing_field",
+        "the key is nr",
+        row("INSERT", TABLE, after=ROW, key=["nr"]),
+    ),
+    "key column not carried": (
+        "missing_field",
+        "the key is id",
+        row("INSERT", TABLE, after={"id": dts.NONE, "note": "x"}, key=["id"]),
+    ),
+    "insert without after": ("missing_image", "afterImages", {**UPDATE, "afterImages": None}),
+    "snapshot without after": (
+        "missing_image",
+        "afterImages",
+        {**DELETE, "operation": "INIT"},
+    ),
+    "delete without before": (
+        "missing_image",
+        "beforeImages",
+        {**INSERT, "operation": "DELETE"},
+    ),
+    "image as text": ("missing_image", "afterImages", {**INSERT, "afterImages": "row"}),
+    "too few values": (
+        "malformed_avro",
+        "as many values",
+        {**INSERT, "afterImages": INSERT["afterImages"][:-1]},
+    ),
+    "too many values before": (
+        "malformed_avro",
+        "as many values",
+        {**UPDATE, "beforeImages": [*UPDATE["beforeImages"], dts.NULL]},
+    ),
+    "column twice": (
+        "malformed_avro",
+        "twice",
+        {**INSERT, "fields": [("id", 3), ("note", 253), ("id", 3)]},
+    ),
+    "keys as text": ("malformed_avro", "pk_uk_info", {**INSERT, "tags": {"pk_uk_info": "id"}}),
+    "unknown charset": (
+        "malformed_avro",
+        "column v: its charset is not known: klingon",
+        text(b"abc", "klingon"),
+    ),
+    "bytes not in UTF-8": (
+        "not_utf8",
+        "column v: its bytes are not valid UTF-8",
+        text(b"\xff\xfe", "utf8mb4"),
+    ),
+    "bytes not in GBK": (
+        "malformed_avro",
+        "column v: its bytes are not valid in their charset, gbk",
+        text(b"\xff\xff", "gbk"),
+    ),
+    "bytes not in ASCII": ("malformed_avro", "ascii", text(b"\xff", "ascii")),
+    "bytes not in UTF-8 before": (
+        "not_utf8",
+        "column note",
+        row("DELETE", TABLE, before={"id": 1, "note": dts.character(b"\xc3", "utf8")}),
+    ),
+    "text object not in UTF-8": (
+        "not_utf8",
+        "column v: its text",
+        value(v=dts.text_object(b"\xff")),  # type: ignore[arg-type]
+    ),
+    "name not in UTF-8": ("not_utf8", "a name", {**INSERT, "objectName": b"shop.\xff"}),
+    "time out of range": (
+        "bad_timestamp",
+        "sourceTimestamp",
+        {**INSERT, "sourceTimestamp": MILLIS},
+    ),
+    "negative time": ("bad_timestamp", "sourceTimestamp", {**INSERT, "sourceTimestamp": -(2**62)}),
+    "process time out of range": (
+        "bad_timestamp",
+        "processTimestamps",
+        {**INSERT, "processTimestamps": [2**62]},
+    ),
+}
+
+#: One message with every kind of value, in which no byte may be missed.
+EVERYTHING = row(
+    "UPDATE",
+    TABLE,
+    before={f"c{n}": None for n in range(13)},
+    after={
+        f"c{n}": dts_value
+        for n, dts_value in enumerate(
+            [
+                *(1, "text", Decimal("1.5"), 1.5, dts.timestamp(SECONDS), dts.date_time(**DATE)),
+                *(dts.date_time_with_zone("Z", **CLOCK), dts.binary_geometry(b"\x00")),
+                *(dts.text_geometry("P"), b"\x01", dts.text_object("{}"), dts.NULL, dts.NONE),
+            ]
+        )
+    },
+    processTimestamps=[MILLIS],
+    key=["c0"],
+)
+WHOLE, BORN = encode(EVERYTHING), encode(EVERYTHING, born_timestamp=MILLIS)
+CUT = [
+    *(WHOLE[:end] for end in range(len(WHOLE))),
+    *(BORN[:end] for end in range(len(WHOLE) + 1, len(BORN))),
+]
+
+HEAD = dts.varint(0) + dts.varint(1) + dts.varint(SECONDS)
+FIELDS = encode({"fields": [("id", 3)], "afterImages": None})[:-1]
+VAST = (2**31 - 20, 2**31 - 8, 2**40, 2**62, -5, -(2**31) + 20)
+DAMAGED = {
+    "empty": b"",
+    "zeros": bytes(1000),
+    "ones": b"\xff" * 1000,
+    "json": b'{"database":"shop","table":"orders","type":"INSERT"}',
+    "byte behind": WHOLE + b"\x80",
+    "two bytes behind": WHOLE + b"\x00\x00",
+    "record behind": WHOLE + WHOLE,
+    "born timestamp and more": BORN + b"\x00",
+    "unknown operation": encode({"operation": "NOOP"}).replace(b"8.0.36\x1e", b"8.0.36\x7e"),
+    **{f"string of {length} bytes": HEAD + dts.varint(length) + b"abc" for length in VAST},
+    **{
+        f"image of {count} values": FIELDS + dts.varint(2) + dts.varint(count) + b"\x02\x02\x02"
+        for count in VAST
+    },
+    **{
+        f"bytes of {length}": FIELDS
+        + dts.varint(2)
+        + dts.varint(1)
+        + dts.varint(2)
+        + dts.varint(4)
+        + b"utf8"[:4]
+        + dts.varint(length)
+        + b"abc"
+        for length in VAST
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def rows(spark: SparkSession) -> Rows:
+    """Every message of this module, read in one go: name -> its staging row."""
+    records = {
+        **{f"value: {name}": record for name, (record, _) in VALUES.items()},
+        **READ,
+        **{name: record for name, (_, _, record) in REJECTED.items()},
+    }
+    messages = {
+        **{name: encode(record) for name, record in records.items()},
+        "whole": WHOLE,
+        "whole, born": BORN,
+        "born at 0": encode(EVERYTHING, born_timestamp=0),
+        "born at an unknown time": encode(EVERYTHING, born_timestamp=-1),
+        "tombstone": None,
+        **{f"cut: {end}": message for end, message in enumerate(CUT)},
+        **DAMAGED,
+    }
+    staging = staged(spark, dts_avro.parse, *messages.values(), key_settings=SETTINGS)
+    return dict(zip(messages, staging, strict=True))
+
+
+def test_an_insert_with_all_it_tells(rows: Rows) -> None:
+    event = {
+        "record_type": "change",
+        "reject_code": None,
+        "reject_reason": None,
+        "source_format": "dts_avro",
+        "topic": "topic",
+        "partition": 0,
+        "row_index": 0,
+        "source_type": "mysql",
+        "database_name": "shop",
+        "schema_name": None,
+        "table_name": "orders",
+        "table_id": "shop.orders",
+        "op": "insert",
+        "source_op": "INSERT",
+        "key_columns": ["id"],
+        "row_key": '{"id":7}',
+        "previous_row_key": None,
+        "before": None,
+        "after": {"id": 7, "note": "new", "amount": 12.5},
+        "unavailable_columns": [],
+        "column_types": {"id": "253", "note": "253", "amount": "253"},
+        "lob_columns": None,
+        "event_at": dt.datetime(2023, 11, 14, 22, 13, 20),
+        "published_at": None,
+        "checkpoint_at": None,
+        "landed_at": LANDED_AT,
+        "transaction_id": "9f:17",
+        "pairing_id": None,
+        "ddl_text": None,
+        "ends_rows": False,
+        "value": None,
+    }
+    insert = rows["insert"]
+    assert {name: insert[name] for name in event} == event
+    assert insert["event_id"]
+    assert insert["sequence"] == {
+        "position": None,
+        "transaction_index": None,
+        "partition": 0,
+        "offset": insert["offset"],
+        "row_index": 0,
+    }
+
+
+def test_an_update_has_the_row_before_and_after(rows: Rows) -> None:
+    update = rows["update"]
+    assert (update["op"], update["source_op"]) == ("update", "UPDATE")
+    assert update["before"] == {"id": 7, "note": "old", "amount": 9.99}
+    assert update["after"] == {"id": 7, "note": "new", "amount": 12.5}
+    assert update["previous_row_key"] is None
+
+
+def test_an_update_of_a_key_names_the_old_key(rows: Rows) -> None:
+    update = rows["update of a key"]
+    assert (update["previous_row_key"], update["row_key"]) == ('{"id":6}', '{"id":7}')
+
+
+def test_an_update_may_come_without_the_row_before(rows: Rows) -> None:
+    update = rows["update without before"]
+    assert update["before"] is None
+    assert update["after"] == {"id": 7, "note": "new", "amount": 12.5}
+
+
+def test_an_update_leaves_unchanged_what_only_its_row_before_carries(rows: Rows) -> None:
+    update = rows["minimal update"]
+    assert update["before"] == {"id": 7}
+    assert update["after"] == {"id": 7, "note": "new"}
+    assert (update["row_key"], update["unavailable_columns"]) == ('{"id":7}', [])
+
+
+def test_a_delete_has_the_row_before_only(rows: Rows) -> None:
+    delete = rows["delete"]
+    assert (delete["op"], delete["after"]) == ("delete", None)
+    assert delete["before"] == {"id": 7, "note": "old", "amount": 9.99}
+    assert delete["row_key"] == '{"id":7}'
+
+
+def test_a_row_of_the_full_load_is_a_snapshot(rows: Rows) -> None:
+    snapshot = rows["snapshot"]
+    assert (snapshot["op"], snapshot["source_op"]) == ("snapshot", "INIT")
+    assert snapshot["after"] == {"id": 7, "note": "new", "amount": 12.5}
+
+
+def test_an_insert_has_no_row_before(rows: Rows) -> None:
+    assert rows["insert with before"]["before"] is None
+
+
+def test_null_is_not_the_same_as_not_carried(rows: Rows) -> None:
+    insert = rows["not carried"]
+    assert insert["after"] == {"id": 7, "c": None}
+    assert insert["unavailable_columns"] == ["b"]
+    update = rows["not carried on both sides"]
+    assert update["before"] == {"id": 7, "a": None}
+    assert update["after"] == {"id": 7, "a": None}
+    assert update["unavailable_columns"] == ["big"]
+    delete = rows["delete of a key only"]
+    assert (delete["before"], delete["unavailable_columns"]) == ({"id": 7}, ["note"])
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_a_value_comes_through_exactly(rows: Rows, name: str) -> None:
+    inserted = rows[f"value: {name}"]
+    assert inserted["reject_reason"] is None
+    # The key of a keyless table is the image's JSON, which Python has not read.
+    assert inserted["row_key"] == f'{{"v":{VALUES[name][1]}}}'
+
+
+def test_every_operation_has_a_meaning(rows: Rows) -> None:
+    kinds = {name: rows[name]["record_type"] for name in READ if name.upper() in dts.OPERATIONS}
+    assert {name for name, kind in kinds.items() if kind == "change"} == {
+        *("insert", "update", "delete"),
+    }
+    assert {name for name, kind in kinds.items() if kind == "heartbeat"} == {
+        *("heartbeat", "checkpoint"),
+    }
+    assert {name for name, kind in kinds.items() if kind == "transaction"} == {
+        *("begin", "commit", "rollback", "abort", "command", "fill", "finish", "control"),
+        *("rdb", "noop"),
+    }
+
+
+def test_a_transaction_record_keeps_what_it_knows(rows: Rows) -> None:
+    commit = rows["commit"]
+    assert (commit["source_op"], commit["transaction_id"]) == ("COMMIT", "t1")
+    assert commit["event_at"] == dt.datetime(2023, 11, 14, 22, 13, 20)
+    assert (commit["op"], commit["event_id"], commit["row_key"]) == (None, None, None)
+    assert (commit["table_id"], commit["source_type"]) == (None, "mysql")
+
+
+def test_a_schema_change_has_its_statement(rows: Rows) -> None:
+    create = rows["create"]
+    assert (create["record_type"], create["table_id"]) == ("ddl", "shop.orders")
+    assert create["ddl_text"] == "create table orders (id int)"
+    assert rows["ddl with fields as text"]["ddl_text"] == "alter table orders add x int"
+    assert rows["database only"]["table_id"] == "hr"
+    assert rows["ddl without a statement"]["ddl_text"] is None
+
+
+def test_truncate_and_drop_table_end_the_rows(rows: Rows) -> None:
+    ending = {name for name in READ if rows[name]["ends_rows"]}
+    assert ending == {"truncate", "drop"}
+
+
+def test_an_object_name_has_one_two_or_three_parts(rows: Rows) -> None:
+    def names(name: str) -> list[str]:
+        return [rows[name][part] for part in ("database_name", "schema_name", "table_name")]
+
+    assert names("database only") == ["hr", None, None]
+    assert names("insert") == ["shop", None, "orders"]
+    assert names("schema") == ["hr", "public", "people"]
+    assert rows["schema"]["source_type"] == "postgresql"
+    assert names("dot in a name") == ["hr", "pub.lic", "peo.ple"]
+
+
+def test_the_key_is_the_primary_key_else_the_first_unique_one(rows: Rows) -> None:
+    assert rows["primary key behind a unique key"]["key_columns"] == ["id"]
+    assert rows["unique key"]["row_key"] == '{"note":"new"}'
+    assert rows["empty primary key"]["row_key"] == '{"amount":12.5}'
+    assert rows["composite key"]["row_key"] == '{"note":"new","id":7}'
+
+
+def test_a_key_set_for_the_table_stands_in_for_one_not_published(rows: Rows) -> None:
+    assert rows["keyless, key set"]["row_key"] == '{"note":"new"}'
+    assert rows["insert"]["row_key"] == '{"id":7}'
+
+
+def test_a_table_without_a_key_is_known_by_its_whole_rows(rows: Rows) -> None:
+    for name in ("keyless", "no keys", "empty key tag"):
+        assert rows[name]["key_columns"] == []
+        assert rows[name]["row_key"] == '{"amount":12.5,"id":7,"note":"new"}'
+
+
+def test_key_columns_may_have_any_name(rows: Rows) -> None:
+    assert rows["odd key"]["key_columns"] == ODD_KEYS
+    assert json.loads(rows["odd key"]["row_key"]) == ODD_ROW
+
+
+def test_times_of_minus_one_are_unknown(rows: Rows) -> None:
+    assert (rows["no time"]["event_at"], rows["no time"]["published_at"]) == (None, None)
+    assert rows["no process times"]["published_at"] is None
+
+
+def test_the_last_process_time_is_when_the_message_was_written(rows: Rows) -> None:
+    assert rows["times"]["published_at"] == dt.datetime(2023, 11, 14, 22, 13, 20, 456000)
+
+
+def test_a_redelivery_has_the_same_event_id(rows: Rows) -> None:
+    again = rows["insert, again"]
+    assert again["event_id"] == rows["insert"]["event_id"]
+    assert again["published_at"] != rows["insert"]["published_at"]
+    assert rows["keyless, again"]["event_id"] == rows["keyless"]["event_id"]
+
+
+@pytest.mark.parametrize("difference", ["id", "position", "transaction", "image"])
+def test_another_record_has_another_event_id(rows: Rows, difference: str) -> None:
+    assert rows[f"insert, other {difference}"]["event_id"] != rows["insert"]["event_id"]
+
+
+def test_equal_keyless_rows_of_the_full_load_are_two_events(rows: Rows) -> None:
+    snapshots = [rows["keyless snapshot"], rows["keyless snapshot, again"]]
+    assert snapshots[0]["event_id"] != snapshots[1]["event_id"]
+
+
+def test_records_with_and_without_born_timestamp_are_read_alike(rows: Rows) -> None:
+    whole = rows["whole"]
+    assert whole["record_type"] == "change"
+    for name in ("whole, born", "born at 0", "born at an unknown time"):
+        assert {**rows[name], "offset": 0, "sequence": 0} == {**whole, "offset": 0, "sequence": 0}
+
+
+@pytest.mark.parametrize("name", REJECTED)
+def test_what_cannot_be_read_is_rejected_with_a_reason(rows: Rows, name: str) -> None:
+    code, reason, record = REJECTED[name]
+    rejected = rows[name]
+    assert (rejected["record_type"], rejected["reject_code"]) == ("rejected", code)
+    assert reason in rejected["reject_reason"]
+    assert bytes(rejected["value"]) == encode(record)
+    known = {"record_type", "reject_code", "reject_reason", "source_format", "topic", "partition"}
+    known |= {"offset", "row_index", "landed_at", "value"}
+    assert {column for column, content in rejected.items() if content is not None} == known
+
+
+def test_a_record_cut_off_at_any_byte_is_malformed(rows: Rows) -> None:
+    codes = {end: rows[f"cut: {end}"]["reject_code"] for end in range(len(CUT))}
+    assert {end: code for end, code in codes.items() if code != "malformed_avro"} == {}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_bytes_that_are_no_record_are_malformed(rows: Rows, name: str) -> None:
+    assert rows[name]["reject_code"] == "malformed_avro"
+
+
+def test_a_tombstone_is_no_reject(rows: Rows) -> None:
+    tombstone = rows["tombstone"]
+    assert (tombstone["record_type"], tombstone["reject_code"]) == ("tombstone", None)
+
+
+def test_random_and_damaged_bytes_never_stop_the_run(spark: SparkSession) -> None:
+    dice = random.Random(20240209)
+    noise = [dice.randbytes(dice.randrange(200)) for _ in range(1000)]
+    damaged = []
+    for _ in range(2000):
+        message = bytearray(dice.choice([WHOLE, BORN]))
+        for _ in range(dice.randrange(1, 4)):
+            message[dice.randrange(len(message))] = dice.randrange(256)
+        damaged.append(bytes(message))
+    staging = dts_avro.parse(landed(spark, noise + damaged))
+    kinds = staging.groupBy("record_type").agg(F.count("*"), F.count("event_id")).collect()
+    counts = {kind: count for kind, count, _ in kinds}
+    assert sum(counts.values()) == len(noise + damaged)
+    assert counts["rejected"] > len(noise)
+
+
+def test_a_message_is_parsed_once(spark: SparkSession) -> None:
+    plan = plan_of(dts_avro.parse(landed(spark, [WHOLE])))
+    assert plan.count("from_avro(") == 1
+    # The keys of a row are JSON in a tag of the record.
+    assert plan.count("from_json(") == 1
