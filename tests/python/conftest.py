@@ -28,8 +28,11 @@ SMALL = {
 
 @pytest.fixture(scope="session")
 def spark_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The home folder of this process's catalog and warehouse; every xdist worker has its own."""
-    return tmp_path_factory.mktemp("spark_home")
+    """The home folder of this process's catalog and warehouse; every xdist worker has its own.
+
+    Its name is of the kind that folders of people have.
+    """
+    return tmp_path_factory.mktemp("our home, it's")
 
 
 @pytest.fixture(scope="session")

@@ -8,130 +8,176 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from cdc_marts.parsing.images import columns_of, image_of, overlay
+from cdc_marts.parsing.images import columns_of, image_of, no_columns, overlay
 from cdc_marts.parsing.messages import COORDINATES, read_json, rejection
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import to_staging
 from cdc_marts.parsing.settings import KeySettings, key_setting
-from cdc_marts.parsing.values import (
-    is_bad_iso,
-    is_bad_position,
-    non_empty,
-    position,
-    timestamp_of_iso,
-)
+from cdc_marts.parsing.values import is_bad_iso, non_empty, position, timestamp_of_iso
 
 SOURCE_FORMAT = "shareplex_json"
 
 ENVELOPE = """
     meta struct<
-        time string, op string, scn string, rowid string, trans string, seq string,
-        `table` string, posttime string
+        op string, table string, scn string, trans string, seq string, rowid string,
+        time string, posttime string
     >,
     data variant, key variant
 """
 
-_ROW_ID = "rowid"
-_BEFORE_HALF, _AFTER_HALF = "UPDATE BEFORE", "UPDATE AFTER"
+_SCN = r"^[0-9]{1,38}$"
+_SEQUENCE_IN_TRANSACTION = r"^[0-9]{1,18}$"
 
 
 def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataFrame:
     """Landed SharePlex JSON -> staging rows, one a message.
 
-    `key_settings`: table_id -> key columns; a table without has its row
-    address (`rowid`) as key, which is no column of the row.
+    `key_settings`: table_id -> key columns.  A table without is known by its
+    row addresses, `meta.rowid`, by which no change of a key can be seen.
     """
-    envelope = read_json(messages, ENVELOPE).select(
+    named = read_json(messages, ENVELOPE).select(
         *COORDINATES,
         "value",
         "unreadable",
-        "message.meta.*",
+        non_empty(F.col("message.meta.op")).alias("source_op"),
+        F.upper("message.meta.op").alias("code"),
+        *_names_of(non_empty(F.col("message.meta.table"))),
+        *(
+            non_empty(F.col(f"message.meta.{member}")).alias(member)
+            for member in ("scn", "trans", "seq", "rowid", "time", "posttime")
+        ),
         columns_of(F.col("message.data")).alias("data"),
-        columns_of(F.col("message.key")).alias("row_before"),
-    ).withColumn("code", F.upper(F.trim("op")))
-    named = envelope.select(
+        columns_of(F.col("message.key")).alias("old_row"),
+    )
+    known = named.select(
         "*",
         meaning_of(F.col("code"), SOURCE_FORMAT).alias("meaning"),
-        non_empty(F.col("table")).alias("table_id"),
-        non_empty(F.col(_ROW_ID)).alias("row_address"),
-    ).select("*", key_setting(key_settings, F.col("table_id")).alias("key_setting"))
-
-    op = F.col("meaning.op")
-    is_before_half = F.col("meaning.record_type") == "update_before"
-    is_half = F.col("code").isin(_BEFORE_HALF, _AFTER_HALF)
-    before = F.when(is_before_half | (op == "delete"), F.col("data")).when(
-        (op == "update") & ~is_half, F.col("row_before")
+        F.col("code").isin("UPDATE BEFORE", "UPDATE AFTER").alias("is_half"),
+        F.concat_ws(".", "schema_name", "table_name").alias("table_id"),
     )
-    after = F.when(op.isin("insert", "snapshot") | (F.col("code") == _AFTER_HALF), F.col("data")).when(
-        op == "update", overlay(F.col("row_before"), F.col("data"))
+    keyed = known.select(
+        "*",
+        _before().alias("row_before"),
+        _after().alias("row_after"),
+        key_setting(key_settings, F.col("table_id")).alias("set_key"),
     )
-    owner_and_name = F.split("table_id", r"\.", 2)
-    has_owner = F.size(owner_and_name) == 2
     return to_staging(
-        named,
+        keyed,
         SOURCE_FORMAT,
         rejection=F.coalesce("unreadable", _broken()),
         record_type=F.col("meaning.record_type"),
-        row_id=F.when(F.col("key_setting").isNull(), F.col("row_address")),
+        # Only Oracle has the SCN and ROWID of this format.
         source_type=F.lit("oracle"),
-        schema_name=F.when(has_owner, F.get(owner_and_name, 0)),
-        table_name=F.when(has_owner, F.get(owner_and_name, 1)).otherwise(F.col("table_id")),
-        op=op,
-        source_op=F.col("op"),
+        schema_name=F.col("schema_name"),
+        table_name=F.col("table_name"),
+        op=F.col("meaning.op"),
+        source_op=F.col("source_op"),
         key_columns=F.coalesce(
-            "key_setting",
-            F.when(F.col("row_address").isNotNull(), F.array(F.lit(_ROW_ID))),
-            F.array().cast("array<string>"),
+            "set_key",
+            F.when(F.col("rowid").isNotNull(), F.array(F.lit("rowid"))),
+            no_columns(),
         ),
-        before=image_of(before),
-        after=image_of(after),
+        row_id=F.when(F.col("set_key").isNull(), F.col("rowid")),
+        before=image_of(F.col("row_before")),
+        after=image_of(F.col("row_after")),
         event_at=timestamp_of_iso(F.col("time")),
         published_at=timestamp_of_iso(F.col("posttime")),
-        transaction_id=non_empty(F.col("trans")),
+        transaction_id=F.col("trans"),
         position=position(F.col("scn")),
-        transaction_index=F.col("seq").try_cast("bigint"),
-        identity=F.array(
-            F.col("scn"),
-            F.coalesce("trans", F.lit("")),
-            F.coalesce("seq", F.lit("")),
-            F.when(is_before_half, "before").otherwise(""),
-        ),
+        transaction_index=F.col("seq").cast("bigint"),
+        identity=_identity(),
         pairing_id=F.when(
-            is_half, F.concat_ws(":", F.lit(SOURCE_FORMAT), "table_id", "scn", "trans", "seq")
+            F.col("is_half"),
+            F.concat_ws(":", F.lit(SOURCE_FORMAT), "table_id", "scn", "trans", "seq"),
         ),
         ends_rows=F.col("meaning.ends_rows"),
     )
 
 
+def _names_of(table: Column) -> tuple[Column, ...]:
+    """`OWNER.TABLE` -> schema_name, table_name."""
+    parts = F.split(table, r"\.", 2)
+    return (
+        F.when(F.size(parts) == 2, non_empty(F.get(parts, 0))).alias("schema_name"),
+        non_empty(F.get(parts, F.size(parts) - 1)).alias("table_name"),
+    )
+
+
+def _before() -> Column:
+    """A whole update has its old row in `key`; a delete and a half before have theirs in `data`."""
+    is_whole_update = (F.col("meaning.op") == "update") & ~F.col("is_half")
+    is_row_before = (F.col("meaning.op") == "delete") | (
+        F.col("meaning.record_type") == "update_before"
+    )
+    return F.when(is_whole_update, F.col("old_row")).when(
+        is_row_before, F.coalesce("data", "old_row")
+    )
+
+
+def _after() -> Column:
+    """`data`; in an update only its changed columns, over the old row in `key`."""
+    updated = F.coalesce(overlay(F.col("old_row"), F.col("data")), "data")
+    return F.when(F.col("meaning.op") == "update", updated).when(
+        F.col("meaning.op") == "insert", F.col("data")
+    )
+
+
+def _identity() -> Column:
+    """A change is known by its place in its transaction, the half of an update on its own."""
+    place = F.array("scn", "trans", "seq", "meaning.record_type")
+    return F.when(F.col("trans").isNotNull() & F.col("seq").isNotNull(), place)
+
+
 def _broken() -> Column:
-    op = F.col("meaning.op")
-    is_row = F.col("meaning.record_type").isin("change", "update_before")
-    is_whole_update = (op == "update") & (F.col("code") != _AFTER_HALF)
+    op, record_type = F.col("meaning.op"), F.col("meaning.record_type")
+    is_whole_update = (op == "update") & ~F.col("is_half")
     return rejection(
-        (non_empty(F.col("op")).isNull(), "missing_field", "the message has no `meta.op`"),
+        (F.col("source_op").isNull(), "missing_field", "the message has no `meta.op`"),
         (
             F.col("meaning").isNull(),
             "unknown_op",
-            F.concat(F.lit("`meta.op` is no operation of SharePlex JSON: "), F.col("op")),
+            F.concat(F.lit("`meta.op` is no operation of SharePlex: "), "source_op"),
         ),
-        (F.col("table_id").isNull(), "missing_field", "the message has no `meta.table`"),
-        (non_empty(F.col("scn")).isNull(), "missing_field", "the message has no `meta.scn`"),
-        (is_bad_position(F.col("scn")), "bad_sequence", "`meta.scn` is not a number"),
+        (F.col("table_name").isNull(), "missing_field", "the message has no `meta.table`"),
         (
-            F.col("seq").isNotNull() & F.col("seq").try_cast("bigint").isNull(),
+            F.col("scn").isNull(),
+            "missing_field",
+            "the message has no `meta.scn`, which orders it",
+        ),
+        (~F.col("scn").rlike(_SCN), "bad_sequence", "`meta.scn` is not 1 to 38 digits"),
+        (
+            ~F.col("seq").rlike(_SEQUENCE_IN_TRANSACTION),
             "bad_sequence",
-            "`meta.seq` is not a number",
-        ),
-        (is_bad_iso(F.col("time")), "bad_timestamp", "`meta.time` is no ISO time in UTC"),
-        (is_bad_iso(F.col("posttime")), "bad_timestamp", "`meta.posttime` is no ISO time in UTC"),
-        (
-            is_row & F.col("data").isNull(),
-            "missing_image",
-            "a row change needs the row, or what changed in it, in `data`",
+            "`meta.seq` is not 1 to 18 digits",
         ),
         (
-            is_whole_update & F.col("row_before").isNull(),
+            F.col("is_half") & (F.col("trans").isNull() | F.col("seq").isNull()),
+            "missing_field",
+            "a half of an update needs `meta.trans` and `meta.seq` to find the other one",
+        ),
+        *(
+            (
+                is_bad_iso(F.col(time)),
+                "bad_timestamp",
+                f"`meta.{time}` is not yyyy-MM-ddTHH:mm:ss in UTC",
+            )
+            for time in ("time", "posttime")
+        ),
+        (
+            is_whole_update & (F.size("old_row") < 1),
             "missing_image",
-            "an update needs the row before in `key`",
+            F.concat("source_op", F.lit(" needs the columns of the old row in `key`")),
+        ),
+        (
+            # A whole update that changed nothing has an empty `data`.
+            ((op == "update") & F.col("data").isNull())
+            | (op.isin("insert", "update") & (F.size("row_after") < 1)),
+            "missing_image",
+            F.concat("source_op", F.lit(" needs columns in `data`")),
+        ),
+        (
+            ((op == "delete") | (record_type == "update_before")) & (F.size("row_before") < 1),
+            "missing_image",
+            F.concat("source_op", F.lit(" needs the columns of the row in `data`")),
         ),
     )

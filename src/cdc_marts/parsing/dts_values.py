@@ -36,10 +36,10 @@ def value_of(value: Column) -> Column:
         "DateTime": _date_time_text(value["member_DateTime"]),
         "Timestamp": _timestamp_text(value["member_Timestamp"]),
         "TextObject": value["member_TextObject"]["value"],
-        "BinaryObject": F.base64(value["member_BinaryObject"]["value"]),
+        "BinaryObject": _base64(value["member_BinaryObject"]["value"]),
         "TimestampWithTimeZone": F.concat(_date_time_text(zoned["value"]), zoned["timezone"]),
         "TextGeometry": value["member_TextGeometry"]["value"],
-        "BinaryGeometry": F.base64(value["member_BinaryGeometry"]["value"]),
+        "BinaryGeometry": _base64(value["member_BinaryGeometry"]["value"]),
     }
     text = F.when(_is(value, "Character"), texts.pop("Character"))
     for branch, text_of_branch in texts.items():
@@ -149,6 +149,11 @@ def _unreadable(name: Column, value: Column) -> Column:
             F.concat(column, F.lit("its text is not valid UTF-8")),
         ),
     )
+
+
+def _base64(data: Column) -> Column:
+    """Base64 in one line, where Spark begins a new one after 76 characters."""
+    return F.translate(F.base64(data), "\r\n", "")
 
 
 def _is(value: Column, branch: str) -> Column:

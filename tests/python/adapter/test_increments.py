@@ -199,7 +199,8 @@ class TestIncrements:
         assert landing.ids("sql_reader") == [1, 2, 10]
 
     def test_a_rebuilt_input_is_an_error_that_says_what_to_do(self, landing):
-        landing.sql("create or replace table {}.a as select 7L as id, 'row 7' as text")
+        landing.create()
+        landing.append("a", 7)
         messages = landing.run(*self.run_readers, expect_pass=False)
         for reader in READERS:
             assert f"{landing.schema}.a was rebuilt" in messages[reader]
@@ -210,13 +211,21 @@ class TestIncrements:
         landing.append("a", 8)
         landing.run(*self.run_readers)
         for reader in READERS:
-            assert landing.ids(reader) == [7, 8, 10]
+            assert landing.ids(reader) == [7, 8]
 
-    def test_an_overwritten_input_is_an_error_that_says_what_to_do(self, landing):
-        landing.sql("update {}.a set text = 'changed' where id = 1")
+    @pytest.mark.parametrize(
+        "statement",
+        [
+            "update {}.a set text = 'changed' where id = 1",
+            "create or replace table {}.a as select 7L as id, 'row 7' as text",
+        ],
+    )
+    def test_an_overwritten_input_is_an_error_that_says_what_to_do(self, landing, statement):
+        landing.sql(statement)
         messages = landing.run(*self.run_readers, expect_pass=False)
         for reader in READERS:
             assert f"{landing.schema}.a was overwritten" in messages[reader]
+            assert f"rebuild {landing.schema}.{reader}" in messages[reader]
             assert "--full-refresh" in messages[reader]
 
     def test_rows_that_a_view_leaves_out_count_as_read(self, landing):

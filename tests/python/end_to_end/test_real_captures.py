@@ -44,7 +44,7 @@ CANAL_CANNOT_TELL = {
 def built(project: Project) -> Project:
     project.land(CANAL, captures.canal_messages())
     project.land(DEBEZIUM, captures.debezium_messages())
-    project.dbt("build")
+    project.dbt("build", "--exclude-resource-type", "unit_test")
     return project
 
 

@@ -38,7 +38,7 @@ def use_java(work_dir: Path) -> None:
 def start_failure(memory: str) -> SessionError:
     """Why the JVM did not start, found by starting it once more without Spark."""
     java = Path(os.environ["JAVA_HOME"]) / "bin" / "java"
-    trial = _run_java(java, f"-Xms{memory}", f"-Xmx{memory}", "-version")
+    trial = _run_java(java, f"-Xms{memory}", f"-Xmx{memory}", f"-XX:ErrorFile={os.devnull}", "-version")
     if trial is None or trial.returncode != 0:
         last_words = (trial.stdout.strip().splitlines() or ["no output"])[0] if trial else "no answer"
         return SessionError(

@@ -55,14 +55,12 @@ def open_session(
 
 def close_session() -> None:
     """Stop the session and give the home folder to the next process."""
-    global _session, _home_lock
+    global _session
     with _opening:
         if _session is not None:
             _session.stop()
             _session = None
-        if _home_lock is not None:
-            _home_lock.release()
-            _home_lock = None
+        _release_home()
 
 
 def _start(
@@ -79,10 +77,21 @@ def _start(
             _take(home, lock_timeout)
         use_java(work_dir)
     except OSError as error:
+        _release_home()
         raise SessionError(
             f"The folder {work_dir} can't be written ({error.strerror}): free space, mend its"
             " rights, or choose another one with CDC_MARTS_HOME."
         ) from error
+    try:
+        return _start_spark(home, work_dir, conf, packages)
+    except Exception:
+        _release_home()
+        raise
+
+
+def _start_spark(
+    home: Path | None, work_dir: Path, conf: Mapping[str, str], packages: Sequence[str]
+) -> SparkSession:
     jars = jar_paths(packages, _IVY_CACHE)
     settings = {key: Template(str(value)).safe_substitute(home=work_dir) for key, value in conf.items()}
     builder = SparkSession.builder
@@ -102,10 +111,14 @@ def _start(
 def _runtime_settings(
     jars: Sequence[Path], home: Path | None, work_dir: Path, settings: dict[str, str]
 ) -> dict[str, str]:
-    log = f"-Dlog4j2.configurationFile=file:{_LOG_SETTINGS} -Dspark.log={work_dir / 'spark.log'}"
-    options = " ".join(filter(None, (log, settings.pop("spark.driver.defaultJavaOptions", None))))
+    options = [
+        f'"-Dlog4j2.configurationFile={_LOG_SETTINGS.as_uri()}"',
+        f'"-Dspark.log={work_dir / "spark.log"}"',
+        f'"-XX:ErrorFile={work_dir / "java-error.log"}"',
+        settings.pop("spark.driver.defaultJavaOptions", ""),
+    ]
     runtime = {
-        "spark.driver.defaultJavaOptions": options,
+        "spark.driver.defaultJavaOptions": " ".join(options),
         # A `${…}` in a text of dbt's SQL is text.
         "spark.sql.variable.substitute": "false",
     }
@@ -117,6 +130,13 @@ def _runtime_settings(
     elif jars:
         runtime["spark.jars"] = ",".join(map(str, jars))
     return runtime
+
+
+def _release_home() -> None:
+    global _home_lock
+    if _home_lock is not None:
+        _home_lock.release()
+        _home_lock = None
 
 
 def _take(home: Path, timeout: float) -> None:
