@@ -46,9 +46,7 @@ _NAMES = {
     "ISO-8859-13": "latin7 iso885913 blt8iso8859p13",
     "ISO-8859-15": "latin9 iso885915 we8iso8859p15",
 }
-_JAVA_CHARSETS = {
-    name: java for java, names in _NAMES.items() for name in names.split()
-}
+_JAVA_CHARSETS = {name: java for java, names in _NAMES.items() for name in names.split()}
 
 #: The names of UTF-8; a value without a charset is UTF-8 too.
 UTF8 = (
@@ -110,7 +108,5 @@ def is_utf8(charset: Column) -> Column:
 
 def _java_charset(charset: Column) -> Column:
     """Null for UTF-8, which is told by name, and for an unknown charset."""
-    names = F.create_map(
-        *(F.lit(text) for pair in _JAVA_CHARSETS.items() for text in pair)
-    )
+    names = F.create_map(*(F.lit(text) for pair in _JAVA_CHARSETS.items() for text in pair))
     return names[F.translate(F.lower(charset), "-_ ", "")]

@@ -14,7 +14,9 @@ TRAILER = b"\xfe" + b"\xff" * 10
 
 _NAMESPACE = "com.alibaba.dts.formats.avro"
 
-_SOURCE_TYPES = "MySQL Oracle SQLServer PostgreSQL MongoDB Redis DB2 PPAS DRDS HBASE HDFS FILE OTHER"
+_SOURCE_TYPES = (
+    "MySQL Oracle SQLServer PostgreSQL MongoDB Redis DB2 PPAS DRDS HBASE HDFS FILE OTHER"
+)
 _OPERATIONS = (
     "INSERT UPDATE DELETE DDL BEGIN COMMIT ROLLBACK ABORT HEARTBEAT CHECKPOINT COMMAND FILL"
     " FINISH CONTROL RDB NOOP INIT"
@@ -70,8 +72,7 @@ _VALUE = [
 ]
 #: An Avro schema defines a type once; after that it is called by its name.
 _VALUE_BY_NAME = [
-    f"{_NAMESPACE}.{branch['name']}" if isinstance(branch, dict) else branch
-    for branch in _VALUE
+    f"{_NAMESPACE}.{branch['name']}" if isinstance(branch, dict) else branch for branch in _VALUE
 ]
 
 #: The record up to its images, and what follows them.  Newer producers write `bornTimestamp`
@@ -85,9 +86,7 @@ RECORD_SCHEMA = json.dumps(
         sourcePosition="string",
         safeSourcePosition="string",
         sourceTxid="string",
-        source=_record(
-            "Source", sourceType=_enum("SourceType", _SOURCE_TYPES), version="string"
-        ),
+        source=_record("Source", sourceType=_enum("SourceType", _SOURCE_TYPES), version="string"),
         operation=_enum("Operation", _OPERATIONS),
         objectName=["null", "string"],
         processTimestamps=["null", _array("long")],

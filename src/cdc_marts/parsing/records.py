@@ -176,9 +176,8 @@ def _if_read(column: Column) -> Column:
 
 
 def _row_key(image: Column) -> Column:
-    of_row_id = F.concat(
-        F.lit("{"), json_text(F.get("key_columns", 0)), F.lit(":"), json_text(F.col("row_id")), F.lit("}")
-    )
+    name, row_id = json_text(F.get("key_columns", 0)), json_text(F.col("row_id"))
+    of_row_id = F.concat(F.lit("{"), name, F.lit(":"), row_id, F.lit("}"))
     return F.when(F.col("row_id").isNotNull(), of_row_id).otherwise(
         key_of(image, F.col("key_columns"))
     )

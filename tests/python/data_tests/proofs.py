@@ -82,6 +82,7 @@ LOG = Rows(
         ('visits', '{"page":"home"}', 2, 'insert', '{"page":"home"}', null, array()),
         ('visits', '{"page":"home"}', 3, 'insert', '{"page":"home"}', null, array()),
         ('visits', '{"page":"home"}', 4, 'delete', '{"page":"home"}', null, array()),
+        ('visits', '{"page":"home"}', 5, 'update', '{"page":"home"}', null, array()),
         ('emptied', '1', 1, 'insert', '{"id":1}', null, array()),
         ('emptied', '2', 3, 'insert', '{"id":2}', null, array()),
         ('narrowed', '1', 1, 'insert', '{"id":1,"lost":true}', null, array())
@@ -107,7 +108,7 @@ LOG = Rows(
         op,
         if(table_id = 'visits', array(), array('id')) as key_columns,
         unavailable_columns,
-        if(op = 'delete', parse_json(image), null) as before,
+        if(op = 'insert', null, parse_json(image)) as before,
         if(op = 'delete', null, parse_json(image)) as after,
         cast(null as timestamp) as event_at,
         {SEQUENCE} as sequence
@@ -138,7 +139,7 @@ STATE = Rows(
         ('orders', '1', '{"id":1,"note":"new"}', 1, 3),
         ('orders', '4', '{"id":4}', 1, 7),
         ('documents', '1', '{"id":1,"text":"long"}', 1, 2),
-        ('visits', '{"page":"home"}', '{"page":"home"}', 2, 4),
+        ('visits', '{"page":"home"}', '{"page":"home"}', 2, 5),
         ('emptied', '2', '{"id":2}', 1, 3),
         ('narrowed', '1', '{"id":1}', 1, 1)
     """,
