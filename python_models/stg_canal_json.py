@@ -3,7 +3,7 @@ from cdc_marts.landing.arrivals import first_arrivals
 
 
 def model(dbt, session):
-    messages = first_arrivals(dbt.ref("base_canal_json"), session, dbt.this, dbt.is_incremental)
+    messages = first_arrivals(dbt.ref("base_canal_json"), dbt)
     return canal_json.parse(
         messages,
         key_settings=dbt.config.get("key_columns"),

@@ -63,7 +63,9 @@ def parse(
     )
     is_row_message = F.col("meaning.record_type").eqNullSafe("change")
     is_old_delete = (
-        (F.col("meaning.op") == "delete") & F.col("data_rows").isNull() & F.col("old_rows").isNotNull()
+        (F.col("meaning.op") == "delete")
+        & F.col("data_rows").isNull()
+        & F.col("old_rows").isNotNull()
     )
     is_swapped = (F.col("meaning.op") == "update") & _is_swapped(swapped_topics or {})
     oriented = named.select(
@@ -152,7 +154,9 @@ def _is_swapped(swapped_topics: Mapping[str, str | None]) -> Column:
     """True for messages of a swapped topic from before the time it became standard."""
     swapped = F.lit(False)
     for topic, until in swapped_topics.items():
-        in_time = F.lit(True) if until is None else F.col("event_at") < F.lit(until).cast("timestamp")
+        in_time = (
+            F.lit(True) if until is None else F.col("event_at") < F.lit(until).cast("timestamp")
+        )
         swapped = swapped | ((F.col("topic") == topic) & in_time)
     return swapped
 
@@ -178,8 +182,7 @@ def _broken(is_row_message: Column) -> Column:
         (is_bad_millis(F.col("ts")), "bad_timestamp", "`ts` is not epoch milliseconds"),
         (is_bad_position(F.col("ts")), "bad_sequence", "`ts` is not a number"),
         (
-            is_row_message
-            & (F.coalesce(F.size("rows"), F.lit(0)) < 1),
+            is_row_message & (F.coalesce(F.size("rows"), F.lit(0)) < 1),
             "missing_image",
             "a row change needs at least one row in `data`",
         ),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from functools import reduce
+from typing import Any
 
-from pyspark.sql import Column, DataFrame, Row, SparkSession, Window
+from pyspark.sql import Column, DataFrame, Row, Window
 from pyspark.sql import functions as F
 
 IDENTITY = ("topic", "partition", "offset")
@@ -12,15 +13,13 @@ IDENTITY = ("topic", "partition", "offset")
 _MOST_RANGES = 200
 
 
-def first_arrivals(
-    messages: DataFrame, session: SparkSession, staged: object, is_incremental: bool
-) -> DataFrame:
+def first_arrivals(messages: DataFrame, dbt: Any) -> DataFrame:
     """The messages without those that were landed before, now or in an earlier run.
 
-    `messages` are newly landed ones in the shape of a landing table; `staged`
-    names the staging table of the earlier ones, whose rows are looked at only
-    when `is_incremental`, and only in the offset ranges of the new messages.
-    Without repetitions the messages pass through untouched.
+    `messages` are newly landed ones in the shape of a landing table; `dbt` is
+    the object of the staging model, whose table holds the earlier ones.  It is
+    looked at only in the offset ranges of the new messages.  Without
+    repetitions the messages pass through untouched.
     """
     ranges = _offset_ranges(messages)
     if any(range_.messages != range_.offsets for range_ in ranges):
@@ -30,8 +29,9 @@ def first_arrivals(
             .where("arrival = 1")
             .drop("arrival")
         )
-    if is_incremental and ranges:
-        earlier = session.table(str(staged)).where(_within(ranges)).select(*IDENTITY).distinct()
+    if dbt.is_incremental and ranges:
+        staged = messages.sparkSession.table(str(dbt.this))
+        earlier = staged.where(_within(ranges)).select(*IDENTITY).distinct()
         if not earlier.isEmpty():
             messages = messages.join(earlier, list(IDENTITY), "left_anti")
     return messages

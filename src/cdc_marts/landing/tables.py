@@ -31,7 +31,7 @@ def create_landing_tables(
 
 
 def next_offset(session: SparkSession, table: str, topic: str, partition: int) -> int:
-    """The offset after the highest one that a topic's partition has in `table`; 0 if it has none."""
+    """The offset after the highest one of a topic's partition in `table`; 0 if it has none."""
     landed = session.table(table).where(
         (F.col("topic") == topic) & (F.col("partition") == partition)
     )

@@ -1,4 +1,4 @@
-"""Kafka Connect's JSON: `{schema, payload}`, or the bare payload where the converter writes no schemas.
+"""Kafka Connect's JSON: `{schema, payload}`, or the bare payload of a converter without schemas.
 
 Lindorm and both formats of CDL come in it.  Source: Kafka Connect, JsonConverter;
 Debezium, "unavailable.value.placeholder" and the connector for PostgreSQL.

@@ -40,7 +40,10 @@ RECORD = {
     "ends_rows": "boolean",
 }
 
-_SEQUENCE = "struct<position: decimal(38,0), transaction_index: bigint, partition: int, offset: bigint, row_index: int>"
+_SEQUENCE = (
+    "struct<position: decimal(38,0), transaction_index: bigint, partition: int, offset: bigint,"
+    " row_index: int>"
+)
 
 #: The columns of every staging model, in order.
 STAGING_COLUMNS = {
@@ -111,9 +114,9 @@ def to_staging(messages: DataFrame, source_format: str, **record: Column) -> Dat
         "*",
         _row_key(F.coalesce("after", "before")).alias("row_key"),
         F.when(F.col("op") == "update", _row_key(F.col("before"))).alias("row_key_before"),
-        F.nullif(
-            F.concat_ws(".", "database_name", "schema_name", "table_name"), F.lit("")
-        ).alias("table_id"),
+        F.nullif(F.concat_ws(".", "database_name", "schema_name", "table_name"), F.lit("")).alias(
+            "table_id"
+        ),
     )
     is_row = F.col("record_type").isin(*_ROW_RECORDS)
     checked = keyed.withColumn(

@@ -15,7 +15,9 @@ KeySettings = Mapping[str, Sequence[str]]
 
 def key_columns_of(published: Column, key_settings: KeySettings | None, table_id: Column) -> Column:
     """The key columns as published, else those the project sets, else none (keyless)."""
-    return F.coalesce(F.when(F.size(published) > 0, published), key_setting(key_settings, table_id), no_columns())
+    return F.coalesce(
+        F.when(F.size(published) > 0, published), key_setting(key_settings, table_id), no_columns()
+    )
 
 
 def key_setting(key_settings: KeySettings | None, table_id: Column) -> Column:

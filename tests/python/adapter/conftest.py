@@ -1,4 +1,4 @@
-"""dbt's own fixtures for adapter tests (`project`, `models`, `seeds`, …), over the shared session."""
+"""dbt's own fixtures for tests of adapters (`project`, `models`, …), over the shared session."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 import yaml
-from pyspark.sql import SparkSession
-
 from dbt.tests.fixtures.project import *  # noqa: F403  (pytest finds fixtures by their names)
+from pyspark.sql import SparkSession
 
 
 @pytest.fixture(scope="class")

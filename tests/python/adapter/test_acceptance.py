@@ -1,35 +1,33 @@
 """dbt's acceptance classes for adapters (`dbt-tests-adapter`), those that make sense for a session.
 
 Classes are changed only where they hold another engine's SQL: names of types, literals,
-quotes.  Those marked `long` test what our project does not use; `pytest -m long` runs them.
+quotes.  Those marked `long` test what the project does not use; `pytest -m long` runs them.
 
-Left out, by module of `dbt.tests.adapter`:
+Left out, by folder of `dbt.tests.adapter`, and why:
 
-- basic: `BaseIncrementalBadStrategy`, dbt-spark says it in other words, before it looks for a macro;
-  `BaseDocsGenReferences`, dbt-spark counts the columns of a catalog from 0;
-  `BaseGetCatalogForSingleRelation`, an optional capability that dbt-spark lacks.
-- caching: they compare names of databases, which dbt-spark's relations don't have.
-- catalog_integrations, materialized_view, functions, dbt_clone: not in dbt-spark over Iceberg.
-- column_types, dbt_debug, simple_copy, concurrency: written in the SQL or the words of Postgres.
-- constraints: nothing enforces a constraint in Spark; dbt-spark's contracts are for Delta only.
-- empty: `BaseTestEmptySeedFlag` needs dbt 1.12; `MetadataWithEmptyFlag` drops a column, which
-  dbt-spark refuses.
-- ephemeral: they compare compiled SQL with the quotes of Postgres; basic runs ephemeral models.
+- basic, `BaseIncrementalBadStrategy`: dbt-spark refuses a strategy in words of its own.
+- basic, `BaseDocsGenReferences`: dbt-spark counts the columns of a catalog from 0.
+- basic, `BaseGetCatalogForSingleRelation`: an optional capability that dbt-spark lacks.
+- basic, `BaseSnapshotCheckCols`: dbt-spark's macro, which `BaseSnapshotTimestamp` runs as well.
+- caching: they compare names of databases; dbt-spark's relations have none.
+- catalog_integrations, dbt_clone, functions, materialized_view: dbt-spark has none over Iceberg.
+- column_types, concurrency, dbt_debug, simple_copy: in the SQL, types and words of Postgres.
+- constraints: Spark enforces none; dbt-spark checks contracts by the types of other engines.
+- empty, `BaseTestEmptySeedFlag`: needs dbt 1.12.
+- empty, `MetadataWithEmptyFlag`: drops a column, which dbt-spark refuses.
+- ephemeral: they compare compiled SQL with Postgres's quotes; basic runs ephemeral models.
 - grants: a session has no users.
-- hooks: a table of Postgres's own variables (own test: `test_materializations`).
-- incremental: of `BaseIncrementalOnSchemaChange` what drops columns, see above, or merges rows that
-  lack some, which Iceberg refuses.
-- persist_docs: it reads comments from the catalog, which has none (descriptions are in the manifest).
-- python_model: `BasePySparkTests` needs Koalas (own test: `test_python_models`).
-- simple_seed: `BaseSimpleSeedEnabledViaConfig` says `drop schema … cascade`, which Iceberg's catalogs
-  refuse; `BaseSeedSpecificFormats` and `BaseSimpleSeedWithBOM` bring files of their own or dots in
-  names, which are namespaces here (own test: `test_seeds`); `BaseSeedWithWrongDelimiter` expects
-  an error where a column of an odd name is right; `BaseSeedCustomSchema` and the other delimiters
-  and refresh settings vary what `BaseBasicSeedTests` covers.
-- simple_snapshot, and basic's `BaseSnapshotCheckCols`: dbt-spark's own macros, of which
-  `BaseSnapshotTimestamp` runs most.
-- utils: what is not in `TestUtils` and `TestMoreUtils` is plain Spark SQL (arrays, `except`,
-  `intersect`, dates), or differs in dbt-spark itself (`listagg`, timestamps with a zone).
+- hooks: they write variables of Postgres to a table; `test_materializations` has our own.
+- incremental, `BaseIncrementalOnSchemaChange`: the two cases in which a column goes away.
+- persist_docs: they read comments from the catalog; descriptions are in the manifest only.
+- python_model, `BasePySparkTests`: needs Koalas; `test_python_models` has our own.
+- relations, utils: what is plain Spark SQL (arrays, `except`, `intersect`, dates) or is otherwise
+  in dbt-spark (`listagg`, timestamps with a zone).
+- simple_seed, `BaseSimpleSeedEnabledViaConfig`: `drop schema … cascade`, which Iceberg refuses.
+- simple_seed, `BaseSeedSpecificFormats`: dots in a name are namespaces here.
+- simple_seed, `BaseSeedWithWrongDelimiter`: expects an error; we make one column of an odd name.
+- simple_seed, the other classes: variations of `BaseBasicSeedTests`; `test_seeds` has our own.
+- simple_snapshot: the project has no snapshots.
 """
 
 from __future__ import annotations
@@ -38,7 +36,6 @@ import importlib
 import re
 
 import pytest
-
 from dbt.tests.adapter.aliases import test_aliases as aliases
 from dbt.tests.adapter.basic import expected_catalog as catalogs
 from dbt.tests.adapter.basic import test_incremental as basic_incremental
@@ -275,9 +272,7 @@ class TestSeedColumnOverride(BaseSimpleSeedColumnOverride):
 
     @staticmethod
     def seed_tricky_types():
-        return dict.fromkeys(
-            ("seed_id_str", "looks_like_a_bool", "looks_like_a_date"), "string"
-        )
+        return dict.fromkeys(("seed_id_str", "looks_like_a_bool", "looks_like_a_date"), "string")
 
 
 class TestEmptySeed(simple_seed.BaseTestEmptySeed):
@@ -341,7 +336,9 @@ class TestUtils(BaseUtils):
         texts = self.texts()
         models = {}
         for util in self.utils:
-            sql = texts.get(f"models__test_{util}_backslash_sql") or texts[f"models__test_{util}_sql"]
+            sql = (
+                texts.get(f"models__test_{util}_backslash_sql") or texts[f"models__test_{util}_sql"]
+            )
             models[f"test_{util}.sql"] = sql
             models[f"test_{util}.yml"] = texts[f"models__test_{util}_yml"]
         return models

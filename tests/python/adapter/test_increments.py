@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 
-
 import pytest
+from dbt.tests.util import run_dbt
 from pyspark.sql import SparkSession
 
 from dbt.adapters.spark_session.increments import Reading, new_rows_sql
-from dbt.tests.util import run_dbt
 
 READERS = ("python_reader", "sql_reader", "merging_reader")
 
@@ -80,6 +79,12 @@ class Landing:
     def append(self, table: str, *ids: int) -> None:
         rows = ", ".join(f"({id}, 'row {id}')" for id in ids)
         self.sql(f"insert into {{}}.{table} values {rows}")
+
+    def compact(self, table: str) -> None:
+        self.sql(
+            f"call cdc.system.rewrite_data_files(table => '{{}}.{table}',"
+            " options => map('rewrite-all', 'true'))"
+        )
 
     def run(self, *arguments: str, expect_pass: bool = True, **variables: object) -> dict[str, str]:
         """Run the readers; the message of each."""
@@ -162,9 +167,7 @@ class TestIncrements:
 
     def test_compaction_and_deletes_at_an_input_bring_no_new_rows(self, landing):
         landing.append("a", 3)
-        landing.sql(
-            "call cdc.system.rewrite_data_files(table => '{}.a', options => map('rewrite-all', 'true'))"
-        )
+        landing.compact("a")
         landing.sql("delete from {}.b where id = 10")
         landing.run(*self.run_readers)
         for reader in READERS:
@@ -173,10 +176,7 @@ class TestIncrements:
 
     def test_compaction_of_a_reader_does_not_make_it_forget(self, landing):
         for reader in READERS:
-            landing.sql(
-                f"call cdc.system.rewrite_data_files(table => '{{}}.{reader}',"
-                " options => map('rewrite-all', 'true'))"
-            )
+            landing.compact(reader)
         landing.append("a", 3)
         landing.run(*self.run_readers)
         for reader in READERS:
@@ -184,10 +184,7 @@ class TestIncrements:
 
     def test_a_reader_whose_notes_have_expired_does_not_read_twice(self, landing):
         reader = f"{landing.schema}.sql_reader"
-        landing.sql(
-            "call cdc.system.rewrite_data_files(table => '{}.sql_reader',"
-            " options => map('rewrite-all', 'true'))"
-        )
+        landing.compact("sql_reader")
         landing.sql(
             "call cdc.system.expire_snapshots(table => '{}.sql_reader',"
             " older_than => timestamp '2999-01-01 00:00:00', retain_last => 1)"

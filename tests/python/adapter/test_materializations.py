@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-
 from dbt.tests.util import run_dbt
 
 VARIANTS = """

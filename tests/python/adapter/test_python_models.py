@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from dbt.tests.util import run_dbt
 
 SPARK = """
@@ -80,7 +79,9 @@ class TestLayout:
             row.col_name: row.data_type for row in spark.sql(f"describe table {table}").collect()
         }
         assert (described["Part 0"], described["Part 1"]) == ("kind", "bucket(4, id)")
-        properties = {row.key: row.value for row in spark.sql(f"show tblproperties {table}").collect()}
+        properties = {
+            row.key: row.value for row in spark.sql(f"show tblproperties {table}").collect()
+        }
         assert properties["write.distribution-mode"] == "none"
         assert properties["team"] == "ours"
         assert properties["format-version"] == "3"

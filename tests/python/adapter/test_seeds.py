@@ -7,9 +7,8 @@ import io
 from decimal import Decimal
 from pathlib import Path
 
-import pytest
-
 import dbt.contracts.files
+import pytest
 from dbt.tests.util import run_dbt
 
 TEXTS = [

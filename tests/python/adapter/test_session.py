@@ -9,11 +9,11 @@ import threading
 from pathlib import Path
 
 import pytest
+from dbt.tests.util import run_dbt
 from filelock import FileLock
 
 from dbt.adapters.spark_session import session
 from dbt.adapters.spark_session.errors import SessionError
-from dbt.tests.util import run_dbt
 
 OPEN_A_SESSION = """
 import sys

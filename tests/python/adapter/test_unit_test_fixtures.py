@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from dbt.tests.util import run_dbt
 
 TEXTS = [

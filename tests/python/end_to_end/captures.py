@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.python.end_to_end.database_values import canal_text
 from tests.python.end_to_end.project import Landed
 
 CAPTURES = Path(__file__).parent / "captures"
@@ -30,11 +31,9 @@ def tables_of(capture: str) -> list[str]:
 
 def canal_messages() -> Iterator[Landed]:
     """The full load of the rows there were before, as Canal's INIT, then the capture."""
-    offset = 0
     lines = list(_lines(CAPTURES / "canal_mariadb" / "messages.jsonl.gz"))
-    for value in [*_canal_full_load(lines), *lines]:
+    for offset, value in enumerate([*_canal_full_load(lines), *lines]):
         yield Landed("canal_mariadb", offset, value.encode())
-        offset += 1
 
 
 def debezium_messages() -> Iterator[Landed]:
@@ -60,14 +59,10 @@ def _canal_full_load(lines: list[str]) -> Iterator[str]:
         rows = _rows(path) if path.exists() else []
         if rows:
             types = message["mysqlType"]
-            data = [{c: _canal_text(v, types.get(c, "")) for c, v in row.items()} for row in rows]
+            data = [
+                {c: v and canal_text(v, types.get(c, "")) for c, v in row.items()} for row in rows
+            ]
             yield json.dumps({**message, "type": "INIT", "data": data, "old": None})
-
-
-def _canal_text(value: str | None, mysql_type: str) -> str | None:
-    from tests.python.end_to_end.database_values import canal_text
-
-    return None if value is None else canal_text(value, mysql_type)
 
 
 def _rows(path: Path) -> list[dict[str, str | None]]:

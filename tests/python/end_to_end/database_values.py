@@ -25,7 +25,8 @@ def canal_value(text: str | None, mysql_type: str) -> Any:
     if kind == "enum":
         return _labels(mysql_type)[int(text) - 1]
     if kind == "set":
-        return ",".join(l for i, l in enumerate(_labels(mysql_type)) if int(text) >> i & 1)
+        labels = enumerate(_labels(mysql_type))
+        return ",".join(label for bit, label in labels if int(text) >> bit & 1)
     if kind in ("blob", "binary", "varbinary"):
         return text.encode("latin-1").rstrip(b"\0") if kind == "binary" else text.encode("latin-1")
     return mariadb_value(text, mysql_type)

@@ -9,18 +9,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pyspark.errors import PySparkException
-from pyspark.sql import Row, SparkSession
-from pyspark.sql.types import VariantVal
-
 from dbt.adapters.contracts.connection import AdapterResponse, Connection, ConnectionState
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.connections import SparkConnectionManager, SparkCredentials
 from dbt.adapters.spark.session import Connection as SessionHandle
 from dbt.adapters.spark.session import Cursor, SessionConnectionWrapper
+from dbt_common.exceptions import DbtRuntimeError
+from pyspark.errors import PySparkException
+from pyspark.sql import Row, SparkSession
+from pyspark.sql.types import VariantVal
+
 from dbt.adapters.spark_session.errors import SessionError
 from dbt.adapters.spark_session.session import open_session
-from dbt_common.exceptions import DbtRuntimeError
 
 logger = AdapterLogger("Spark")
 

@@ -6,17 +6,17 @@ import threading
 from collections.abc import Iterable
 from typing import Any
 
-from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
-
 from dbt.adapters.__about__ import version as dbt_adapters_version
 from dbt.adapters.base import available
+from dbt.adapters.base.impl import AdapterTrackingRelationInfo
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.contracts.relation import RelationConfig
-from dbt.adapters.base.impl import AdapterTrackingRelationInfo
 from dbt.adapters.spark.column import SparkColumn
 from dbt.adapters.spark.impl import SparkAdapter
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
 from dbt.adapters.spark_session.__version__ import version
 from dbt.adapters.spark_session.connections import SparkSessionConnectionManager
 from dbt.adapters.spark_session.increments import (
@@ -66,7 +66,9 @@ class SparkSessionAdapter(SparkAdapter):
     def python_submission_helpers(self) -> dict[str, type[SessionPythonJob]]:
         return {"session": SessionPythonJob}
 
-    def submit_python_job(self, parsed_model: dict[str, Any], compiled_code: str) -> AdapterResponse:
+    def submit_python_job(
+        self, parsed_model: dict[str, Any], compiled_code: str
+    ) -> AdapterResponse:
         job = SessionPythonJob(parsed_model, self.connections.profile.credentials)
         job.run(compiled_code, self.session, self._readings)
         return AdapterResponse(_message="OK")
@@ -81,7 +83,9 @@ class SparkSessionAdapter(SparkAdapter):
         """
         name = consumer.render()
         reading = self._readings.setdefault(name, Reading())
-        return new_rows_sql(self.session, source.render(), name if is_incremental else None, reading)
+        return new_rows_sql(
+            self.session, source.render(), name if is_incremental else None, reading
+        )
 
     @available
     def has_nothing_new(self, consumer: BaseRelation) -> bool:

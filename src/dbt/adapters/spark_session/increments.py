@@ -13,9 +13,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
-
 from dbt_common.exceptions import DbtRuntimeError
+from pyspark.sql import DataFrame, SparkSession
 
 WATERMARK = "read-up-to."
 SNAPSHOT_PROPERTY = "spark.sql.iceberg.snapshot-property."
@@ -46,9 +45,7 @@ class Reading:
         return {f"{WATERMARK}{table}": str(snapshot) for table, snapshot in self.up_to.items()}
 
 
-def new_rows_sql(
-    session: SparkSession, source: str, consumer: str | None, reading: Reading
-) -> str:
+def new_rows_sql(session: SparkSession, source: str, consumer: str | None, reading: Reading) -> str:
     """A table expression of the rows of `source` that `consumer` has not read.
 
     `consumer`: its name, or None to read everything there is.  What is read is
@@ -59,8 +56,7 @@ def new_rows_sql(
     if not created.startswith("CREATE VIEW"):
         return _table_sql(session, source, consumer, reading)
     text = _REFERENCE.sub(
-        lambda found: found["keyword"]
-        + new_rows_sql(session, found["name"], consumer, reading),
+        lambda found: found["keyword"] + new_rows_sql(session, found["name"], consumer, reading),
         created.split("\nAS\n", 1)[1].strip(),
     )
     return f"({text})"
@@ -74,9 +70,7 @@ def read_new_rows(
     return session.sql(f"select * from {expression}")
 
 
-def _table_sql(
-    session: SparkSession, name: str, consumer: str | None, reading: Reading
-) -> str:
+def _table_sql(session: SparkSession, name: str, consumer: str | None, reading: Reading) -> str:
     table = _iceberg_table(session, name)
     current = table.currentSnapshot()
     if current is None:

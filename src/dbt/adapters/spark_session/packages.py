@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pyspark
-
 from dbt.adapters.events.logging import AdapterLogger
+
 from dbt.adapters.spark_session.errors import SessionError
 
 logger = AdapterLogger("Spark")

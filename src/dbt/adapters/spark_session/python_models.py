@@ -5,13 +5,13 @@ from __future__ import annotations
 import traceback
 from typing import Any
 
+from dbt.adapters.base import PythonJobHelper
+from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
-from dbt.adapters.base import PythonJobHelper
 from dbt.adapters.spark_session.connections import message_of
 from dbt.adapters.spark_session.increments import NothingNew, Reading, read_new_rows
-from dbt_common.exceptions import DbtRuntimeError
 
 
 class SessionPythonJob(PythonJobHelper):
@@ -27,9 +27,7 @@ class SessionPythonJob(PythonJobHelper):
         self.input_count = len(parsed_model["refs"]) + len(parsed_model["sources"])
         self.inputs_read: set[str] = set()
 
-    def run(
-        self, compiled_code: str, session: SparkSession, readings: dict[str, Reading]
-    ) -> None:
+    def run(self, compiled_code: str, session: SparkSession, readings: dict[str, Reading]) -> None:
         """`readings`: consumer -> what it reads, added to by a model that reads new rows."""
         self.session = session
         self.readings = readings
@@ -57,7 +55,11 @@ class SessionPythonJob(PythonJobHelper):
         reading = self.readings.setdefault(consumer, Reading())
         rows = read_new_rows(self.session, name, consumer if is_incremental else None, reading)
         self.inputs_read.add(name)
-        if is_incremental and not reading.has_new_rows and len(self.inputs_read) == self.input_count:
+        if (
+            is_incremental
+            and not reading.has_new_rows
+            and len(self.inputs_read) == self.input_count
+        ):
             raise NothingNew(consumer)
         return rows
 
@@ -75,7 +77,9 @@ class SessionPythonJob(PythonJobHelper):
             # A view belongs to the session of its rows, and pandas-on-Spark takes one of its own.
             dataset = self.session._jvm.org.apache.spark.sql.classic.Dataset
             plan = result._jdf.queryExecution().analyzed()
-            result = ClassicDataFrame(dataset.ofRows(self.session._jsparkSession, plan), self.session)
+            result = ClassicDataFrame(
+                dataset.ofRows(self.session._jsparkSession, plan), self.session
+            )
         result.createOrReplaceTempView(name)
 
     def _explain(self, error: Exception) -> str:

@@ -11,11 +11,11 @@ from pathlib import Path
 from string import Template
 
 import pyspark
+from dbt.adapters.events.logging import AdapterLogger
 from filelock import FileLock, Timeout
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
-from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark_session.errors import SessionError
 from dbt.adapters.spark_session.java import start_failure, use_java
 from dbt.adapters.spark_session.packages import jar_paths
@@ -47,9 +47,7 @@ def open_session(
     global _session
     with _opening:
         if _session is None or _session.sparkContext._jsc is None:
-            _session = SparkSession.getActiveSession() or _start(
-                home, conf, packages, lock_timeout
-            )
+            _session = SparkSession.getActiveSession() or _start(home, conf, packages, lock_timeout)
         return _session
 
 
@@ -93,7 +91,9 @@ def _start_spark(
     home: Path | None, work_dir: Path, conf: Mapping[str, str], packages: Sequence[str]
 ) -> SparkSession:
     jars = jar_paths(packages, _IVY_CACHE)
-    settings = {key: Template(str(value)).safe_substitute(home=work_dir) for key, value in conf.items()}
+    settings = {
+        key: Template(str(value)).safe_substitute(home=work_dir) for key, value in conf.items()
+    }
     builder = SparkSession.builder
     for key, value in {**_runtime_settings(jars, home, work_dir, settings), **settings}.items():
         builder = builder.config(key, value)
