@@ -12,7 +12,7 @@ Left out, by folder of `dbt.tests.adapter`, and why:
 - caching: they compare names of databases; dbt-spark's relations have none.
 - catalog_integrations, dbt_clone, functions, materialized_view: dbt-spark has none over Iceberg.
 - column_types, concurrency, dbt_debug, simple_copy: in the SQL, types and words of Postgres.
-- constraints: Spark enforces none; dbt-spark checks contracts by the types of other engines.
+- constraints: Spark enforces none; for contracts `test_materializations` has our own.
 - empty, `BaseTestEmptySeedFlag`: needs dbt 1.12.
 - empty, `MetadataWithEmptyFlag`: drops a column, which dbt-spark refuses.
 - ephemeral: they compare compiled SQL with Postgres's quotes; basic runs ephemeral models.

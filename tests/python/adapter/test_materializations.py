@@ -108,6 +108,49 @@ class TestInsertOverwrite:
         assert [tuple(row) for row in rows] == [(1, "old"), (2, "new")]
 
 
+CONTRACT_YML = """
+models:
+  - name: kept
+    config: {contract: {enforced: true}, materialized: table}
+    columns: &columns
+      - {name: id, data_type: bigint}
+      - {name: image, data_type: variant}
+      - {name: names, data_type: array<string>}
+  - name: kept_in_python
+    config: {contract: {enforced: true}, materialized: table}
+    columns: *columns
+  - name: broken
+    config: {contract: {enforced: true}, materialized: table}
+    columns: *columns
+"""
+
+KEPT = "select 1L as id, parse_json('{}') as image, array('a') as names"
+
+KEPT_IN_PYTHON = f"""
+def model(dbt, session):
+    return session.sql("{KEPT}")
+"""
+
+
+class TestContracts:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "kept.sql": KEPT,
+            "kept_in_python.py": KEPT_IN_PYTHON,
+            "broken.sql": KEPT.replace("1L", "'1'"),
+            "contract.yml": CONTRACT_YML,
+        }
+
+    def test_a_table_has_the_columns_of_its_contract_or_is_not_built(self, project, spark):
+        results = run_dbt(["run"], expect_pass=False)
+        messages = {result.node.name: result.message for result in results}
+        assert spark.table(f"{project.test_schema}.kept").count() == 1
+        assert spark.table(f"{project.test_schema}.kept_in_python").count() == 1
+        assert "enforced contract that failed" in messages["broken"]
+        assert not spark.catalog.tableExists(f"{project.test_schema}.broken")
+
+
 PYTHON_MODEL = """
 def model(dbt, session):
     return session.range(1)
