@@ -33,21 +33,51 @@ recounted_tables as (
 
 ),
 
--- Keys left by split updates whose before half came after the event was read.
+-- Before halves of split updates none of which an earlier run read: a half
+-- that is delivered once more is not late.
+late_halves as (
+
+    select
+        halves.pairing_id,
+        min(halves.row_key) as row_key
+    from {{ ref('int_records') }} as halves
+    inner join (
+        select
+            pairing_id,
+            count(*) as new_count
+        from {{ new_records }}
+        where record_type = 'update_before'
+        group by pairing_id
+    ) as new_halves
+        on halves.pairing_id = new_halves.pairing_id
+    where halves.record_type = 'update_before'
+    group by halves.pairing_id
+    having count(*) = max(new_halves.new_count)
+
+),
+
+-- What they change where the event was read before them: the key that a row
+-- had is left, a keyless row that stayed as it was has been counted in vain.
 late_effects as (
 
-    select late_effects.*
+    select
+        late_effects.* except (count_change),
+        -1 as count_change
     from {{ ref('int_row_effects') }} as late_effects
-    left semi join {{ new_records }} as new_halves
+    left semi join late_halves
         on
-            new_halves.record_type = 'update_before'
-            and late_effects.pairing_id = new_halves.pairing_id
-            and late_effects.row_key = new_halves.row_key
+            late_effects.pairing_id = late_halves.pairing_id
+            and late_effects.row_key = late_halves.row_key
     left anti join new_effects
         on
             late_effects.event_id = new_effects.event_id
             and late_effects.row_key = new_effects.row_key
-    where late_effects.pairing_id is not null and not late_effects.is_upsert
+    where
+        late_effects.pairing_id is not null
+        and (
+            not late_effects.is_upsert
+            or late_effects.is_keyless and late_effects.count_change = 0
+        )
 
 ),
 

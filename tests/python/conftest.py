@@ -18,10 +18,11 @@ from dbt.adapters.spark_session.session import close_session
 
 PROFILES = Path(__file__).parents[2] / "profiles" / "profiles.yml"
 
-#: Two cores and small data: more tasks than one only cost time.
+#: For many small jobs: one task each, and Java code that is compiled quickly rather than well.
 SMALL = {
     "spark.master": "local[2]",
     "spark.driver.memory": "2g",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.sql.shuffle.partitions": "1",
 }
 

@@ -264,6 +264,22 @@ class TestIncrements:
         assert ids_of(spark, new) == [3]
         assert new_rows_sql(spark, a, None, reading) == everything
 
+    @pytest.mark.parametrize("first", ["new", "all"])
+    def test_a_query_may_read_new_rows_beside_all_rows(self, landing, first):
+        landing.append("a", 3)
+        both = f"{landing.schema}.both"
+        reader = f"{landing.schema}.sql_reader"
+        new = new_rows_sql(landing.spark, both, reader, Reading())
+        queries = [
+            f"select '{label}' as label, id from {expression}"
+            for label, expression in sorted({"new": new, "all": both}.items())
+        ]
+        if first == "new":
+            queries.reverse()
+        rows = landing.spark.sql(" union all ".join(queries)).collect()
+        assert sorted(row.id for row in rows if row.label == "new") == [3]
+        assert sorted(row.id for row in rows if row.label == "all") == [1, 2, 3, 10]
+
     def test_an_empty_run_reads_nothing_and_notes_nothing(self, landing):
         landing.append("a", 3)
         landing.run("--select", "sql_reader", "--empty")

@@ -116,9 +116,6 @@ models:
       - {name: id, data_type: bigint}
       - {name: image, data_type: variant}
       - {name: names, data_type: array<string>}
-  - name: kept_in_python
-    config: {contract: {enforced: true}, materialized: table}
-    columns: *columns
   - name: broken
     config: {contract: {enforced: true}, materialized: table}
     columns: *columns
@@ -126,18 +123,12 @@ models:
 
 KEPT = "select 1L as id, parse_json('{}') as image, array('a') as names"
 
-KEPT_IN_PYTHON = f"""
-def model(dbt, session):
-    return session.sql("{KEPT}")
-"""
-
 
 class TestContracts:
     @pytest.fixture(scope="class")
     def models(self):
         return {
             "kept.sql": KEPT,
-            "kept_in_python.py": KEPT_IN_PYTHON,
             "broken.sql": KEPT.replace("1L", "'1'"),
             "contract.yml": CONTRACT_YML,
         }
@@ -146,7 +137,6 @@ class TestContracts:
         results = run_dbt(["run"], expect_pass=False)
         messages = {result.node.name: result.message for result in results}
         assert spark.table(f"{project.test_schema}.kept").count() == 1
-        assert spark.table(f"{project.test_schema}.kept_in_python").count() == 1
         assert "enforced contract that failed" in messages["broken"]
         assert not spark.catalog.tableExists(f"{project.test_schema}.broken")
 

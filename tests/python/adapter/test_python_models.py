@@ -34,6 +34,7 @@ class TestResults:
             "from_pandas_on_spark.py": PANDAS_ON_SPARK,
         }
 
+    @pytest.mark.filterwarnings("ignore")  # pandas-on-Spark's advice
     def test_a_model_returns_a_dataframe_of_spark_or_of_pandas(self, project, spark):
         run_dbt(["run"])
         for model in ("from_spark", "from_pandas", "from_pandas_on_spark"):

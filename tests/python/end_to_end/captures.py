@@ -59,9 +59,7 @@ def _canal_full_load(lines: list[str]) -> Iterator[str]:
         rows = _rows(path) if path.exists() else []
         if rows:
             types = message["mysqlType"]
-            data = [
-                {c: v and canal_text(v, types.get(c, "")) for c, v in row.items()} for row in rows
-            ]
+            data = [{c: canal_text(v, types.get(c, "")) for c, v in row.items()} for row in rows]
             yield json.dumps({**message, "type": "INIT", "data": data, "old": None})
 
 

@@ -52,8 +52,10 @@ def mariadb_value(text: str | None, mysql_type: str) -> Any:
     return text
 
 
-def canal_text(text: str, mysql_type: str) -> str:
+def canal_text(text: str | None, mysql_type: str) -> str | None:
     """How Canal writes a value that the database gives as `text`."""
+    if text is None:
+        return None
     kind = _kind(mysql_type)
     if kind == "enum":
         return str(_labels(mysql_type).index(text) + 1)
@@ -152,10 +154,11 @@ def _zoned(text: str) -> Any:
         return text
     full = re.sub(r"([+-]\d\d)$", r"\1:00", text.replace("Z", "+00:00").replace("T", " "))
     full = re.sub(r"\.\d+", lambda f: f.group().ljust(7, "0"), full)
-    if re.match(r"\d+-", full):
-        return dt.datetime.fromisoformat(full).astimezone(dt.timezone.utc)
-    of_day = dt.datetime.combine(_EPOCH + dt.timedelta(days=1), dt.time.fromisoformat(full))
-    return of_day.astimezone(dt.timezone.utc).timetz()
+    if not re.match(r"\d+-", full):
+        full = f"1970-01-01 {full}"
+    moment = dt.datetime.fromisoformat(full)
+    # As microseconds, not as a time at UTC: that may lie outside the years of `datetime`.
+    return (moment.replace(tzinfo=None) - _EPOCH - moment.utcoffset()) // _MICROSECOND
 
 
 def _six_digits(text: str) -> str:

@@ -35,6 +35,9 @@ Land = Callable[..., Result]
 @pytest.fixture
 def catalog(spark: SparkSession, tmp_path: Path) -> Iterator[SparkSession]:
     """The shared session over an empty catalog."""
+    # Other modules run dbt, whose threads make a session of their own the active one.
+    spark._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(spark._jsparkSession)
+    catalog_before = spark.catalog.currentCatalog()
     name = f"empty_{uuid4().hex}"
     settings = f"spark.sql.catalog.{name}"
     spark.conf.set(settings, "org.apache.iceberg.spark.SparkCatalog")
@@ -42,7 +45,7 @@ def catalog(spark: SparkSession, tmp_path: Path) -> Iterator[SparkSession]:
     spark.conf.set(f"{settings}.warehouse", str(tmp_path / "warehouse"))
     spark.catalog.setCurrentCatalog(name)
     yield spark
-    spark.catalog.setCurrentCatalog("spark_catalog")
+    spark.catalog.setCurrentCatalog(catalog_before)
 
 
 @pytest.fixture
@@ -265,7 +268,7 @@ def test_use_that_is_wrong_says_so_before_spark_starts(tmp_path: Path) -> None:
     assert "There is no file" in fails("--format", "canal_json", "nope.jsonl")
     assert "is a folder" in fails("--format", "canal_json", "/")
     assert "--topic needs a name" in fails("--format", "canal_json", "--topic", " ", path)
-    assert "it has demo" in fails("--format", "canal_json", "--target", "moon", path)
+    assert "it has local, demo" in fails("--format", "canal_json", "--target", "moon", path)
 
 
 def test_lines_end_at_line_feeds_only(tmp_path: Path) -> None:

@@ -84,8 +84,10 @@ def _table_sql(session: SparkSession, name: str, consumer: str | None, reading: 
     if not _has_appends(table, up_to, watermark, name, str(consumer)):
         return f"(select * from {name} where false)"
     reading.has_new_rows = True
+    # Under a name of its own: Spark resolves a table once a query and drops the options of every
+    # further use (SPARK-58330), so that a query over new and all rows would read either twice.
     return (
-        f"(select * from {name} with (`start-snapshot-id` = '{watermark}',"
+        f"(select * from {name}.branch_main with (`start-snapshot-id` = '{watermark}',"
         f" `end-snapshot-id` = '{up_to}'))"
     )
 
