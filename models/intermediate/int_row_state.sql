@@ -33,6 +33,17 @@ recounted_tables as (
 
 ),
 
+new_halves as (
+
+    select
+        pairing_id,
+        count(*) as new_count
+    from {{ new_records }}
+    where record_type = 'update_before'
+    group by pairing_id
+
+),
+
 -- Before halves of split updates none of which an earlier run read: a half
 -- that is delivered once more is not late.
 late_halves as (
@@ -41,14 +52,7 @@ late_halves as (
         halves.pairing_id,
         min(halves.row_key) as row_key
     from {{ ref('int_records') }} as halves
-    inner join (
-        select
-            pairing_id,
-            count(*) as new_count
-        from {{ new_records }}
-        where record_type = 'update_before'
-        group by pairing_id
-    ) as new_halves
+    inner join new_halves
         on halves.pairing_id = new_halves.pairing_id
     where halves.record_type = 'update_before'
     group by halves.pairing_id
