@@ -7,8 +7,10 @@
 }}
 
 {%- set folds_partial_rows = has_partial_events() %}
-{%- set new_ends = new_rows(ref('int_table_ends')) %}
-{%- set new_records = new_rows(ref('int_records')) %}
+{%- set new_ends = unless_empty(new_rows(ref('int_table_ends'))) %}
+{%- set new_half_records = unless_empty(
+    new_rows(ref('int_records')), "record_type = 'update_before'"
+) %}
 
 -- The fold.  Per row key the effect with the highest sequence, removals
 -- included: a maximum does not care for order, batches or repetition.  Rows of
@@ -38,7 +40,7 @@ new_halves as (
     select
         pairing_id,
         count(*) as new_count
-    from {{ new_records }}
+    from {{ new_half_records }}
     where record_type = 'update_before'
     group by pairing_id
 
@@ -117,6 +119,36 @@ effects as (
 
 ),
 
+completed_rows_held as (
+
+    select
+        source_format,
+        table_id,
+        row_key,
+        explode(
+            array_union(array(row_key), coalesce(origin_keys, array()))
+        ) as origin_key
+    from state
+    where has_partial_events and not is_keyless
+
+),
+
+-- Rows completed from earlier events of keys that have new ones.
+outdated_rows as (
+
+    select distinct
+        completed_rows_held.source_format,
+        completed_rows_held.table_id,
+        completed_rows_held.row_key
+    from completed_rows_held
+    left semi join new_effects
+        on
+            completed_rows_held.source_format = new_effects.source_format
+            and completed_rows_held.table_id = new_effects.table_id
+            and completed_rows_held.origin_key = new_effects.row_key
+
+),
+
 touched_keys as (
 
     select source_format, table_id, row_key
@@ -134,22 +166,8 @@ touched_keys as (
 
     union
 
-    -- rows that had one of these keys before and took values along
-    select moved.source_format, moved.table_id, moved.row_key
-    from (
-        select
-            source_format,
-            table_id,
-            row_key,
-            explode(origin_keys) as origin_key
-        from state
-        where origin_keys is not null
-    ) as moved
-    left semi join effects
-        on
-            moved.source_format = effects.source_format
-            and moved.table_id = effects.table_id
-            and moved.origin_key = effects.row_key
+    select source_format, table_id, row_key
+    from outdated_rows
 
 ),
 
@@ -266,14 +284,13 @@ new_images as (
 partial_keys as (
 
     select source_format, table_id, row_key
-    from effects
+    from new_effects
     where is_partial and not is_keyless
     {% if is_incremental() %}
     union
 
     select source_format, table_id, row_key
-    from held
-    where has_partial_events and not is_keyless
+    from outdated_rows
     {%- else %}
     group by source_format, table_id, row_key
     {%- endif %}

@@ -5,6 +5,7 @@ quotes.  Those marked `long` test what the project does not use; `pytest -m long
 
 Left out, by folder of `dbt.tests.adapter`, and why:
 
+- aliases, `BaseSameAliasDifferentDatabases`: dbt-spark's relations have no database.
 - basic, `BaseIncrementalBadStrategy`: dbt-spark refuses a strategy in words of its own.
 - basic, `BaseDocsGenReferences`: dbt-spark counts the columns of a catalog from 0.
 - basic, `BaseGetCatalogForSingleRelation`: an optional capability that dbt-spark lacks.
@@ -21,13 +22,14 @@ Left out, by folder of `dbt.tests.adapter`, and why:
 - incremental, `BaseIncrementalOnSchemaChange`: the two cases in which a column goes away.
 - persist_docs: they read comments from the catalog; descriptions are in the manifest only.
 - python_model, `BasePySparkTests`: needs Koalas; `test_python_models` has our own.
-- relations, utils: what is plain Spark SQL (arrays, `except`, `intersect`, dates) or is otherwise
-  in dbt-spark (`listagg`, timestamps with a zone).
+- query_comment, store_test_failures_tests: one class each; the others vary the settings.
 - simple_seed, `BaseSimpleSeedEnabledViaConfig`: `drop schema … cascade`, which Iceberg refuses.
 - simple_seed, `BaseSeedSpecificFormats`: dots in a name are namespaces here.
 - simple_seed, `BaseSeedWithWrongDelimiter`: expects an error; we make one column of an odd name.
 - simple_seed, the other classes: variations of `BaseBasicSeedTests`; `test_seeds` has our own.
 - simple_snapshot: the project has no snapshots.
+- utils, what is not in `TestUtils` and `TestMoreUtils`: plain Spark SQL (arrays, `except`, dates),
+  or different in dbt-spark itself (`listagg`, timestamps with a zone).
 """
 
 from __future__ import annotations

@@ -63,3 +63,59 @@ class TestFixtures:
         run_dbt(["run"])
         results = run_dbt(["test"])
         assert len(results) == 2
+
+
+class TestNestedFixtures:
+    @pytest.fixture(scope="class")
+    def models(self):
+        image = '{"id":1,"text":"a \\"quoted\\" one","inner":{"list":[1,null]}}'
+        unit_test = {
+            "unit_tests": [
+                {
+                    "name": "variants_are_json_text",
+                    "model": "images",
+                    "given": [
+                        {
+                            "input": "ref('rows')",
+                            "rows": [
+                                {"image": image, "place": "struct(1, 2)", "names": 'array("a")'},
+                                {"image": None},
+                            ],
+                        }
+                    ],
+                    "expect": {
+                        "rows": [
+                            {"image": image, "item": "1", "second": 2, "name": "a"},
+                            {"image": None, "item": None, "second": None, "name": None},
+                        ]
+                    },
+                },
+                {
+                    "name": "no_rows_have_the_columns_too",
+                    "model": "images",
+                    "given": [{"input": "ref('rows')", "rows": []}],
+                    "expect": {"rows": []},
+                },
+            ]
+        }
+        return {
+            "rows.sql": (
+                "select parse_json('1') as image, array('') as names,"
+                " struct(1 as first, 2L as second) as place"
+            ),
+            "images.sql": (
+                "select image, cast(image:inner.list[0] as string) as item,"
+                " place.second, names[0] as name from {{ ref('rows') }}"
+            ),
+            "unit_tests.yml": unit_test,
+        }
+
+    def test_variants_are_json_text_and_columns_left_out_are_null(self, project):
+        run_dbt(["run"])
+        assert [str(result.status) for result in run_dbt(["test"])] == ["pass", "pass"]
+
+    def test_a_fixture_of_a_model_that_is_not_there_says_what_to_do(self, project):
+        project.run_sql(f"drop table if exists {project.test_schema}.rows")
+        project.run_sql(f"drop view if exists {project.test_schema}.rows")
+        results = run_dbt(["test"], expect_pass=False)
+        assert all("dbt run --empty" in result.message for result in results)

@@ -6,12 +6,14 @@ import base64
 import datetime as dt
 import re
 import struct
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any
 
 _EPOCH = dt.datetime(1970, 1, 1)
 _LABEL = re.compile(r"'((?:[^']|'')*)'")
 _MICROSECOND = dt.timedelta(microseconds=1)
+_INFINITE_MICROS = 10**18
+_ALL_DIGITS = Context(prec=1000)
 
 
 # MariaDB as Canal tells it: everything is text.
@@ -90,9 +92,9 @@ def debezium_value(value: Any, field: dict[str, Any]) -> Any:
         case "VariableScaleDecimal":
             return _decimal(value["value"], int(value["scale"]))
         case "MicroTimestamp":
-            return _EPOCH + value * _MICROSECOND
+            return _timestamp(value)
         case "Timestamp":
-            return _EPOCH + value * 1000 * _MICROSECOND
+            return _timestamp(value * 1000)
         case "Date":
             return (_EPOCH + dt.timedelta(days=value)).date()
         case "Time":
@@ -104,7 +106,7 @@ def debezium_value(value: Any, field: dict[str, Any]) -> Any:
     if kind == "float":
         return struct.pack("f", float(value))
     if kind == "double":
-        return float(value)
+        return struct.pack("d", float(value))
     if kind == "array":
         return [None if member is None else str(member) for member in value]
     if kind == "bytes":
@@ -121,7 +123,7 @@ def postgres_value(text: str | None, field: dict[str, Any]) -> Any:
         case "Decimal" | "VariableScaleDecimal":
             return Decimal(text)
         case "MicroTimestamp" | "Timestamp":
-            return dt.datetime.fromisoformat(_six_digits(text))
+            return text if "infinity" in text else dt.datetime.fromisoformat(_six_digits(text))
         case "Date":
             return dt.date.fromisoformat(text)
         case "Time":
@@ -133,7 +135,7 @@ def postgres_value(text: str | None, field: dict[str, Any]) -> Any:
     if kind == "float":
         return struct.pack("f", float(text))
     if kind == "double":
-        return float(text)
+        return struct.pack("d", float(text))
     if kind == "array":
         return _array(text)
     if kind == "bytes":
@@ -143,22 +145,31 @@ def postgres_value(text: str | None, field: dict[str, Any]) -> Any:
     return text
 
 
+def _timestamp(micros: int) -> dt.datetime | str:
+    """Infinity is a number beyond all years."""
+    if abs(micros) > _INFINITE_MICROS:
+        return "infinity" if micros > 0 else "-infinity"
+    return _EPOCH + micros * _MICROSECOND
+
+
 def _decimal(value: str, scale: int) -> Decimal:
     unscaled = int.from_bytes(base64.b64decode(value), "big", signed=True)
-    return Decimal(unscaled).scaleb(-scale)
+    return Decimal(unscaled).scaleb(-scale, _ALL_DIGITS)
 
 
 def _zoned(text: str) -> Any:
     """A time with a zone as its parts at UTC; PostgreSQL writes short zones."""
-    if "infinity" in text or text.startswith("+") or text.endswith("BC"):
+    if "infinity" in text or text.endswith("BC"):
         return text
+    if re.match(r"\+?\d{5}", text):  # a year that Python does not have
+        return text.lstrip("+").replace("T", " ").replace("Z", "+00")
     full = re.sub(r"([+-]\d\d)$", r"\1:00", text.replace("Z", "+00:00").replace("T", " "))
     full = re.sub(r"\.\d+", lambda f: f.group().ljust(7, "0"), full)
-    if not re.match(r"\d+-", full):
-        full = f"1970-01-01 {full}"
-    moment = dt.datetime.fromisoformat(full)
+    has_date = re.match(r"\d+-", full)
+    moment = dt.datetime.fromisoformat(full if has_date else f"1970-01-01 {full}")
     # As microseconds, not as a time at UTC: that may lie outside the years of `datetime`.
-    return (moment.replace(tzinfo=None) - _EPOCH - moment.utcoffset()) // _MICROSECOND
+    micros = (moment.replace(tzinfo=None) - _EPOCH - moment.utcoffset()) // _MICROSECOND
+    return micros if has_date else micros % (dt.timedelta(days=1) // _MICROSECOND)
 
 
 def _six_digits(text: str) -> str:

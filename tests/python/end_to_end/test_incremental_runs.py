@@ -10,6 +10,8 @@ from cdc_marts.formats import SOURCE_FORMATS
 from tests.python.end_to_end.project import Landed, Project
 from tests.python.samples.files import samples
 
+pytestmark = pytest.mark.long
+
 RUNS = 3
 MARTS = ("change_events", "latest_state", "message_ledger", "quarantined_messages")
 #: Columns that tell when something landed, or where it stands in a file, not what it says.
