@@ -5,8 +5,10 @@
 {% macro unless_empty(rows, condition='true') -%}
   {%- if execute and flags.WHICH in ('run', 'build')
       and not ref('int_records').is_cte -%}
-    {%- set question = 'select 1 from ' ~ rows ~ ' where ' ~ condition ~ ' limit 1' -%}
-    {%- if run_query(question).rows | length == 0 -%}
+    {%- set found = run_query(
+        'select 1 from ' ~ rows ~ ' where ' ~ condition ~ ' limit 1'
+    ) -%}
+    {%- if found.rows | length == 0 -%}
       {%- do return('(select * from ' ~ rows ~ ' where false)') -%}
     {%- endif -%}
   {%- endif -%}
