@@ -65,6 +65,5 @@ def _download(packages: Sequence[str], cache: Path) -> None:
         log.write_text(answer.stdout)
         raise SessionError(
             f"The jars {', '.join(still_missing)} could not be downloaded: the first start needs"
-            " the network (or a Maven mirror in ~/.m2/settings or `spark.jars.ivySettings`)."
-            f" The resolver's words are in {log}."
+            f" the network. The resolver's words are in {log}."
         )
