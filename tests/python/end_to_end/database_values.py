@@ -106,7 +106,7 @@ def debezium_value(value: Any, field: dict[str, Any]) -> Any:
     if kind == "float":
         return struct.pack("f", float(value))
     if kind == "double":
-        return struct.pack("d", float(value))
+        return _double(value)
     if kind == "array":
         return [None if member is None else str(member) for member in value]
     if kind == "bytes":
@@ -135,7 +135,7 @@ def postgres_value(text: str | None, field: dict[str, Any]) -> Any:
     if kind == "float":
         return struct.pack("f", float(text))
     if kind == "double":
-        return struct.pack("d", float(text))
+        return _double(text)
     if kind == "array":
         return _array(text)
     if kind == "bytes":
@@ -150,6 +150,12 @@ def _timestamp(micros: int) -> dt.datetime | str:
     if abs(micros) > _INFINITE_MICROS:
         return "infinity" if micros > 0 else "-infinity"
     return _EPOCH + micros * _MICROSECOND
+
+
+def _double(number: Any) -> float | str:
+    """A double; NaN equals itself here, and a zero has no sign, as in a VARIANT number."""
+    double = float(number)
+    return double if double == double else "NaN"
 
 
 def _decimal(value: str, scale: int) -> Decimal:
