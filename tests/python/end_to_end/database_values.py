@@ -104,7 +104,7 @@ def debezium_value(value: Any, field: dict[str, Any]) -> Any:
         case "Bits":
             return int.from_bytes(base64.b64decode(value), "little")
     if kind == "float":
-        return struct.pack("f", float(value))
+        return _single(value)
     if kind == "double":
         return _double(value)
     if kind == "array":
@@ -133,7 +133,7 @@ def postgres_value(text: str | None, field: dict[str, Any]) -> Any:
         case "Bits":
             return int(text, 2) if text else 0
     if kind == "float":
-        return struct.pack("f", float(text))
+        return _single(text)
     if kind == "double":
         return _double(text)
     if kind == "array":
@@ -150,6 +150,10 @@ def _timestamp(micros: int) -> dt.datetime | str:
     if abs(micros) > _INFINITE_MICROS:
         return "infinity" if micros > 0 else "-infinity"
     return _EPOCH + micros * _MICROSECOND
+
+
+def _single(number: Any) -> float | str:
+    return _double(struct.unpack("f", struct.pack("f", float(number)))[0])
 
 
 def _double(number: Any) -> float | str:
