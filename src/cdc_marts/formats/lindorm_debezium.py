@@ -9,7 +9,13 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from cdc_marts.parsing.connect import column_types, fields_of, is_no_row, read_payload
+from cdc_marts.parsing.connect import (
+    column_parameters,
+    column_types,
+    fields_of,
+    is_no_row,
+    read_payload,
+)
 from cdc_marts.parsing.images import columns_of
 from cdc_marts.parsing.messages import rejection
 from cdc_marts.parsing.ops import meaning_of
@@ -59,6 +65,7 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
     before = F.when(op.isin("update", "delete"), F.col("before"))
     after = F.when(op != "delete", F.col("after"))
     at = F.nullif("event_millis", F.lit("-1"))
+    fields = fields_of(F.col("connect_schema"), "after", "before")
     return to_staging(
         kinds,
         SOURCE_FORMAT,
@@ -77,7 +84,8 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
         ),
         before=before,
         after=after,
-        column_types=column_types(fields_of(F.col("connect_schema"), "after", "before")),
+        column_types=column_types(fields),
+        column_parameters=column_parameters(fields),
         event_at=timestamp_of_millis(F.col("event_millis")),
         published_at=timestamp_of_millis(F.col("published_millis")),
         position=position(at),

@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 from cdc_marts.parsing.connect import (
     carried,
     carried_image,
+    column_parameters,
     column_types,
     field_names,
     fields_of,
@@ -111,6 +112,7 @@ def stage(named: DataFrame, dialect: Dialect, key_settings: KeySettings | None) 
         after=F.when(op != "delete", after),
         unavailable_columns=row_unavailable,
         column_types=column_types(F.col("fields")),
+        column_parameters=column_parameters(F.col("fields")),
         lob_columns=non_empty(F.col("payload.LOB_COLUMNS")),
         event_at=timestamp_of_millis(F.col("event_millis")),
         published_at=timestamp_of_millis(F.col("published_millis")),

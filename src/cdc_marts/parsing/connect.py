@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 from cdc_marts.parsing.images import column_names, image_of
 from cdc_marts.parsing.messages import COORDINATES, read_json
 
-_FIELD = "field: string, type: string, name: string"
+_FIELD = "field: string, type: string, name: string, parameters: variant, items: variant"
 _SCHEMA = f"struct<fields: array<struct<{_FIELD}, fields: array<struct<{_FIELD}>>>>>"
 
 
@@ -65,6 +65,17 @@ def column_types(fields: Column) -> Column:
     """Field -> its semantic type (`name`), or its `type`; null without a schema."""
     types = F.transform(fields, lambda field: F.coalesce(field["name"], field["type"]))
     return F.map_from_arrays(fields["field"], types)
+
+
+def column_parameters(fields: Column) -> Column:
+    """Field -> JSON of its `parameters`, or of an array's `items`; only fields that have them."""
+    entries = F.transform(
+        fields,
+        lambda field: F.struct(
+            field["field"], F.to_json(F.coalesce(field["items"], field["parameters"]))
+        ),
+    )
+    return F.map_from_entries(F.filter(entries, lambda entry: entry["col2"].isNotNull()))
 
 
 def is_no_row(image: Column, columns: Column) -> Column:

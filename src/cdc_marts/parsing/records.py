@@ -26,6 +26,8 @@ RECORD = {
     "after": "variant",
     "unavailable_columns": "array<string>",
     "column_types": "map<string,string>",
+    # What a type name leaves open, by column, as JSON: the scale of a decimal, items of an array.
+    "column_parameters": "map<string,string>",
     "lob_columns": "string",
     "event_at": "timestamp",
     "published_at": "timestamp",
@@ -70,6 +72,8 @@ STAGING_COLUMNS = {
     "after": "variant",
     "unavailable_columns": "array<string>",
     "column_types": "map<string,string>",
+    "column_parameters": "map<string,string>",
+    "schema_id": "bigint",
     "lob_columns": "string",
     "event_at": "timestamp",
     "published_at": "timestamp",
@@ -100,6 +104,7 @@ def to_staging(messages: DataFrame, source_format: str, **record: Column) -> Dat
       from `row_id`, by which a row is known that has no key in its image;
     - `event_id`: from the parser's `identity`, by which a redelivery is known
       (with format, table, op and row key), else from the coordinates;
+    - `schema_id`: a hash of the columns' names, types and parameters;
     - `sequence`: log position first, then the coordinates.
     """
     unknown = record.keys() - RECORD.keys()
@@ -159,6 +164,7 @@ def to_staging(messages: DataFrame, source_format: str, **record: Column) -> Dat
         "unavailable_columns": _if_read(
             F.when(is_row, F.coalesce("unavailable_columns", no_columns()))
         ),
+        "schema_id": _if_read(F.when(is_row, _schema_id())),
         "sequence": _if_read(_sequence()),
         "value": F.when(is_rejected, F.col("value")),
     }
@@ -188,6 +194,16 @@ def _row_key(image: Column) -> Column:
 
 def _row_index() -> Column:
     return F.coalesce("row_index", F.lit(0))
+
+
+def _schema_id() -> Column:
+    """Null where the message lists no columns."""
+    described = [
+        part(F.col(described))
+        for described in ("column_types", "column_parameters")
+        for part in (F.map_keys, F.map_values)
+    ]
+    return F.when(F.size("column_types") > 0, F.xxhash64(*described))
 
 
 def _sequence() -> Column:
