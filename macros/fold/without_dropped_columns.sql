@@ -1,21 +1,24 @@
 {#-
-  A row without the columns that its table lost after the row was last written.
+  A row without the columns that its table lost after the row was last written:
+  those that a later list of the table's columns lacks.
 
-  row: image as VARIANT.  sequence: of the event that wrote it.  table_columns:
-  alias of the table's entry in `int_table_columns`, which may be absent.
+  row: image as VARIANT.  sequence, schema_id: of the event that wrote it.
+  listings: array of struct<schema_id, sequence, column_names>, the last event
+  of each shape of the table; null where messages list no columns.
 -#}
-{% macro without_dropped_columns(row, sequence, table_columns) -%}
+{% macro without_dropped_columns(row, sequence, schema_id, listings) -%}
 case
-    when
-        {{ table_columns }}.sequence > {{ sequence }}
-        and size(array_except(
-            map_keys(cast({{ row }} as map<string, variant>)),
-            {{ table_columns }}.column_names
-        )) > 0
+    when exists(
+        {{ listings }},
+        listing -> listing.sequence > {{ sequence }}
+        and not listing.schema_id <=> {{ schema_id }}
+    )
         then to_variant_object(map_filter(
             cast({{ row }} as map<string, variant>),
-            (name, value) -> array_contains(
-                {{ table_columns }}.column_names, name
+            (name, value) -> not exists(
+                {{ listings }},
+                listing -> listing.sequence > {{ sequence }}
+                and not array_contains(listing.column_names, name)
             )
         ))
     else {{ row }}

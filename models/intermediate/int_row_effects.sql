@@ -1,48 +1,237 @@
--- What each event does to a row: it writes the row of its key, or it removes
--- it; a key change also removes the row of the old key.
-select
-    source_format,
-    table_id,
-    database_name,
-    schema_name,
-    table_name,
-    row_key,
-    topic,
-    op,
-    event_id,
-    pairing_id,
-    event_at,
-    sequence,
-    size(key_columns) = 0 as is_keyless,
-    op <> 'delete' as is_upsert,
-    op <> 'delete' and size(unavailable_columns) > 0 as is_partial,
-    case
-        when op = 'delete' then -1
-        -- an update that leaves a keyless row as it was adds none
-        when op = 'update' and previous_row_key is null and before is not null
-            then 0
-        else 1
-    end as count_change
-from {{ ref('change_events') }}
+{{
+    config(
+        materialized='incremental',
+        incremental_strategy='append',
+        partition_by=['effect'],
+        tblproperties={
+            'write.distribution-mode': 'none',
+            'write.spark.fanout.enabled': 'true',
+        },
+    )
+}}
 
-union all
+-- The log of what events do to rows: narrow, without their images.  An event
+-- writes the row of its key (`upsert`) or removes it (`removal`); a key change
+-- also removes the row of the old key.  Here it is decided, once for all marts,
+-- what repeats an earlier delivery (`redelivery`) and which halves make one
+-- update: a half (`before_half`) removes nothing until the other one is there.
 
-select
-    source_format,
-    table_id,
-    database_name,
-    schema_name,
-    table_name,
-    previous_row_key as row_key,
-    topic,
-    op,
-    event_id,
-    pairing_id,
-    event_at,
-    sequence,
-    size(key_columns) = 0 as is_keyless,
-    false as is_upsert,
-    false as is_partial,
-    -1 as count_change
-from {{ ref('change_events') }}
-where previous_row_key is not null
+{%- set new_rows_read = new_rows(ref('int_records')) %}
+{%- set new_records -%}
+(
+    select
+        record_type,
+        source_format,
+        table_id,
+        database_name,
+        schema_name,
+        table_name,
+        row_key,
+        previous_row_key,
+        topic,
+        op,
+        event_id,
+        pairing_id,
+        transaction_id,
+        schema_id,
+        size(key_columns) = 0 as is_keyless,
+        op <> 'delete' and size(unavailable_columns) > 0 as is_partial,
+        landed_at,
+        event_at,
+        sequence,
+        {{ delivery_id() }} as delivery_id
+    from {{ new_rows_read }}
+    where record_type in ('change', 'update_before')
+)
+{%- endset %}
+
+{%- if is_incremental() %}
+{%- set earlier_effects -%}
+(
+    select
+        *,
+        {{ delivery_id() }} as delivery_id
+    from {{ this }}
+    where {{ written_near(new_rows_read) }}
+)
+{%- endset %}
+{%- endif %}
+
+{%- set redeliveries = kept_rows(
+    'redeliveries', redeliveries_sql(new_records, earlier_effects)
+) %}
+{%- set has_redeliveries = finds_rows('select * from ' ~ redeliveries) %}
+
+{%- set first_deliveries -%}
+(
+    select records.*
+    from {{ new_records }} as records
+    {% if has_redeliveries -%}
+    left anti join {{ redeliveries }} as redeliveries
+        on
+            records.source_format = redeliveries.source_format
+            and records.delivery_id = redeliveries.delivery_id
+            and records.topic = redeliveries.topic
+            and records.sequence = redeliveries.sequence
+    {%- endif %}
+)
+{%- endset %}
+
+{%- set halves = kept_rows(
+    'halves',
+    'select * from ' ~ first_deliveries ~ ' where pairing_id is not null'
+) %}
+{%- set has_halves = finds_rows('select * from ' ~ halves) %}
+
+with
+
+first_deliveries as (
+
+    select * from {{ first_deliveries }}
+    where record_type = 'change'
+
+),
+
+{% if has_halves -%}
+before_halves as (
+
+    select
+        source_format,
+        pairing_id,
+        row_key,
+        true as is_new
+    from {{ halves }}
+    where record_type = 'update_before'
+
+    {% if is_incremental() -%}
+    union all
+
+    select
+        source_format,
+        pairing_id,
+        row_key,
+        false as is_new
+    from {{ earlier_effects }}
+    where effect = 'before_half'
+    {%- endif %}
+
+),
+
+after_halves as (
+
+    select
+        {{ record_columns() }},
+        row_key,
+        is_partial,
+        true as is_new
+    from {{ halves }}
+    where record_type = 'change'
+
+    {% if is_incremental() -%}
+    union all
+
+    select
+        {{ record_columns() }},
+        row_key,
+        is_partial,
+        false as is_new
+    from {{ earlier_effects }}
+    where effect = 'upsert' and pairing_id is not null and not is_move
+    {%- endif %}
+
+),
+
+-- Where the row had another key, or was one of several equal ones.
+moved_halves as (
+
+    select
+        after_halves.*,
+        before_halves.row_key as old_row_key
+    from after_halves
+    inner join before_halves
+        on
+            after_halves.source_format = before_halves.source_format
+            and after_halves.pairing_id = before_halves.pairing_id
+    where
+        (after_halves.is_new or before_halves.is_new)
+        and (
+            after_halves.is_keyless
+            or after_halves.row_key <> before_halves.row_key
+        )
+
+),
+{%- endif %}
+
+effects as (
+
+    select
+        {{ record_columns() }},
+        effects.row_key,
+        effects.is_partial,
+        effects.is_move,
+        effects.effect
+    from first_deliveries
+    lateral view inline(
+        if(
+            previous_row_key is null,
+            array({{ effect_struct(
+                'row_key',
+                'is_partial',
+                'false',
+                "if(op = 'delete', 'removal', 'upsert')",
+            ) }}),
+            array(
+                {{ effect_struct('row_key', 'is_partial', 'true', "'upsert'") }},
+                {{ effect_struct(
+                    'previous_row_key', 'false', 'true', "'removal'"
+                ) }}
+            )
+        )
+    ) effects as row_key, is_partial, is_move, effect
+
+    {% if has_halves -%}
+    union all
+
+    select
+        {{ record_columns() }},
+        row_key,
+        is_partial,
+        false as is_move,
+        'before_half' as effect
+    from {{ halves }}
+    where record_type = 'update_before'
+
+    union all
+
+    -- the upsert comes once more, now that it is known to be a move
+    select
+        {{ record_columns() }},
+        moves.row_key,
+        moves.is_partial,
+        moves.is_move,
+        moves.effect
+    from moved_halves
+    lateral view inline(
+        array(
+            {{ effect_struct('old_row_key', 'false', 'true', "'removal'") }},
+            {{ effect_struct('row_key', 'is_partial', 'true', "'upsert'") }}
+        )
+    ) moves as row_key, is_partial, is_move, effect
+    where moves.effect = 'removal' or not is_keyless
+    {%- endif %}
+
+    {% if has_redeliveries -%}
+    union all
+
+    select
+        {{ record_columns() }},
+        row_key,
+        is_partial,
+        false as is_move,
+        'redelivery' as effect
+    from {{ redeliveries }}
+    {%- endif %}
+
+)
+
+select * from effects

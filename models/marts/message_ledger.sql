@@ -6,7 +6,7 @@ landed_messages as (select * from {{ ref('int_landed_messages') }}),
 
 records as (select * from {{ ref('int_records') }}),
 
-events as (select * from {{ ref('change_events') }}),
+effects as (select * from {{ ref('int_row_effects') }}),
 
 landed as (
 
@@ -39,42 +39,47 @@ read as (
 
 ),
 
-row_changes as (
+changes as (
 
     select
-        records.source_format,
-        records.topic,
-        records.`partition`,
-        count(*) as read_changes,
-        count(events.event_id) as row_changes
+        source_format,
+        topic,
+        `partition`,
+        count(*) as row_changes
     from records
-    left join events
-        on
-            records.source_format = events.source_format
-            and records.topic = events.topic
-            and records.`partition` = events.`partition`
-            and records.offset = events.offset
-            and records.row_index = events.row_index
-    where records.record_type = 'change'
-    group by records.source_format, records.topic, records.`partition`
+    where record_type = 'change'
+    group by source_format, topic, `partition`
+
+),
+
+redeliveries as (
+
+    select
+        source_format,
+        topic,
+        sequence.`partition`,
+        count(*) as redelivered
+    from effects
+    where effect = 'redelivery' and record_type = 'change'
+    group by source_format, topic, sequence.`partition`
 
 ),
 
 pending_halves as (
 
     select
-        before_halves.source_format,
-        before_halves.topic,
-        before_halves.`partition`,
+        halves.source_format,
+        halves.topic,
+        halves.sequence.`partition`,
         count(*) as pending_update_before
-    from records as before_halves
-    left anti join events
-        on before_halves.pairing_id = events.pairing_id
-    where before_halves.record_type = 'update_before'
-    group by
-        before_halves.source_format,
-        before_halves.topic,
-        before_halves.`partition`
+    from effects as halves
+    left anti join effects as updates
+        on
+            halves.source_format = updates.source_format
+            and halves.pairing_id = updates.pairing_id
+            and updates.effect = 'upsert'
+    where halves.effect = 'before_half'
+    group by halves.source_format, halves.topic, halves.sequence.`partition`
 
 ),
 
@@ -92,9 +97,9 @@ ledger as (
         coalesce(read.heartbeat, 0) as heartbeat,
         coalesce(read.tombstone, 0) as tombstone,
         coalesce(read.rejected, 0) as rejected,
-        coalesce(row_changes.row_changes, 0) as row_changes,
-        coalesce(row_changes.read_changes - row_changes.row_changes, 0)
-            as redelivered,
+        coalesce(changes.row_changes, 0)
+        - coalesce(redeliveries.redelivered, 0) as row_changes,
+        coalesce(redeliveries.redelivered, 0) as redelivered,
         coalesce(pending_halves.pending_update_before, 0)
             as pending_update_before
     from landed
@@ -103,11 +108,16 @@ ledger as (
             landed.source_format = read.source_format
             and landed.topic = read.topic
             and landed.`partition` = read.`partition`
-    left join row_changes
+    left join changes
         on
-            read.source_format = row_changes.source_format
-            and read.topic = row_changes.topic
-            and read.`partition` = row_changes.`partition`
+            read.source_format = changes.source_format
+            and read.topic = changes.topic
+            and read.`partition` = changes.`partition`
+    left join redeliveries
+        on
+            read.source_format = redeliveries.source_format
+            and read.topic = redeliveries.topic
+            and read.`partition` = redeliveries.`partition`
     left join pending_halves
         on
             read.source_format = pending_halves.source_format

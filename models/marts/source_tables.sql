@@ -2,14 +2,16 @@ with
 
 events as (select * from {{ ref('change_events') }}),
 
+table_schemas as (select * from {{ ref('int_table_schemas') }}),
+
 columns_seen as (
 
     select
         source_format,
         table_id,
         column_name,
-        max_by(column_type, sequence) as column_type
-    from events
+        max_by(column_type, last_sequence) as column_type
+    from table_schemas
         lateral view explode(column_types) as column_name, column_type
     group by source_format, table_id, column_name
 

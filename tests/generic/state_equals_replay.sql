@@ -4,9 +4,10 @@
   compared by their last event alone.
 
   `events`: the log to replay.  `table_ends`: where tables were emptied.
-  `table_columns`: the columns that tables have now.
+  `table_listings`: the shapes that tables had.  `effects`: of the events; keys
+  for which two rows contended are left to the test of the history.
 -#}
-{% test state_equals_replay(model, events, table_ends, table_columns) %}
+{% test state_equals_replay(model, events, table_ends, table_listings, effects) %}
 
 with
 
@@ -16,7 +17,9 @@ events as (select * from {{ events }}),
 
 table_ends as (select * from {{ table_ends }}),
 
-table_columns as (select * from {{ table_columns }}),
+table_listings as (select * from {{ table_listings }}),
+
+contested_keys as ({{ contested_keys_sql(effects) }}),
 
 outliving_events as (
 
@@ -38,6 +41,7 @@ effects as (
         row_key,
         sequence,
         event_id,
+        schema_id,
         size(key_columns) = 0 as is_keyless,
         op <> 'delete' as is_upsert,
         case
@@ -57,6 +61,7 @@ effects as (
         previous_row_key as row_key,
         sequence,
         event_id,
+        schema_id,
         size(key_columns) = 0 as is_keyless,
         false as is_upsert,
         -1 as count_change,
@@ -84,7 +89,8 @@ replayed as (
             cast(null as variant),
             max_by(`row`, struct(sequence, is_upsert))
         ) as `row`,
-        max(sequence) as sequence
+        max(sequence) as sequence,
+        max_by(schema_id, struct(sequence, is_upsert)) as schema_id
     from effects
     group by source_format, table_id, row_key, is_keyless
 
@@ -99,13 +105,16 @@ live_rows as (
         replayed.row_count,
         replayed.last_event_id,
         to_json({{ without_dropped_columns(
-            'replayed.`row`', 'replayed.sequence', 'table_columns'
+            'replayed.`row`',
+            'replayed.sequence',
+            'replayed.schema_id',
+            'table_listings.listings',
         ) }}) as row_text
     from replayed
-    left join table_columns
+    left join table_listings
         on
-            replayed.source_format = table_columns.source_format
-            and replayed.table_id = table_columns.table_id
+            replayed.source_format = table_listings.source_format
+            and replayed.table_id = table_listings.table_id
     where replayed.row_count > 0
 
 ),
@@ -126,6 +135,14 @@ validation_errors as (
             state.source_format = live_rows.source_format
             and state.table_id = live_rows.table_id
             and state.row_key = live_rows.row_key
+    left anti join contested_keys
+        on
+            coalesce(state.source_format, live_rows.source_format)
+            = contested_keys.source_format
+            and coalesce(state.table_id, live_rows.table_id)
+            = contested_keys.table_id
+            and coalesce(state.row_key, live_rows.row_key)
+            = contested_keys.row_key
     where
         not (
             state.row_count <=> live_rows.row_count

@@ -101,7 +101,8 @@ def to_staging(messages: DataFrame, source_format: str, **record: Column) -> Dat
 
     - a rejected message keeps its bytes and loses everything else;
     - `row_key` and `previous_row_key` from the images and the key columns, or
-      from `row_id`, by which a row is known that has no key in its image;
+      from `row_id`, by which a row is known that has no key in its image; in a
+      keyless table an update takes away the row before, equal or not;
     - `event_id`: from the parser's `identity`, by which a redelivery is known
       (with format, table, op and row key), else from the coordinates;
     - `schema_id`: a hash of the columns' names, types and parameters;
@@ -156,7 +157,10 @@ def to_staging(messages: DataFrame, source_format: str, **record: Column) -> Dat
         "row_index": _row_index(),
         "landed_at": F.col("landed_at"),
         "previous_row_key": _if_read(
-            F.when(F.col("row_key_before") != F.col("row_key"), F.col("row_key_before"))
+            F.when(
+                (F.col("row_key_before") != F.col("row_key")) | (F.size("key_columns") == 0),
+                F.col("row_key_before"),
+            )
         ),
         "row_key": _if_read(F.when(is_row, F.col("row_key"))),
         "op": _if_read(F.when(is_row, F.col("op"))),

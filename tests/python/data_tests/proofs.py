@@ -108,6 +108,7 @@ LOG = Rows(
         op,
         if(table_id = 'visits', array(), array('id')) as key_columns,
         unavailable_columns,
+        0L as schema_id,
         if(op = 'insert', null, parse_json(image)) as before,
         if(op = 'delete', null, parse_json(image)) as after,
         cast(null as timestamp) as event_at,
@@ -127,10 +128,32 @@ TABLE_ENDS = Rows(
     """,
 )
 
-TABLE_COLUMNS = Rows(
+TABLE_LISTINGS = Rows(
     columns="table_id, position, column_names",
     good="('narrowed', 20, array('id'))",
-    selected=f"'shareplex_json' as source_format, table_id, column_names, {SEQUENCE} as sequence",
+    selected=f"""
+        'shareplex_json' as source_format,
+        table_id,
+        array(struct(1L as schema_id, {SEQUENCE} as sequence, column_names)) as listings
+    """,
+)
+
+#: Two rows swapped their keys: a maximum does not tell what became of it.
+EFFECTS = Rows(
+    columns="table_id, row_key, position, effect",
+    good="('orders', 'contested', 1, 'upsert'), ('orders', 'contested', 2, 'removal')",
+    selected=f"""
+        'shareplex_json' as source_format,
+        table_id,
+        row_key,
+        'update' as op,
+        '1' as transaction_id,
+        effect,
+        false as is_keyless,
+        true as is_move,
+        cast(null as timestamp) as event_at,
+        {SEQUENCE} as sequence
+    """,
 )
 
 STATE = Rows(
@@ -141,6 +164,7 @@ STATE = Rows(
         ('documents', '1', '{"id":1,"text":"long"}', 1, 2),
         ('visits', '{"page":"home"}', '{"page":"home"}', 2, 5),
         ('emptied', '2', '{"id":2}', 1, 3),
+        ('orders', 'contested', '{"id":5}', 1, 8),
         ('narrowed', '1', '{"id":1}', 1, 1)
     """,
     bad="""
@@ -190,6 +214,46 @@ PROOFS = {
                 (7, 'canal_json', 'insert', null)
             """,
         )
+    ),
+    "history_equals_state": Proof(
+        Rows(
+            columns="row_key, image, row_count, is_current",
+            good="""
+                ('1', '{"id":1,"note":"old"}', 1, false),
+                ('1', '{"id":1,"note":"new"}', 1, true),
+                ('visit', '{"page":"home"}', 2, true)
+            """,
+            bad="""
+                -- is no row of the state
+                ('2', '{"id":2}', 1, true),
+                -- is open twice, once as it was
+                ('1', '{"id":1,"note":"old"}', 1, true),
+                -- is counted otherwise
+                ('4', '{"id":4}', 2, true)
+            """,
+            selected="""
+                'canal_json' as source_format, 'shop' as table_id, row_key,
+                parse_json(image) as `row`, row_count, is_current
+            """,
+        ),
+        arguments={
+            "state": Rows(
+                columns="row_key, image, row_count",
+                good="""
+                    ('1', '{"id":1,"note":"new"}', 1),
+                    ('visit', '{"page":"home"}', 2)
+                """,
+                bad="""
+                    -- has no open version
+                    ('3', '{"id":3}', 1),
+                    ('4', '{"id":4}', 1)
+                """,
+                selected="""
+                    'canal_json' as source_format, 'shop' as table_id, row_key,
+                    parse_json(image) as `row`, row_count
+                """,
+            )
+        },
     ),
     "identified_by": Proof(
         Rows(
@@ -302,6 +366,11 @@ PROOFS = {
     ),
     "state_equals_replay": Proof(
         STATE,
-        arguments={"events": LOG, "table_ends": TABLE_ENDS, "table_columns": TABLE_COLUMNS},
+        arguments={
+            "events": LOG,
+            "table_ends": TABLE_ENDS,
+            "table_listings": TABLE_LISTINGS,
+            "effects": EFFECTS,
+        },
     ),
 }

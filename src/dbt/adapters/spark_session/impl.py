@@ -20,7 +20,6 @@ from pyspark.sql import SparkSession
 from dbt.adapters.spark_session.__version__ import version
 from dbt.adapters.spark_session.connections import SparkSessionConnectionManager
 from dbt.adapters.spark_session.increments import (
-    AMENDS_ROWS,
     SNAPSHOT_PROPERTY,
     Reading,
     new_rows_sql,
@@ -36,6 +35,7 @@ class SparkSessionAdapter(SparkAdapter):
         #: what each model of this run reads, until it is written
         self._readings: dict[str, Reading] = {}
         self._noted = threading.local()
+        self._kept = threading.local()
 
     @classmethod
     def type(cls) -> str:
@@ -76,15 +76,26 @@ class SparkSessionAdapter(SparkAdapter):
     # Exact increments
 
     @available.parse(lambda *_, **__: "")
-    def new_rows(self, source: BaseRelation, consumer: BaseRelation, is_incremental: bool) -> str:
+    def new_rows(
+        self,
+        source: BaseRelation,
+        consumer: BaseRelation,
+        is_incremental: bool,
+        read_by: BaseRelation | None = None,
+    ) -> str:
         """A table expression of the rows of `source` that `consumer` has not read.
 
         Everything where the consumer is built anew (`is_incremental` is false).
+        `read_by`: the table whose new rows they are behind (see `new_rows_sql`).
         """
         name = consumer.render()
         reading = self._readings.setdefault(name, Reading())
         return new_rows_sql(
-            self.session, source.render(), name if is_incremental else None, reading
+            self.session,
+            source.render(),
+            name if is_incremental else None,
+            reading,
+            read_by.render() if read_by is not None else None,
         )
 
     @available
@@ -103,20 +114,29 @@ class SparkSessionAdapter(SparkAdapter):
             self.session.conf.set(SNAPSHOT_PROPERTY + name, value)
 
     @available
-    def amend_rows(self, sql: str) -> None:
-        """Run a merge that fills in rows of a table, without making them new to its readers."""
-        self.session.conf.set(SNAPSHOT_PROPERTY + AMENDS_ROWS, "true")
-        try:
-            self.execute(sql)
-        finally:
-            self.session.conf.unset(SNAPSHOT_PROPERTY + AMENDS_ROWS)
-
-    @available
     def forget_readings(self) -> None:
         """Keep the writes that follow on this thread free of an earlier model's notes."""
         for name in getattr(self._noted, "names", ()):
             self.session.conf.unset(name)
         self._noted.names = []
+
+    # Rows that a model uses several times
+
+    @available
+    def keep_rows(self, relation: BaseRelation, sql: str) -> str:
+        """Write a query's rows to a table, which is there until `release_rows`."""
+        name = relation.render()
+        self.create_schema(relation)
+        self.session.sql(f"create or replace table {name} using iceberg as {sql}")
+        self._kept.tables = [*getattr(self._kept, "tables", ()), name]
+        return name
+
+    @available
+    def release_rows(self) -> None:
+        """Drop the tables of rows that models on this thread have kept."""
+        for name in getattr(self._kept, "tables", ()):
+            self.session.sql(f"drop table if exists {name} purge")
+        self._kept.tables = []
 
     # Metadata, straight from the catalog
 

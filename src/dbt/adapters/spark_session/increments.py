@@ -25,9 +25,6 @@ _REFERENCE = re.compile(r"(?P<keyword>\b(?:from|join)\s+)(?P<name>\w+\.\w+)\b", 
 #: Operations of snapshots that bring no new rows: compaction, and deletes.
 _WITHOUT_NEW_ROWS = ("replace", "delete")
 
-#: Note of a snapshot that fills in rows which are there; what reads increments passes it over.
-AMENDS_ROWS = "amends-rows"
-
 
 class NothingNew(Exception):
     """No input has rows that the consumer has not read."""
@@ -45,18 +42,32 @@ class Reading:
         return {f"{WATERMARK}{table}": str(snapshot) for table, snapshot in self.up_to.items()}
 
 
-def new_rows_sql(session: SparkSession, source: str, consumer: str | None, reading: Reading) -> str:
+def new_rows_sql(
+    session: SparkSession,
+    source: str,
+    consumer: str | None,
+    reading: Reading,
+    read_by: str | None = None,
+) -> str:
     """A table expression of the rows of `source` that `consumer` has not read.
 
     `consumer`: its name, or None to read everything there is.  What is read is
     noted in `reading`.  A view is replaced by its text over the new rows of what
     it reads, which is right for selections and unions, not for joins.
+
+    `read_by`: a table that `consumer` reads too and that was made from `source`.
+    The rows are then those behind the new rows of that table: what it had read
+    when it wrote them, which may be less than `source` holds by now.
     """
     created = session.sql(f"show create table {source}").collect()[0][0]
     if not created.startswith("CREATE VIEW"):
+        if read_by is not None:
+            return _rows_behind(session, source, read_by, consumer, reading)
         return _table_sql(session, source, consumer, reading)
     text = _REFERENCE.sub(
-        lambda found: found["keyword"] + new_rows_sql(session, found["name"], consumer, reading),
+        lambda found: (
+            found["keyword"] + new_rows_sql(session, found["name"], consumer, reading, read_by)
+        ),
         created.split("\nAS\n", 1)[1].strip(),
     )
     return f"({text})"
@@ -74,31 +85,61 @@ def _table_sql(session: SparkSession, name: str, consumer: str | None, reading: 
     table = _iceberg_table(session, name)
     current = table.currentSnapshot()
     if current is None:
-        return f"(select * from {name} where false)"
+        return _nothing_of(name)
     # A run reads a table up to one snapshot, however often it asks.
     up_to = reading.up_to.setdefault(name, current.snapshotId())
     watermark = _watermark(session, consumer, name) if consumer is not None else None
-    if watermark is None:
-        reading.has_new_rows = True
-        return f"(select * from {name} version as of {up_to})"
-    if not _has_appends(table, up_to, watermark, name, str(consumer)):
-        return f"(select * from {name} where false)"
+    if watermark is not None and not _has_appends(table, up_to, watermark, name, str(consumer)):
+        return _nothing_of(name)
     reading.has_new_rows = True
+    return _appended_rows(name, watermark, up_to)
+
+
+def _rows_behind(
+    session: SparkSession, name: str, read_by: str, consumer: str | None, reading: Reading
+) -> str:
+    """The rows of `name` that `read_by` had read when it wrote what is new of it to `consumer`."""
+    between = _iceberg_table(session, read_by)
+    current = between.currentSnapshot()
+    up_to = reading.up_to.setdefault(read_by, current.snapshotId()) if current else None
+    end = _watermark(session, read_by, name, up_to) if up_to is not None else None
+    if end is None:
+        return _nothing_of(name)
+    read = _watermark(session, consumer, read_by) if consumer is not None else None
+    start = _watermark(session, read_by, name, read) if read is not None else None
+    if start is not None and not _has_appends(
+        _iceberg_table(session, name), end, start, name, read_by
+    ):
+        return _nothing_of(name)
+    return _appended_rows(name, start, end)
+
+
+def _appended_rows(name: str, start: int | None, end: int) -> str:
+    """What was appended after snapshot `start`, up to `end`; None: all there was."""
+    if start is None:
+        return f"(select * from {name} version as of {end})"
     # Under a name of its own: Spark resolves a table once a query and drops the options of every
     # further use (SPARK-58330), so that a query over new and all rows would read either twice.
     return (
-        f"(select * from {name}.branch_main with (`start-snapshot-id` = '{watermark}',"
-        f" `end-snapshot-id` = '{up_to}'))"
+        f"(select * from {name}.branch_main with (`start-snapshot-id` = '{start}',"
+        f" `end-snapshot-id` = '{end}'))"
     )
 
 
-def _watermark(session: SparkSession, consumer: str, source: str) -> int | None:
+def _nothing_of(name: str) -> str:
+    return f"(select * from {name} where false)"
+
+
+def _watermark(
+    session: SparkSession, consumer: str, source: str, at: int | None = None
+) -> int | None:
     """The snapshot of `source` up to which `consumer` has read, by its newest note of it.
 
-    None where it has never read it.
+    `at`: the snapshot of `consumer` to ask, None for its newest.  None where it
+    had never read it.
     """
     table = _iceberg_table(session, consumer)
-    snapshot, has_notes = table.currentSnapshot(), False
+    snapshot, has_notes = table.currentSnapshot() if at is None else table.snapshot(at), False
     while snapshot is not None:
         summary = snapshot.summary()
         noted = summary.get(f"{WATERMARK}{source}")
@@ -127,7 +168,7 @@ def _has_appends(table: Any, up_to: int, watermark: int, source: str, consumer: 
         operation = snapshot.operation()
         if operation == "append":
             found = found or snapshot.summary().get("added-records") not in (None, "0")
-        elif operation not in _WITHOUT_NEW_ROWS and not snapshot.summary().get(AMENDS_ROWS):
+        elif operation not in _WITHOUT_NEW_ROWS:
             raise DbtRuntimeError(
                 f"{source} was overwritten (snapshot {snapshot_id}) after {consumer} read it, so"
                 f" its new rows can't be told from its old ones: rebuild {consumer} and what"

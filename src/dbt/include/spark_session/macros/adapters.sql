@@ -11,11 +11,14 @@
 {#-
   Rows of `relation` that this model has not read yet; all of them when it is built anew.
   A run with --empty or --sample reads what dbt gives it, and takes no note of it.
+
+  `read_by`: a table made from `relation` whose new rows this model reads too; then
+  those rows of `relation` that are behind them, however much it holds by now.
 -#}
-{% macro new_rows(relation) -%}
+{% macro new_rows(relation, read_by=none) -%}
   {%- set is_whole = relation.limit is none and relation.event_time_filter is none -%}
   {%- if execute and is_whole and not relation.is_cte -%}
-    {{ adapter.new_rows(relation, this, is_incremental()) }}
+    {{ adapter.new_rows(relation, this, is_incremental(), read_by) }}
   {%- else -%}
     {{ relation }}
   {%- endif -%}

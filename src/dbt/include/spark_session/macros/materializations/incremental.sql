@@ -1,12 +1,17 @@
 {#-
-  As dbt-spark's, with three differences: a Python model's rows go straight into
+  As dbt-spark's, with four differences: a Python model's rows go straight into
   the table (no table in between), a rebuild replaces the table in one commit,
-  and a model that reads increments (`new_rows`, `reads_new_rows`) writes nothing
-  when there are none, else what it has read along with its data.
+  a model that reads increments (`new_rows`, `reads_new_rows`) writes nothing
+  when there are none, else what it has read along with its data, and a project
+  may have strategies of its own: macros named get_incremental_<strategy>_sql.
 -#}
 {% materialization incremental, adapter='spark_session', supported_languages=['sql', 'python'] %}
   {%- set file_format = dbt_spark_validate_get_file_format(config.get('file_format', default='iceberg')) -%}
-  {%- set strategy = dbt_spark_validate_get_incremental_strategy(config.get('incremental_strategy') or 'append', file_format) -%}
+  {%- set strategy = config.get('incremental_strategy') or 'append' -%}
+  {%- set strategy_macro = context.get('get_incremental_' ~ strategy ~ '_sql') if strategy not in builtin_strategies() -%}
+  {%- if not strategy_macro -%}
+    {%- do dbt_spark_validate_get_incremental_strategy(strategy, file_format) -%}
+  {%- endif -%}
   {%- set on_schema_change = incremental_validate_on_schema_change(config.get('on_schema_change'), default='ignore') -%}
   {%- set predicates = config.get('predicates', none) or config.get('incremental_predicates', none) -%}
   {%- set existing_relation = load_relation(this) -%}
@@ -42,7 +47,17 @@
     {% do process_schema_changes(on_schema_change, new_relation, existing_relation) %}
     {% do adapter.note_reading(target_relation) %}
     {%- call statement('main') -%}
+      {%- if strategy_macro %}
+      {{ strategy_macro({
+          'target_relation': target_relation,
+          'temp_relation': new_relation,
+          'unique_key': config.get('unique_key'),
+          'dest_columns': adapter.get_columns_in_relation(existing_relation),
+          'incremental_predicates': predicates,
+      }) }}
+      {%- else %}
       {{ dbt_spark_get_incremental_sql(strategy, new_relation, target_relation, existing_relation, config.get('unique_key'), predicates) }}
+      {%- endif %}
     {%- endcall -%}
   {%- endif -%}
 
@@ -51,3 +66,9 @@
 
   {{ return({'relations': [target_relation]}) }}
 {% endmaterialization %}
+
+
+{#- The strategies of dbt-spark. -#}
+{% macro builtin_strategies() -%}
+  {%- do return(['append', 'merge', 'insert_overwrite', 'microbatch']) -%}
+{%- endmacro %}

@@ -1,0 +1,11 @@
+{#-
+  What a redelivery of a record has in common with its first delivery; null
+  where only coordinates tell records apart (ids made of them hold a colon).
+  Before halves are known by what pairs them, which after halves share.
+-#}
+{% macro delivery_id() -%}
+case
+    when record_type = 'update_before' then concat('before ', pairing_id)
+    when instr(event_id, ':') = 0 then event_id
+end
+{%- endmacro %}

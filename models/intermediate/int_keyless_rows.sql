@@ -1,0 +1,165 @@
+{{
+    config(
+        materialized='incremental',
+        incremental_strategy='merge',
+        unique_key=['source_format', 'table_id', 'row_key'],
+    )
+}}
+
+-- The fold of tables without a key: equal rows are counted.  A sum does not
+-- care for order or batches.  Events before the end of their table do not
+-- count; when a new end arrives, the rows of its table are counted again.
+
+{%- set new_effects = new_rows(ref('int_row_effects')) %}
+{%- set table_key = ['source_format', 'table_id'] %}
+
+with
+
+table_ends as (select * from {{ ref('int_table_ends') }}),
+
+{% if is_incremental() -%}
+held_rows as (select * from {{ this }}),
+
+recounted_tables as (
+
+    select distinct
+        source_format,
+        table_id
+    from {{ new_rows(ref('int_table_ends')) }}
+
+),
+
+effects as (
+
+    select effects.*
+    from {{ new_effects }} as effects
+    left anti join recounted_tables
+        on {{ matches('effects', 'recounted_tables', table_key) }}
+    where effects.is_keyless
+
+    union all
+
+    select effects.*
+    from {{ ref('int_row_effects') }} as effects
+    left semi join recounted_tables
+        on {{ matches('effects', 'recounted_tables', table_key) }}
+    where effects.is_keyless
+
+),
+{%- else -%}
+effects as (
+
+    select * from {{ new_effects }}
+    where is_keyless
+
+),
+{%- endif %}
+
+counted_effects as (
+
+    select
+        effects.*,
+        if(effects.effect = 'upsert', 1, -1) as count_change
+    from effects
+    left anti join table_ends
+        on
+            effects.source_format = table_ends.source_format
+            and effects.table_id = table_ends.table_id
+            and {{ is_ended_by('effects', 'table_ends') }}
+    where effects.effect in ('upsert', 'removal')
+
+),
+
+contributions as (
+
+    select
+        source_format,
+        table_id,
+        row_key,
+        count_change as row_count,
+        struct(
+            sequence,
+            effect,
+            event_id,
+            topic,
+            op,
+            event_at,
+            schema_id,
+            database_name,
+            schema_name,
+            table_name
+        ) as newest,
+        event_at as first_event_at
+    from counted_effects
+
+    {% if is_incremental() -%}
+    union all
+
+    select
+        held_rows.source_format,
+        held_rows.table_id,
+        held_rows.row_key,
+        if(recounted_tables.table_id is null, held_rows.row_count, 0),
+        struct(
+            held_rows.last_sequence,
+            '',
+            held_rows.last_event_id,
+            held_rows.topic,
+            held_rows.last_op,
+            held_rows.last_event_at,
+            held_rows.schema_id,
+            held_rows.database_name,
+            held_rows.schema_name,
+            held_rows.table_name
+        ),
+        held_rows.first_event_at
+    from held_rows
+    left join recounted_tables
+        on {{ matches('held_rows', 'recounted_tables', table_key) }}
+    left join (
+        select distinct source_format, table_id, row_key from counted_effects
+    ) as touched_rows
+        on {{ matches('held_rows', 'touched_rows') }}
+    where
+        recounted_tables.table_id is not null
+        or touched_rows.row_key is not null
+    {%- endif %}
+
+),
+
+counted_rows as (
+
+    select
+        source_format,
+        table_id,
+        row_key,
+        max(newest) as newest,
+        sum(row_count) as row_count,
+        min(first_event_at) as first_event_at
+    from contributions
+    group by source_format, table_id, row_key
+
+),
+
+keyless_rows as (
+
+    select
+        source_format,
+        table_id,
+        newest.database_name,
+        newest.schema_name,
+        newest.table_name,
+        row_key,
+        newest.topic,
+        newest.op as last_op,
+        newest.event_id as last_event_id,
+        newest.sequence as last_sequence,
+        newest.schema_id,
+        row_count,
+        newest.event_at as last_event_at,
+        first_event_at
+    from counted_rows
+
+)
+
+select * from keyless_rows

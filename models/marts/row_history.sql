@@ -1,0 +1,230 @@
+-- A view: a version is an event and the next effect on its key, so that a late
+-- event bisects the version it falls into as soon as it is there.
+
+with
+
+events as (select * from {{ ref('change_events') }}),
+
+completed_rows as (select * from {{ ref('int_completed_rows') }}),
+
+table_listings as (select * from {{ ref('int_table_listings') }}),
+
+table_ends as (
+
+    select
+        source_format,
+        table_id,
+        array_sort(collect_list(struct(sequence, event_at, topic))) as ends
+    from {{ ref('int_table_ends') }}
+    group by source_format, table_id
+
+),
+
+{{ void_removals(
+    ref('int_row_effects'), contested_keys_sql(ref('int_row_effects'))
+) }},
+
+-- count_change: how many more equal rows a keyless table has.
+effects as (
+
+    select
+        source_format,
+        table_id,
+        database_name,
+        schema_name,
+        table_name,
+        row_key,
+        topic,
+        op,
+        event_id,
+        schema_id,
+        size(key_columns) = 0 as is_keyless,
+        op <> 'delete' as is_upsert,
+        size(unavailable_columns) > 0 as is_partial,
+        case
+            when op = 'delete' then -1
+            when op = 'update' and previous_row_key is null and before is not null
+                then 0
+            else 1
+        end as count_change,
+        after as `row`,
+        event_at,
+        sequence
+    from events
+
+    union all
+
+    select
+        source_format,
+        table_id,
+        database_name,
+        schema_name,
+        table_name,
+        previous_row_key as row_key,
+        topic,
+        op,
+        event_id,
+        schema_id,
+        size(key_columns) = 0 as is_keyless,
+        false as is_upsert,
+        false as is_partial,
+        -1 as count_change,
+        cast(null as variant) as `row`,
+        event_at,
+        sequence
+    from events
+    where previous_row_key is not null
+
+),
+
+lasting_effects as (
+
+    select effects.*
+    from effects
+    left anti join void_removals
+        on
+            not effects.is_upsert
+            and effects.source_format = void_removals.source_format
+            and effects.table_id = void_removals.table_id
+            and effects.row_key = void_removals.row_key
+            and effects.event_id = void_removals.event_id
+
+),
+
+placed_effects as (
+
+    select
+        effects.* except (`row`),
+        if(
+            effects.is_keyless,
+            parse_json(effects.row_key),
+            coalesce(completed_rows.`row`, effects.`row`)
+        ) as `row`,
+        {{ count_ends_before('effects', 'table_ends.ends') }} as ends_before,
+        filter(
+            table_ends.ends,
+            table_end -> {{ is_ended_by('effects', 'table_end') }}
+        )[0] as end_after
+    from lasting_effects as effects
+    left join completed_rows
+        on
+            effects.is_partial
+            and effects.source_format = completed_rows.source_format
+            and effects.event_id = completed_rows.event_id
+    left join table_ends
+        on
+            effects.source_format = table_ends.source_format
+            and effects.table_id = table_ends.table_id
+
+),
+
+counted_effects as (
+
+    select
+        *,
+        if(
+            is_keyless,
+            sum(count_change) over (
+                partition by source_format, table_id, row_key, ends_before
+                order by sequence, count_change
+                rows between unbounded preceding and current row
+            ),
+            cast(is_upsert as bigint)
+        ) as row_count
+    from placed_effects
+
+),
+
+{% if var('merge_equal_versions') -%}
+compared_effects as (
+
+    select
+        *,
+        lag(struct(
+            row_count, ends_before, to_json(`row`) as row_text
+        )) over key_order as version_before
+    from counted_effects
+    window key_order as (
+        partition by source_format, table_id, row_key
+        order by sequence, count_change
+    )
+
+),
+
+differing_effects as (
+
+    select * except (version_before)
+    from compared_effects
+    where not (
+        version_before <=> struct(
+            row_count, ends_before, to_json(`row`) as row_text
+        )
+    )
+
+),
+{%- else -%}
+differing_effects as (select * from counted_effects),
+{%- endif %}
+
+followed_effects as (
+
+    select
+        *,
+        lead(struct(event_at, ends_before)) over (
+            partition by source_format, table_id, row_key
+            order by sequence, count_change
+        ) as next_effect
+    from differing_effects
+
+),
+
+closed_versions as (
+
+    select
+        *,
+        next_effect is null and end_after is null as is_current,
+        if(
+            next_effect.ends_before = ends_before,
+            next_effect.event_at,
+            coalesce(end_after.event_at, next_effect.event_at)
+        ) as valid_to
+    from followed_effects
+    where row_count > 0
+
+),
+
+row_history as (
+
+    select
+        versions.source_format,
+        versions.table_id,
+        versions.database_name,
+        versions.schema_name,
+        versions.table_name,
+        versions.row_key,
+        if(
+            versions.is_current,
+            {{ without_dropped_columns(
+                'versions.`row`',
+                'versions.sequence',
+                'versions.schema_id',
+                'table_listings.listings',
+            ) }},
+            versions.`row`
+        ) as `row`,
+        versions.row_count,
+        versions.op,
+        versions.event_id,
+        versions.is_current,
+        versions.event_at as valid_from,
+        versions.valid_to,
+        versions.sequence
+    from closed_versions as versions
+    left join table_listings
+        on
+            versions.source_format = table_listings.source_format
+            and versions.table_id = table_listings.table_id
+
+)
+
+select * from row_history
