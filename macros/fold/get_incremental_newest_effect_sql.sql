@@ -13,7 +13,8 @@ on
   {% for column in arguments.unique_key -%}
   held.{{ column }} = batch.{{ column }}{{ " and" if not loop.last }}
   {% endfor -%}
-when matched and (batch.is_contested or batch.last_sequence > held.last_sequence)
+when matched
+  and (batch.is_contested or batch.last_sequence > held.last_sequence)
   then update set
     {% for column in arguments.dest_columns if column.name != 'first_event_at' -%}
     {{ column.quoted }} = batch.{{ column.quoted }},

@@ -1,4 +1,7 @@
-{#- Query of the tables, among those of `touched` effects, with events that did not carry all columns. -#}
+{#-
+  Query of the tables, among those of `touched` effects, with events that did
+  not carry all columns.
+-#}
 {% macro partial_tables_sql(touched) -%}
 select distinct
     source_format,

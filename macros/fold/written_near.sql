@@ -4,7 +4,7 @@
   what they belong to, so that files of other positions are not read.
 -#}
 {% macro written_near(records) -%}
-  {%- if not execute or flags.WHICH not in ('run', 'build') or ref('int_records').is_cte -%}
+  {%- if not may_ask() -%}
     {%- do return('true') -%}
   {%- endif -%}
   {%- set question -%}
@@ -27,7 +27,10 @@
   {%- if has_unplaced -%}
     {%- set times = ["event_at is null"] -%}
     {%- if earliest is not none -%}
-      {%- do times.append("event_at between timestamp'" ~ earliest ~ "' and timestamp'" ~ latest ~ "'") -%}
+      {%- do times.append(
+          "event_at between timestamp'%s' and timestamp'%s'"
+          | format(earliest, latest)
+      ) -%}
     {%- endif -%}
     {%- do conditions.append('(sequence.position is null and (' ~ times | join(' or ') ~ '))') -%}
   {%- endif -%}

@@ -4,8 +4,9 @@
   is there.
 -#}
 {% macro finds_rows(query) -%}
-  {%- if not execute or flags.WHICH not in ('run', 'build') or ref('int_records').is_cte -%}
+  {%- if not may_ask() -%}
     {%- do return(true) -%}
   {%- endif -%}
-  {%- do return(run_query('select 1 from (' ~ query ~ ') limit 1').rows | length > 0) -%}
+  {%- set found = run_query('select 1 from (' ~ query ~ ') limit 1') -%}
+  {%- do return(found.rows | length > 0) -%}
 {%- endmacro %}

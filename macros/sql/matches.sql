@@ -1,5 +1,7 @@
 {#- Condition that two relations agree in some columns, none of them null. -#}
-{% macro matches(one, other, columns=['source_format', 'table_id', 'row_key']) -%}
+{% macro matches(
+    one, other, columns=['source_format', 'table_id', 'row_key']
+) -%}
 {%- for column in columns -%}
 {{ one }}.{{ column }} = {{ other }}.{{ column }}{{ " and " if not loop.last }}
 {%- endfor -%}

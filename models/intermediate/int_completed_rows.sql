@@ -142,21 +142,21 @@ column_steps as (
     from steps
     inner join images
         on {{ matches('steps', 'images', ['event_id', 'topic', 'sequence']) }}
-    lateral view explode(
-        map_concat(
-            map_from_arrays(
-                images.unavailable_columns,
-                transform(
+        lateral view explode(
+            map_concat(
+                map_from_arrays(
                     images.unavailable_columns,
-                    name -> cast(null as struct<value: variant>)
+                    transform(
+                        images.unavailable_columns,
+                        name -> cast(null as struct<value: variant>)
+                    )
+                ),
+                transform_values(
+                    cast(images.after as map <string, variant>),
+                    (name, value) -> named_struct('value', value)
                 )
-            ),
-            transform_values(
-                cast(images.after as map<string, variant>),
-                (name, value) -> named_struct('value', value)
             )
-        )
-    ) carried as name, value
+        ) carried as name, value
 
 ),
 

@@ -70,6 +70,13 @@ counted_effects as (
 
 ),
 
+touched_rows as (
+
+    select distinct source_format, table_id, row_key
+    from counted_effects
+
+),
+
 contributions as (
 
     select
@@ -99,7 +106,8 @@ contributions as (
         held_rows.source_format,
         held_rows.table_id,
         held_rows.row_key,
-        if(recounted_tables.table_id is null, held_rows.row_count, 0),
+        if(recounted_tables.table_id is null, held_rows.row_count, 0)
+            as row_count,
         struct(
             held_rows.last_sequence,
             '',
@@ -111,14 +119,12 @@ contributions as (
             held_rows.database_name,
             held_rows.schema_name,
             held_rows.table_name
-        ),
+        ) as newest,
         held_rows.first_event_at
     from held_rows
     left join recounted_tables
         on {{ matches('held_rows', 'recounted_tables', table_key) }}
-    left join (
-        select distinct source_format, table_id, row_key from counted_effects
-    ) as touched_rows
+    left join touched_rows
         on {{ matches('held_rows', 'touched_rows') }}
     where
         recounted_tables.table_id is not null

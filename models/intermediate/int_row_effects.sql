@@ -16,6 +16,7 @@
 -- what repeats an earlier delivery (`redelivery`) and which halves make one
 -- update: a half (`before_half`) removes nothing until the other one is there.
 
+{%- set only_effect = "if(op = 'delete', 'removal', 'upsert')" %}
 {%- set new_rows_read = new_rows(ref('int_records')) %}
 {%- set new_records -%}
 (
@@ -67,13 +68,13 @@
     select records.*
     from {{ new_records }} as records
     {% if has_redeliveries -%}
-    left anti join {{ redeliveries }} as redeliveries
+left anti join {{ redeliveries }} as redeliveries
         on
             records.source_format = redeliveries.source_format
             and records.delivery_id = redeliveries.delivery_id
             and records.topic = redeliveries.topic
             and records.sequence = redeliveries.sequence
-    {%- endif %}
+{%- endif %}
 )
 {%- endset %}
 
@@ -171,23 +172,16 @@ effects as (
         effects.is_move,
         effects.effect
     from first_deliveries
-    lateral view inline(
-        if(
-            previous_row_key is null,
-            array({{ effect_struct(
-                'row_key',
-                'is_partial',
-                'false',
-                "if(op = 'delete', 'removal', 'upsert')",
-            ) }}),
-            array(
-                {{ effect_struct('row_key', 'is_partial', 'true', "'upsert'") }},
-                {{ effect_struct(
-                    'previous_row_key', 'false', 'true', "'removal'"
-                ) }}
+        lateral view inline(
+            if(
+                previous_row_key is null,
+                array({{ effect_struct(effect=only_effect) }}),
+                array(
+                    {{ effect_struct("'upsert'", is_move='true') }},
+                    {{ removal_struct('previous_row_key') }}
+                )
             )
-        )
-    ) effects as row_key, is_partial, is_move, effect
+        ) effects as row_key, is_partial, is_move, effect
 
     {% if has_halves -%}
     union all
@@ -211,12 +205,12 @@ effects as (
         moves.is_move,
         moves.effect
     from moved_halves
-    lateral view inline(
-        array(
-            {{ effect_struct('old_row_key', 'false', 'true', "'removal'") }},
-            {{ effect_struct('row_key', 'is_partial', 'true', "'upsert'") }}
-        )
-    ) moves as row_key, is_partial, is_move, effect
+        lateral view inline(
+            array(
+                {{ effect_struct("'upsert'", is_move='true') }},
+                {{ removal_struct('old_row_key') }}
+            )
+        ) moves as row_key, is_partial, is_move, effect
     where moves.effect = 'removal' or not is_keyless
     {%- endif %}
 

@@ -11,7 +11,9 @@
 -- The newest of the new effects replaces what the state holds if it is newer.
 
 {%- set new_effects = new_rows(ref('int_row_effects')) %}
-{%- set contested_keys = contested_keys_sql(ref('int_row_effects'), new_effects) %}
+{%- set contested_keys = contested_keys_sql(
+    ref('int_row_effects'), new_effects
+) %}
 {%- set has_contested_keys = finds_rows(contested_keys) %}
 
 with

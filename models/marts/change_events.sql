@@ -1,4 +1,4 @@
--- A view: what it says is what staging holds, so that no event is written twice.
+-- A view: it says what staging holds, so that no event is written twice.
 
 with
 

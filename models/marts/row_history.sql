@@ -43,7 +43,9 @@ effects as (
         size(unavailable_columns) > 0 as is_partial,
         case
             when op = 'delete' then -1
-            when op = 'update' and previous_row_key is null and before is not null
+            when op = 'update'
+                and previous_row_key is null
+                and before is not null
                 then 0
             else 1
         end as count_change,
@@ -156,10 +158,10 @@ differing_effects as (
     select * except (version_before)
     from compared_effects
     where not (
-        version_before <=> struct(
-            row_count, ends_before, to_json(`row`) as row_text
+            version_before <=> struct(
+                row_count, ends_before, to_json(`row`) as row_text
+            )
         )
-    )
 
 ),
 {%- else -%}

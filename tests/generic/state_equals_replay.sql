@@ -7,7 +7,9 @@
   `table_listings`: the shapes that tables had.  `effects`: of the events; keys
   for which two rows contended are left to the test of the history.
 -#}
-{% test state_equals_replay(model, events, table_ends, table_listings, effects) %}
+{% test state_equals_replay(
+    model, events, table_ends, table_listings, effects
+) %}
 
 with
 

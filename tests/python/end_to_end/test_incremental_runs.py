@@ -13,7 +13,7 @@ from tests.python.samples.files import samples
 pytestmark = pytest.mark.long
 
 RUNS = 3
-MARTS = ("change_events", "latest_state", "message_ledger", "quarantined_messages")
+MARTS = ("change_events", "latest_state", "row_history", "message_ledger", "quarantined_messages")
 #: Columns that tell when something landed, or where it stands in a file, not what it says.
 NOT_COMPARED = {"landed_at"}
 
@@ -77,7 +77,16 @@ def _marts(project: Project) -> dict[str, list[str]]:
 
 def _snapshots(project: Project) -> dict[str, Any]:
     tables = [f"staging.stg_{f}" for f in SOURCE_FORMATS]
-    tables += ["marts.change_events", "intermediate.int_row_state"]
+    tables += [
+        f"intermediate.{table}"
+        for table in (
+            "int_row_effects",
+            "int_row_state",
+            "int_keyless_rows",
+            "int_completed_rows",
+            "int_table_schemas",
+        )
+    ]
     return {
         table: project.rows(f"select max(committed_at) as at from {table}.snapshots")
         for table in tables
