@@ -5,13 +5,13 @@
   the last effect of the life it ends; a void one ended the life before, whose
   row was still under the key.
 
-  touched: effects; their keys, and those that rows moved from or to, are looked
-  at.  moves: relation of `moves_sql`.
+  touched: effects; their keys, and those of their tables that rows moved from
+  or to, are looked at.  moves: relation of `moves_sql`.
 -#}
 {% macro row_lives_sql(touched, moves) -%}
 {%- set contested_keys = contested_keys_sql(ref('int_row_effects'), touched) -%}
 {%- set has_contested_keys = finds_rows(contested_keys) -%}
-with recursive
+with
 
 moves as (select * from {{ moves }}),
 
@@ -30,38 +30,11 @@ keys_with_new_effects as (
 
 ),
 
-neighbours as (
+moved_keys as (
 
-    select source_format, table_id, row_key, origin_key as other_key
-    from moves
-
-    union all
-
-    select source_format, table_id, origin_key, row_key
-    from moves
-
-),
-
-reached_keys (source_format, table_id, row_key, distance) as (
-
-    select
-        keys_with_new_effects.*,
-        0 as distance
-    from keys_with_new_effects
-    left semi join neighbours
-        on {{ matches('keys_with_new_effects', 'neighbours') }}
-
-    union all
-
-    select
-        reached_keys.source_format,
-        reached_keys.table_id,
-        neighbours.other_key,
-        reached_keys.distance + 1
-    from reached_keys
-    inner join neighbours
-        on {{ matches('reached_keys', 'neighbours') }}
-    where reached_keys.distance < {{ var('longest_key_chain') }}
+    select source_format, table_id, row_key from moves
+    union
+    select source_format, table_id, origin_key from moves
 
 ),
 
@@ -69,7 +42,7 @@ touched_keys as (
 
     select source_format, table_id, row_key from keys_with_new_effects
     union
-    select source_format, table_id, row_key from reached_keys
+    select source_format, table_id, row_key from moved_keys
 
 ),
 

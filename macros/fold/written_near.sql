@@ -19,7 +19,8 @@
         record_type in ('change', 'update_before')
         and (pairing_id is not null or instr(event_id, ':') = 0)
   {%- endset -%}
-  {%- set first, last, has_unplaced, earliest, latest = run_query(question).rows[0].values() -%}
+  {%- set answer = run_query(question).rows[0].values() -%}
+  {%- set first, last, has_unplaced, earliest, latest = answer -%}
   {%- set conditions = [] -%}
   {%- if first is not none -%}
     {%- do conditions.append('sequence.position between ' ~ first ~ ' and ' ~ last) -%}
@@ -32,7 +33,9 @@
           | format(earliest, latest)
       ) -%}
     {%- endif -%}
-    {%- do conditions.append('(sequence.position is null and (' ~ times | join(' or ') ~ '))') -%}
+    {%- do conditions.append(
+        '(sequence.position is null and (%s))' | format(times | join(' or '))
+    ) -%}
   {%- endif -%}
   {%- do return(conditions | join(' or ') or 'false') -%}
 {%- endmacro %}

@@ -12,6 +12,7 @@
 
 {%- set new_effects = new_rows(ref('int_row_effects')) %}
 {%- set table_key = ['source_format', 'table_id'] %}
+{%- set new_ends = new_rows(ref('int_table_ends')) %}
 
 with
 
@@ -25,7 +26,7 @@ recounted_tables as (
     select distinct
         source_format,
         table_id
-    from {{ new_rows(ref('int_table_ends')) }}
+    from {{ new_ends }}
 
 ),
 
