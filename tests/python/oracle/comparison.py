@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tests.python.encoders.changes import RowChange, one_by_one
+from tests.python.encoders.changes import (
+    SNAPSHOT,
+    Change,
+    Ddl,
+    RowChange,
+    instant,
+    one_by_one,
+)
 from tests.python.oracle.carriers import Delivered
-from tests.python.oracle.database import SourceTable, row_id
+from tests.python.oracle.database import SourceTable, Stored, row_id
 from tests.python.oracle.histories import History
 from tests.python.oracle.traits import BY_ADDRESS
-from tests.python.oracle.values import Reading, parsed_row, reader
+from tests.python.oracle.values import parsed_row, reader
 
 MartRow = dict[str, Any]
 #: (format, table_id) -> rows of a mart.
@@ -65,6 +73,74 @@ def state_differences(history: History, latest_state: ByTable) -> list[Differenc
     return differences
 
 
+# -- history -------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Version:
+    """A row from one change to the next."""
+
+    change: RowChange
+    valid_from: dt.datetime | None
+    valid_to: dt.datetime | None = None
+    is_current: bool = True
+
+    def end(self, at: dt.datetime | None) -> None:
+        self.valid_to, self.is_current = at, False
+
+
+def history_differences(history: History, row_history: ByTable) -> list[Difference]:
+    """Each version that a row has had, with its times, against `row_history`, in its order.
+
+    Of a keyless table only the rows that are open: it has no versions of a row.
+    """
+    versions = _versions(history)
+    differences = []
+    for name, table in history.tables.items():
+        table_id = history.table_id(table)
+        found = row_history.get((history.source_format, table_id), [])
+        rows = _Rows(history, table, table_id)
+        if table.is_keyless:
+            current = [version for version in found if version["is_current"]]
+            differences += rows.as_multiset(history.stored[name], current)
+        else:
+            differences += rows.versions(versions[name], found)
+    return differences
+
+
+def _versions(history: History) -> dict[str, dict[Any, list[_Version]]]:
+    """Table -> identity of a row -> its versions, in the order of the log."""
+    tables: dict[str, dict[Any, list[_Version]]] = {name: {} for name in history.tables}
+    for change in one_by_one(history.log):
+        at = _event_at(history, change)
+        if isinstance(change, Ddl) and change.kind in ("truncate", "drop"):
+            for versions in tables[change.table.name].values():
+                if versions[-1].is_current:
+                    versions[-1].end(at)
+        if not isinstance(change, RowChange):
+            continue
+        table, rows = history.tables[change.table.name], tables[change.table.name]
+        if change.before is not None:
+            rows[table.identity(change.before, change.row_id)][-1].end(at)
+        if change.after is not None:
+            identity = table.identity(change.after, change.row_id)
+            rows.setdefault(identity, []).append(_Version(change, at))
+    return tables
+
+
+def _event_at(history: History, change: Change) -> dt.datetime | None:
+    """The time of a change by the clock of its log."""
+    traits = history.traits
+    is_loaded = isinstance(change, RowChange) and change.kind == SNAPSHOT
+    if is_loaded and traits.is_full_load_timeless:
+        return None
+    made_at = change.place.made_at
+    return instant(made_at // traits.clock * traits.clock)
+
+
+# -- rows ----------------------------------------------------------------------------------------
+
+
 class _Rows:
     """The comparison of one table's rows."""
 
@@ -75,7 +151,7 @@ class _Rows:
         self._types = table.told().columns
         self._readers = reader(history.source_format)
 
-    def by_identity(self, stored: list[Any], found: list[MartRow]) -> list[Difference]:
+    def by_identity(self, stored: list[Stored], found: list[MartRow]) -> list[Difference]:
         expected = {
             self._table.identity(self._table.told_row(row), row_id(row[0])): row for row in stored
         }
@@ -84,32 +160,55 @@ class _Rows:
         for state in found:
             identity = self._identity(state)
             if identity in states:
-                differences.append(self._difference(state["row_key"], "a key twice", 1, 2))
+                differences.append(self._difference(state["row_key"], "rows", 1, 2))
             states[identity] = state
         for identity in expected.keys() | states.keys():
             if identity not in states:
-                differences.append(
-                    self._difference(identity, "row", self._told(expected[identity]), None)
-                )
+                row = self._table.told_row(expected[identity])
+                differences.append(self._difference(identity, "row", row, None))
             elif identity not in expected:
                 state = states[identity]
                 differences.append(self._difference(state["row_key"], "row", None, state["row"]))
             else:
-                told = self._told(expected[identity])
-                differences += self._in_columns(states[identity], told)
+                row = self._table.told_row(expected[identity])
+                differences += self._in_columns(states[identity], row, self._types)
         return differences
 
-    def as_multiset(self, stored: list[Any], found: list[MartRow]) -> list[Difference]:
-        expected = Counter(self._comparable(self._told(row)) for row in stored)
+    def as_multiset(self, stored: list[Stored], found: list[MartRow]) -> list[Difference]:
+        expected = Counter(self._comparable(self._table.told_row(row)) for row in stored)
         states: Counter[Any] = Counter()
         for state in found:
-            states[self._comparable(self._read(parsed_row(state["row"])))] += state["row_count"]
+            row = self._read(parsed_row(state["row"]), self._types)
+            states[self._comparable(row)] += state["row_count"]
         if expected == states:
             return []
         return [self._difference("*", "equal rows", expected - states, states - expected)]
 
-    def _in_columns(self, state: MartRow, expected: Mapping[str, Any]) -> list[Difference]:
-        found = self._read(parsed_row(state["row"]))
+    def versions(
+        self, expected: Mapping[Any, list[_Version]], found: list[MartRow]
+    ) -> list[Difference]:
+        states: dict[Any, list[MartRow]] = defaultdict(list)
+        for state in found:
+            states[self._identity(state)].append(state)
+        differences = []
+        for identity in expected.keys() | states.keys():
+            ours, theirs = states.get(identity, []), expected.get(identity, [])
+            found_times = [(v["valid_from"], v["valid_to"], v["is_current"]) for v in ours]
+            times = [(v.valid_from, v.valid_to, v.is_current) for v in theirs]
+            if found_times != times:
+                key = ours[0]["row_key"] if ours else identity
+                differences.append(self._difference(key, "versions", times, found_times))
+                continue
+            for version, state in zip(theirs, ours, strict=True):
+                if not version.is_current:
+                    change = version.change
+                    differences += self._in_columns(state, change.after, change.table.columns)
+        return differences
+
+    def _in_columns(
+        self, state: MartRow, expected: Mapping[str, Any], types: Mapping[str, str]
+    ) -> list[Difference]:
+        found = self._read(parsed_row(state["row"]), types)
         differences = []
         if state["row_count"] != 1:
             differences.append(
@@ -134,18 +233,12 @@ class _Rows:
         key = parsed_row(state["row_key"])
         if self._table.known_by == BY_ADDRESS:
             return (key["rowid"],)
-        return tuple(self._read(key).values())
+        return tuple(self._read(key, self._types).values())
 
-    def _told(self, stored: Any) -> dict[str, Any]:
-        return self._table.told_row(stored)
-
-    def _read(self, row: Mapping[str, Any]) -> dict[str, Any]:
+    def _read(self, row: Mapping[str, Any], types: Mapping[str, str]) -> dict[str, Any]:
         """The values of a row as the database has them; a column that it lacks stays as it is."""
-        readings: dict[str, Reading] = {
-            name: self._readers[type_] for name, type_ in self._types.items()
-        }
         return {
-            name: value if value is None or name not in readings else readings[name](value)
+            name: value if value is None or name not in types else self._readers[types[name]](value)
             for name, value in row.items()
         }
 

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from cdc_marts.formats import SOURCE_FORMATS
+from tests.python.encoders.changes import one_by_one
 from tests.python.end_to_end.project import LANDED_AT, Project
 from tests.python.oracle import comparison
 from tests.python.oracle.carriers import Delivered, deliver
@@ -196,8 +197,9 @@ def _settings(delivered: Iterable[Delivered]) -> dict[str, Any]:
 
 
 def _summary(batch: Batch, delivered: list[Delivered]) -> str:
+    changes = sum(len(one_by_one(member.history.log)) for member in delivered)
     return (
-        f"seed {batch.seed}, {len(delivered)} histories in {batch.runs} runs,"
+        f"seed {batch.seed}, {len(delivered)} histories of {changes} changes in {batch.runs} runs,"
         f" {sum(d.messages for d in delivered)} messages,"
         f" {sum(d.bad_messages for d in delivered)} of them bad"
     )
