@@ -86,7 +86,8 @@ class _Version:
     is_current: bool = True
 
     def end(self, at: dt.datetime | None) -> None:
-        self.valid_to, self.is_current = at, False
+        if self.is_current:
+            self.valid_to, self.is_current = at, False
 
 
 def history_differences(history: History, row_history: ByTable) -> list[Difference]:
@@ -111,20 +112,26 @@ def history_differences(history: History, row_history: ByTable) -> list[Differen
 def _versions(history: History) -> dict[str, dict[Any, list[_Version]]]:
     """Table -> identity of a row -> its versions, in the order of the log."""
     tables: dict[str, dict[Any, list[_Version]]] = {name: {} for name in history.tables}
+    #: (table, address) -> the row's last version, under whatever key.
+    last: dict[tuple[str, str | None], _Version] = {}
     for change in one_by_one(history.log):
         at = _event_at(history, change)
         if isinstance(change, Ddl) and change.kind in ("truncate", "drop"):
             for versions in tables[change.table.name].values():
-                if versions[-1].is_current:
-                    versions[-1].end(at)
+                versions[-1].end(at)
         if not isinstance(change, RowChange):
             continue
-        table, rows = history.tables[change.table.name], tables[change.table.name]
+        row = (change.table.name, change.row_id)
         if change.before is not None:
-            rows[table.identity(change.before, change.row_id)][-1].end(at)
+            last[row].end(at)
         if change.after is not None:
-            identity = table.identity(change.after, change.row_id)
-            rows.setdefault(identity, []).append(_Version(change, at))
+            identity = history.tables[change.table.name].identity(change.after, change.row_id)
+            versions = tables[change.table.name].setdefault(identity, [])
+            if versions:
+                # In a swap another row still holds the key.
+                versions[-1].end(at)
+            last[row] = _Version(change, at)
+            versions.append(last[row])
     return tables
 
 

@@ -82,8 +82,9 @@ class SourceTable:
         return self.known_by == BY_ITSELF
 
     @property
-    def needed_columns(self) -> set[str]:
-        return {*self.key, self.hidden_column or ""}
+    def needed_columns(self) -> set[str | None]:
+        """Columns that every image has."""
+        return {*self.key, self.hidden_column}
 
     def told(self) -> Table:
         """As messages name it."""

@@ -188,7 +188,7 @@ class _Script:
             (self._database.heartbeat, 1),
             (self._rolled_back, 1),
             (self._on_table(TRUNCATE, self._database.truncate), 0.7),
-            (self._on_table(DROP_TABLE, self._drop), 0.5),
+            (self._on_table(DROP_TABLE, self._database.drop), 0.5),
             (self._recreate, 2),
             (self._on_table(ADD_COLUMN, self._add_column), 1),
             (self._on_table(DROP_COLUMN, self._drop_column), 1),
@@ -268,9 +268,6 @@ class _Script:
 
     # -- tables ------------------------------------------------------------------------------
 
-    def _drop(self, table: SourceTable) -> None:
-        self._database.drop(table)
-
     def _recreate(self) -> None:
         dropped = [t for t in self._tables.values() if t.name not in self._database.tables]
         if dropped:
@@ -334,11 +331,9 @@ class _Script:
         return {name: self._random.choice(TYPES) for name in chosen if name not in table.key}
 
     def _has(self, feature: str, table: SourceTable) -> bool:
-        if feature == KEY_SWAP and self._kind_of_source == "MySQL":
+        if feature == KEY_SWAP and (not table.key or self._kind_of_source == "MySQL"):
             return False
-        if table.hidden_column and feature in (ADD_COLUMN, DROP_COLUMN):
-            return True
-        lacks = KEYLESS_LACKS if not table.key else {}
+        lacks = KEYLESS_LACKS if table.is_keyless else {}
         return self._traits.has(feature) and feature not in lacks
 
     # -- rows --------------------------------------------------------------------------------
