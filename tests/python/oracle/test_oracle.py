@@ -31,14 +31,15 @@ HISTORY = os.environ.get("ORACLE_HISTORY")
 #: Differences that a failure shows.
 _SHOWN = 5
 
-#: Marts that a rebuild must give again, and what names the table or topic of a row in them.
-REBUILT = {
-    "change_events": "table_id",
-    "latest_state": "table_id",
-    "ddl_events": "topic",
-    "message_ledger": "topic",
-    "quarantined_messages": "topic",
-}
+#: Marts that a rebuild must give again.
+REBUILT = (
+    "change_events",
+    "latest_state",
+    "row_history",
+    "ddl_events",
+    "message_ledger",
+    "quarantined_messages",
+)
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,7 @@ class Outcome:
     project: Project
     delivered: list[Delivered]
     latest_state: comparison.ByTable
+    row_history: comparison.ByTable
     events: dict[tuple[str, str], int]
     ledger: list[dict[str, Any]]
     #: Mart -> its rows as JSON texts.
@@ -101,8 +103,12 @@ def outcome(request: pytest.FixtureRequest, project: Project) -> Iterator[Outcom
         "select source_format, table_id, row_key, to_json(`row`) as `row`, row_count"
         " from marts.latest_state"
     )
+    versions = project.rows(
+        "select source_format, table_id, row_key, to_json(`row`) as `row`, row_count,"
+        " valid_from, valid_to, is_current from marts.row_history order by row_history.sequence"
+    )
     counted = project.rows(
-        "select source_format, table_id, count(distinct event_id) as events, count(*) as records"
+        "select source_format, table_id, count(*) as events"
         " from marts.change_events group by source_format, table_id"
     )
     ledger = project.rows("select * from marts.message_ledger")
@@ -112,7 +118,8 @@ def outcome(request: pytest.FixtureRequest, project: Project) -> Iterator[Outcom
         project,
         delivered,
         comparison.by_table(states),
-        {(row["source_format"], row["table_id"]): row["records"] for row in counted},
+        comparison.by_table(versions),
+        {(row["source_format"], row["table_id"]): row["events"] for row in counted},
         ledger,
         after_runs,
         {mart: _texts(project, mart) for mart in REBUILT},
@@ -126,6 +133,18 @@ def test_the_state_is_what_the_database_holds(outcome: Outcome, source_format: s
         difference
         for delivered in outcome.of(source_format)
         for difference in comparison.state_differences(delivered.history, outcome.latest_state)
+    ]
+    _fail_on(differences, outcome)
+
+
+@pytest.mark.parametrize("source_format", SOURCE_FORMATS)
+def test_the_history_is_what_the_database_went_through(
+    outcome: Outcome, source_format: str
+) -> None:
+    differences = [
+        difference
+        for delivered in outcome.of(source_format)
+        for difference in comparison.history_differences(delivered.history, outcome.row_history)
     ]
     _fail_on(differences, outcome)
 

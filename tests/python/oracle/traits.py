@@ -26,9 +26,6 @@ EQUAL_TIMES = "equal times"
 #: A row without any value.
 EMPTY_ROW = "empty row"
 
-#: TODO: left out until the fold can tell which of two rows under one key an event takes away.
-NOT_DRAWN = {KEY_SWAP: "the later of the two removals takes the row that had just come"}
-
 # -- how a row is known --------------------------------------------------------------------------
 
 BY_MESSAGE = "key columns that the message names"
@@ -69,7 +66,7 @@ class Traits:
     per_message: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
     def has(self, feature: str) -> bool:
-        return feature not in self.lacks and feature not in NOT_DRAWN
+        return feature not in self.lacks
 
 
 _BOTH = (True, False)
@@ -191,7 +188,6 @@ TRAITS = {
 
 #: What a keyless table may not go through, in any format -> why.
 KEYLESS_LACKS = {
-    KEY_SWAP: "there is no key",
     UNAVAILABLE: "a row is known by its whole image",
     ADD_COLUMN: "a row is known by its whole image, which changes without a message",
     DROP_COLUMN: "a row is known by its whole image, which changes without a message",
