@@ -233,7 +233,8 @@ def _grouped(rows: Iterable[dict[str, Any]]) -> Mapping[tuple[str, str], list[di
 
 def _moves(case: Case, name: str) -> bool:
     _, before, after = case.changes[name]
-    return any(before[column] != after[column] for column in case.key or COLUMNS)
+    # A keyless row is taken away and put back, changed or not.
+    return not case.key or any(before[column] != after[column] for column in case.key)
 
 
 def _deliveries(source_format: str) -> list[list[Landed]]:
