@@ -331,10 +331,15 @@ class _Script:
         return {name: self._random.choice(TYPES) for name in chosen if name not in table.key}
 
     def _has(self, feature: str, table: SourceTable) -> bool:
-        if feature == KEY_SWAP and (not table.key or self._kind_of_source == "MySQL"):
+        if feature == KEY_SWAP and not self._may_swap_keys(table):
             return False
         lacks = KEYLESS_LACKS if table.is_keyless else {}
         return self._traits.has(feature) and feature not in lacks
+
+    def _may_swap_keys(self, table: SourceTable) -> bool:
+        """A swap is one as long as something tells that its changes are of one transaction."""
+        is_told = self._traits.tells_transactions or self._is_coarse
+        return bool(table.key) and is_told and self._kind_of_source != "MySQL"
 
     # -- rows --------------------------------------------------------------------------------
 

@@ -56,6 +56,8 @@ class Traits:
     leaves_out_nulls: bool = False
     #: The step of its clock, in milliseconds.
     clock: int = 1
+    #: Messages name their transaction.
+    tells_transactions: bool = True
     #: Rows of the full load have no time.
     is_full_load_timeless: bool = False
     #: A table has a topic of its own.
@@ -94,6 +96,7 @@ TRAITS = {
     "dataworks_json": Traits(
         known_by=(BY_MESSAGE, BY_SETTING, BY_HIDDEN_COLUMN, BY_ITSELF),
         lacks={},
+        tells_transactions=False,
         is_full_load_timeless=True,
         set_up={"db_type": ("MySQL", "Oracle", "PostgreSQL")},
         per_message={"split_updates": _BOTH},
@@ -172,6 +175,7 @@ TRAITS = {
             DROP_COLUMN: "a topic keeps the columns it was made with",
             UNAVAILABLE: _IMAGES_ARE_WHOLE,
         },
+        tells_transactions=False,
         is_full_load_timeless=True,
         has_topic_per_table=True,
         set_up={"dialect": datahub_tuple.DIALECTS},
@@ -180,6 +184,7 @@ TRAITS = {
         known_by=(BY_MESSAGE, BY_SETTING, BY_HIDDEN_COLUMN, BY_ITSELF),
         lacks={},
         has_schemas=True,
+        tells_transactions=False,
         is_full_load_timeless=True,
         set_up={"db_type": ("PostgreSQL", "Oracle", "MySQL")},
         per_message={"split_updates": _BOTH, "update_op": ("UPDATE", "UPDATE_AFTER")},
