@@ -64,3 +64,18 @@ def spark(spark_target: dict[str, Any], spark_home: Path) -> Iterator[SparkSessi
         os.chdir(folder)
     yield session
     close_session()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What random tests drew, also where all of them passed: seeds repeat them."""
+    drawn = {
+        line
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        for title, text in getattr(report, "sections", ())
+        if title == "Captured stdout setup"
+        for line in text.splitlines()
+        if line.startswith("oracle: ")
+    }
+    for line in sorted(drawn):
+        terminalreporter.write_line(line)

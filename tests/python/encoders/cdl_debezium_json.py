@@ -38,6 +38,8 @@ def encode(
     with_schema: bool = True,
     full_before: bool = False,
     snapshot_as_insert: bool = False,
+    snapshot_flag: str = "true",
+    with_snapshot_lsn: bool = True,
 ) -> list[Message]:
     """Row changes, TRUNCATE and heartbeats; a tombstone follows each delete of a keyed row.
 
@@ -47,10 +49,15 @@ def encode(
     `full_before`: the source logs whole rows (REPLICA IDENTITY FULL), else an
     update has no row before and a delete only its key.
     `snapshot_as_insert`: rows of the snapshot are `c`, not `r`.
+    `snapshot_flag`: what `source.snapshot` says of them.
+    `with_snapshot_lsn` false: they have no log position.
     """
     match change:
         case RowChange():
-            messages = _row_messages(change, full_before, snapshot_as_insert)
+            messages = _row_messages(change, full_before)
+            if change.kind == SNAPSHOT:
+                op = "c" if snapshot_as_insert else "r"
+                _mark_snapshot(messages, op, snapshot_flag, with_snapshot_lsn)
         case Ddl("truncate", table, place):
             messages = [(None, _payload("t", table, place))]
         case Heartbeat(place):
@@ -76,7 +83,7 @@ def encode(
 
 
 def _row_messages(
-    change: RowChange, full_before: bool, snapshot_as_insert: bool
+    change: RowChange, full_before: bool
 ) -> list[tuple[Row | None, dict[str, Any] | None]]:
     """(record key, payload) of each message; a payload of None is a tombstone."""
     table, place = change.table, change.place
@@ -93,14 +100,21 @@ def _row_messages(
         return deletion
     if change.is_key_change:
         return [*deletion, (key, _payload("c", table, place, after=after, unique=key))]
-    op, snapshot = _OPS[change.kind], "false"
-    if change.kind == SNAPSHOT:
-        op, snapshot = ("c" if snapshot_as_insert else "r"), "true"
-    elif change.kind == UPDATE and not full_before:
+    if change.kind == UPDATE and not full_before:
         before = None
-    payload = _payload(op, table, place, before=before, after=after, unique=key)
-    payload["source"]["snapshot"] = snapshot
-    return [(key, payload)]
+    return [
+        (key, _payload(_OPS[change.kind], table, place, before=before, after=after, unique=key))
+    ]
+
+
+def _mark_snapshot(
+    messages: list[tuple[Row | None, dict[str, Any] | None]], op: str, flag: str, with_lsn: bool
+) -> None:
+    [(_, payload)] = messages
+    payload["op"] = op
+    payload["source"]["snapshot"] = flag
+    if not with_lsn:
+        payload["source"]["lsn"] = None
 
 
 def _before(change: RowChange, full_before: bool) -> dict[str, Any] | None:

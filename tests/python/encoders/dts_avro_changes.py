@@ -23,20 +23,30 @@ from tests.python.encoders.changes import (
 
 _OPERATIONS = {INSERT: "INSERT", UPDATE: "UPDATE", DELETE: "DELETE", SNAPSHOT: "INIT"}
 _TRANSACTION_OPERATIONS = {"begin": "BEGIN", "commit": "COMMIT", "rollback": "ROLLBACK"}
+#: Charset of a database -> Python's name of it.
+_ENCODINGS = {"utf8mb4": "utf-8", "gbk": "gbk", "latin1": "cp1252"}
 
 
-def encode(change: Change, *, with_born_timestamp: bool = False) -> list[Message]:
+def encode(
+    change: Change,
+    *,
+    with_born_timestamp: bool = False,
+    charset: str = "utf8mb4",
+    source_type: str = "MySQL",
+) -> list[Message]:
     """All kinds of changes.
 
     `with_born_timestamp`: as newer producers write it, with one more member at the end.
+    `charset`: of the texts, as far as it has their characters; the rest is utf8mb4.
+    `source_type`: the kind of database.
     """
     match change:
         case RowChange(kind, table, place):
             record = dts_avro.row(
                 _OPERATIONS[kind],
                 _object_name(table),
-                before=_image(change.before, change.unavailable),
-                after=_image(change.after, change.unavailable),
+                before=_image(change.before, change.unavailable, charset),
+                after=_image(change.after, change.unavailable, charset),
                 key=table.key,
                 **_members(place),
             )
@@ -50,7 +60,7 @@ def encode(change: Change, *, with_born_timestamp: bool = False) -> list[Message
         case _:
             return []
     born_timestamp = place.made_at if with_born_timestamp else None
-    return [Message(dts_avro.encode(record, born_timestamp))]
+    return [Message(dts_avro.encode(record | {"sourceType": source_type}, born_timestamp))]
 
 
 def _members(place: Place) -> dict[str, Any]:
@@ -71,7 +81,20 @@ def _object_name(table: Table) -> str:
     return ".".join(name.replace(".", "\\u002E") for name in names if name)
 
 
-def _image(row: Row | None, unavailable: frozenset[str]) -> dict[str, Any] | None:
+def _image(row: Row | None, unavailable: frozenset[str], charset: str) -> dict[str, Any] | None:
     if row is None:
         return None
-    return {name: dts_avro.NONE if name in unavailable else row[name] for name in row}
+    return {
+        name: dts_avro.NONE if name in unavailable else _written(value, charset)
+        for name, value in row.items()
+    }
+
+
+def _written(value: Any, charset: str) -> Any:
+    if not isinstance(value, str):
+        return value
+    encoding = _ENCODINGS[charset]
+    try:
+        return dts_avro.character(value.encode(encoding), charset)
+    except UnicodeEncodeError:
+        return dts_avro.character(value)

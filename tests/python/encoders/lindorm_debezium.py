@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tests.python.encoders import connect
 from tests.python.encoders.changes import (
     DELETE,
@@ -21,11 +19,18 @@ from tests.python.encoders.changes import (
 _OPS = {INSERT: "c", UPDATE: "u", DELETE: "d", SNAPSHOT: "r"}
 
 
-def encode(change: Change, *, with_schema: bool = True, with_key: bool = True) -> list[Message]:
+def encode(
+    change: Change,
+    *,
+    with_schema: bool = True,
+    with_key: bool = True,
+    with_key_schema: bool = False,
+) -> list[Message]:
     """Row changes only.  Rows are sparse: a NULL is a column that is not there.
 
     `with_schema` false: from a converter that writes no schemas.
     `with_key` false: the record key is null.
+    `with_key_schema`: the record key is `{schema, payload}`.
     """
     if not isinstance(change, RowChange):
         return []
@@ -58,7 +63,9 @@ def encode(change: Change, *, with_schema: bool = True, with_key: bool = True) -
         ),
     ]
     message = connect.enveloped(payload, schema_fields) if with_schema else payload
-    return [Message(json_bytes(message), _record_key(change) if with_key else None)]
+    return [
+        Message(json_bytes(message), _record_key(change, with_key_schema) if with_key else None)
+    ]
 
 
 def _sparse(row: Row | None) -> Row | None:
@@ -72,6 +79,10 @@ def _loses_columns_only(before: Row | None, after: Row | None) -> bool:
     return before is not None and after is not None and after.items() < before.items()
 
 
-def _record_key(change: RowChange) -> bytes | None:
-    key: dict[str, Any] | None = key_of(change.table, change.after or change.before)
-    return None if key is None else json_bytes(connect.image(key, change.table, connect.NOTATIONS))
+def _record_key(change: RowChange, with_schema: bool) -> bytes | None:
+    table = change.table
+    key = connect.image(key_of(table, change.after or change.before), table, connect.NOTATIONS)
+    if key is None:
+        return None
+    fields = connect.columns("key", table, connect.NOTATIONS, table.key)["fields"]
+    return json_bytes(connect.enveloped(key, fields) if with_schema else key)

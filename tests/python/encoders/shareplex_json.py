@@ -25,7 +25,7 @@ from tests.python.encoders.changes import (
 
 _SHORT = {INSERT: "ins", UPDATE: "upd", DELETE: "del", SNAPSHOT: "ins"}
 _LONG = {INSERT: "INSERT", UPDATE: "UPDATE", DELETE: "DELETE", SNAPSHOT: "INSERT"}
-_DDL = {"truncate": "TRUNCATE", "drop_column": "DROP COLUMN"}
+_DDL = {"truncate": "TRUNCATE", "drop": "DROP", "drop_column": "DROP COLUMN"}
 
 
 def encode(
@@ -35,7 +35,7 @@ def encode(
     split_updates: bool = False,
     with_rowid: bool = True,
 ) -> list[Message]:
-    """Row changes, TRUNCATE and DROP COLUMN; a row of the full load is an insert as well.
+    """Row changes, TRUNCATE, DROP and DROP COLUMN; a row of the full load is an insert as well.
 
     `long_ops`: INSERT instead of ins.
     `split_updates`: UPDATE BEFORE and UPDATE AFTER, each with its whole row; else one

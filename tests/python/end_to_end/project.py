@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).parents[3]
 LANDED_AT = dt.datetime(2026, 1, 1)
+_SCHEMAS = ("landing", "staging", "intermediate", "marts")
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,12 @@ class Project:
     def __init__(self, spark: SparkSession) -> None:
         self.spark = spark
 
-    def land(self, source_format: str, messages: Iterable[Landed]) -> None:
+    def land(
+        self, source_format: str, messages: Iterable[Landed], landed_at: dt.datetime = LANDED_AT
+    ) -> None:
         """Append to a landing table as somebody's own job would."""
         rows = [
-            (m.topic, m.partition, m.offset, LANDED_AT, _bytes(m.key), _bytes(m.value), LANDED_AT)
+            (m.topic, m.partition, m.offset, landed_at, _bytes(m.key), _bytes(m.value), landed_at)
             for m in messages
         ]
         table = f"landing.{source_format}"
@@ -58,6 +61,17 @@ class Project:
             raise AssertionError(
                 "\n".join([f"dbt {' '.join(arguments)} failed", *failures, str(result.exception)])
             )
+
+    def empty(self) -> None:
+        """Drop every table and view, and make the landing tables anew."""
+        for schema in _SCHEMAS:
+            if not self.spark.catalog.databaseExists(schema):
+                continue
+            for view in self.rows(f"show views in {schema}"):
+                self.spark.sql(f"drop view {schema}.{view['viewName']}")
+            for table in self.rows(f"show tables in {schema}"):
+                self.spark.sql(f"drop table {schema}.{table['tableName']} purge")
+        self.dbt("run-operation", "create_landing_tables")
 
     def rows(self, sql: str) -> list[dict[str, Any]]:
         """The rows of a query as plain dicts."""

@@ -48,9 +48,13 @@ IN_FORMAT = {
 
 #: The encoders' variants, one by one; the samples mix them.
 VARIANTS: dict[str, list[dict[str, Any]]] = {
-    "lindorm_debezium": [{"with_schema": False}, {"with_key": False}],
+    "lindorm_debezium": [{"with_schema": False}, {"with_key": False}, {"with_key_schema": True}],
     "dataworks_json": [{"split_updates": True}, {"split_updates": False, "db_type": "Oracle"}],
-    "dts_avro": [{"with_born_timestamp": True}, {"with_born_timestamp": False}],
+    "dts_avro": [
+        {"with_born_timestamp": True},
+        {"charset": "gbk", "source_type": "Oracle"},
+        {"charset": "latin1"},
+    ],
     "shareplex_json": [
         {"long_ops": True},
         {"split_updates": True},
@@ -71,6 +75,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"with_schema": False},
         {"full_before": True, "snapshot_as_insert": True},
         {"full_before": True, "with_schema": False},
+        {"snapshot_flag": "first", "with_snapshot_lsn": False},
     ],
     "datahub_tuple": [{"dialect": dialect} for dialect in datahub_tuple.DIALECTS],
     "datahub_blob": [{"split_updates": False}, {"update_op": "UPDATE_AFTER"}],

@@ -1,0 +1,284 @@
+"""The halves of a split update may land in different runs, in either order, and more than once."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from tests.python.encoders import datahub_tuple, dataworks_json, shareplex_json
+from tests.python.encoders.changes import (
+    DELETE,
+    INSERT,
+    UPDATE,
+    Message,
+    Place,
+    Row,
+    RowChange,
+    Table,
+)
+from tests.python.end_to_end.project import Landed, Project
+
+RUNS = 3
+COLUMNS = {"id": "long", "status": "text"}
+KEYED, KEYLESS = ("id",), ()
+
+BEFORE, AFTER = "half before", "half after"
+
+
+@dataclass(frozen=True)
+class Case:
+    """Changes of one table, and for each run the messages that it lands, by what they tell."""
+
+    name: str
+    key: tuple[str, ...]
+    #: What is changed: name -> (kind, row before, row after), in the order of the log.
+    changes: dict[str, tuple[str, Row | None, Row | None]]
+    #: For each run the messages: the change's name, for an update with the half.
+    runs: list[list[str]]
+    #: The table's rows in the end.
+    rows: list[Row]
+    #: Updates: name -> row before, null where its half has not landed.
+    befores: dict[str, Row | None] = field(default_factory=dict)
+    waiting_halves: int = 0
+
+
+def row(id_: int, status: str) -> Row:
+    return {"id": id_, "status": status}
+
+
+def update(before: Row, after: Row) -> dict[str, tuple[str, Row, Row]]:
+    return {"created": (INSERT, None, before), "changed": (UPDATE, before, after)}
+
+
+NEW, PAID, MOVED = row(1, "new"), row(1, "paid"), row(2, "paid")
+FIRST_HALF, SECOND_HALF = f"changed, {BEFORE}", f"changed, {AFTER}"
+SPLIT = {
+    "before_first": [["created", FIRST_HALF], [SECOND_HALF], []],
+    "after_first": [["created", SECOND_HALF], [FIRST_HALF], []],
+    "after_first_of_all": [[SECOND_HALF], ["created"], [FIRST_HALF]],
+    "before_first_of_all": [[FIRST_HALF], [SECOND_HALF], ["created"]],
+    "with_a_run_between": [["created", SECOND_HALF], [], [FIRST_HALF]],
+    "before_redelivered": [["created", FIRST_HALF], [FIRST_HALF, SECOND_HALF], [FIRST_HALF]],
+    "after_redelivered": [["created", SECOND_HALF], [FIRST_HALF, SECOND_HALF], [SECOND_HALF]],
+    "all_redelivered": [
+        ["created", SECOND_HALF],
+        [FIRST_HALF, SECOND_HALF, "created"],
+        [FIRST_HALF, SECOND_HALF],
+    ],
+}
+
+CASES = [
+    *(
+        Case(f"{kind}_{name}", key, update(before, after), runs, [after], {"changed": before})
+        for kind, key, before, after in (
+            ("same_key", KEYED, NEW, PAID),
+            ("key_change", KEYED, NEW, MOVED),
+            ("keyless", KEYLESS, NEW, PAID),
+            ("keyless_unchanged", KEYLESS, NEW, NEW),
+        )
+        for name, runs in SPLIT.items()
+    ),
+    Case(
+        "a_half_that_waits",
+        KEYED,
+        update(NEW, PAID),
+        [["created"], [FIRST_HALF], []],
+        rows=[NEW],
+        waiting_halves=1,
+    ),
+    Case(
+        "a_half_without_its_before",
+        KEYED,
+        update(NEW, PAID),
+        [["created"], [SECOND_HALF], []],
+        rows=[PAID],
+        befores={"changed": None},
+    ),
+    Case(
+        "an_old_key_taken_again_before_its_half_lands",
+        KEYED,
+        {**update(NEW, MOVED), "taken": (INSERT, None, row(1, "next"))},
+        [["created", SECOND_HALF], ["taken"], [FIRST_HALF]],
+        rows=[row(1, "next"), MOVED],
+        befores={"changed": NEW},
+    ),
+    Case(
+        "deleted_under_its_new_key_before_the_half_lands",
+        KEYED,
+        {**update(NEW, MOVED), "deleted": (DELETE, MOVED, None)},
+        [["created", SECOND_HALF], ["deleted"], [FIRST_HALF]],
+        rows=[],
+        befores={"changed": NEW},
+    ),
+    Case(
+        "there_and_back",
+        KEYED,
+        {**update(NEW, MOVED), "back": (UPDATE, MOVED, PAID)},
+        [["created", f"back, {AFTER}"], [SECOND_HALF, f"back, {BEFORE}"], [FIRST_HALF]],
+        rows=[PAID],
+        befores={"changed": NEW, "back": MOVED},
+    ),
+    Case(
+        "equal_keyless_rows_of_which_one_changes",
+        KEYLESS,
+        {"equal": (INSERT, None, NEW), **update(NEW, PAID)},
+        [["equal", SECOND_HALF], ["created"], [FIRST_HALF]],
+        rows=[NEW, PAID],
+        befores={"changed": NEW},
+    ),
+]
+
+#: Formats that split updates -> their encoder, its options, and how their table ids begin.
+FORMATS: dict[str, tuple[Any, dict[str, Any], str]] = {
+    "dataworks_json": (dataworks_json.encode, {"split_updates": True}, "halves."),
+    "shareplex_json": (
+        shareplex_json.encode,
+        {"split_updates": True, "long_ops": True, "with_rowid": False},
+        "halves.",
+    ),
+    "datahub_tuple": (datahub_tuple.encode, {}, ""),
+}
+
+
+@dataclass(frozen=True)
+class Marts:
+    """What the marts hold: (format, table or topic) -> rows."""
+
+    states: Mapping[tuple[str, str], list[dict[str, Any]]]
+    updates: Mapping[tuple[str, str], list[dict[str, Any]]]
+    ledger: Mapping[tuple[str, str], list[dict[str, Any]]]
+
+
+@pytest.fixture(scope="module")
+def marts(project: Project) -> Marts:
+    """After all cases went through the project in three runs, in all formats."""
+    # A tuple topic and SharePlex don't tell the key.
+    keys = {
+        source_format: {
+            _table_id(source_format, case): list(case.key) for case in CASES if case.key
+        }
+        for source_format in ("shareplex_json", "datahub_tuple")
+    }
+    deliveries = {source_format: _deliveries(source_format) for source_format in FORMATS}
+    for run in range(RUNS):
+        for source_format, runs in deliveries.items():
+            project.land(source_format, runs[run])
+        project.dbt("run", "--vars", json.dumps({"key_columns": keys}))
+    return Marts(
+        _grouped(
+            project.rows(
+                "select source_format, table_id as name, to_json(`row`) as `row`, row_count"
+                " from marts.latest_state"
+            )
+        ),
+        _grouped(
+            project.rows(
+                "select source_format, table_id as name, to_json(before) as before,"
+                " previous_row_key is not null as moves"
+                " from marts.change_events where op = 'update' order by sequence"
+            )
+        ),
+        _grouped(
+            project.rows(
+                "select source_format, topic as name, pending_update_before, rejected, landed"
+                " from marts.message_ledger"
+            )
+        ),
+    )
+
+
+@pytest.fixture(params=FORMATS)
+def source_format(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_the_rows_are_those_of_the_table(marts: Marts, source_format: str, case: Case) -> None:
+    states = marts.states.get((source_format, _table_id(source_format, case)), [])
+    rows = [_plain(json.loads(state["row"])) for state in states for _ in range(state["row_count"])]
+    assert sorted(rows, key=_sorting) == sorted(map(_plain, case.rows), key=_sorting)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_an_update_is_one_event(marts: Marts, source_format: str, case: Case) -> None:
+    updates = marts.updates.get((source_format, _table_id(source_format, case)), [])
+    found = [update["before"] and _plain(json.loads(update["before"])) for update in updates]
+    assert found == [before and _plain(before) for before in case.befores.values()]
+    assert [update["moves"] for update in updates] == [
+        before is not None and _moves(case, name) for name, before in case.befores.items()
+    ]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_the_ledger_counts_halves_that_wait(marts: Marts, source_format: str, case: Case) -> None:
+    [entry] = marts.ledger[source_format, _topic(case)]
+    assert entry == {
+        "pending_update_before": case.waiting_halves,
+        "rejected": 0,
+        "landed": sum(map(len, case.runs)),
+    }
+
+
+def _grouped(rows: Iterable[dict[str, Any]]) -> Mapping[tuple[str, str], list[dict[str, Any]]]:
+    grouped = defaultdict(list)
+    for row_ in rows:
+        grouped[row_.pop("source_format"), row_.pop("name")].append(row_)
+    return grouped
+
+
+def _moves(case: Case, name: str) -> bool:
+    _, before, after = case.changes[name]
+    # A keyless row is taken away and put back, changed or not.
+    return not case.key or any(before[column] != after[column] for column in case.key)
+
+
+def _deliveries(source_format: str) -> list[list[Landed]]:
+    """Run -> messages; a message that comes again has an offset of its own."""
+    runs: list[list[Landed]] = [[] for _ in range(RUNS)]
+    for case in CASES:
+        messages = _messages(source_format, case)
+        offset = 0
+        for run, names in enumerate(case.runs):
+            for name in names:
+                message = messages[name]
+                runs[run].append(Landed(_topic(case), offset, message.value, message.key))
+                offset += 1
+    return runs
+
+
+def _messages(source_format: str, case: Case) -> dict[str, Message]:
+    """What a message tells -> the message."""
+    encode, options, _ = FORMATS[source_format]
+    table = Table(_table_name(source_format, case), COLUMNS, case.key, "halves")
+    messages: dict[str, Message] = {}
+    for number, (name, (kind, before, after)) in enumerate(case.changes.items(), start=1):
+        place = Place(1_709_280_000_000_000_000 + number, 1_709_280_000_000 + number, str(number))
+        told = encode(RowChange(kind, table, place, before, after), **options)
+        names = [f"{name}, {BEFORE}", f"{name}, {AFTER}"] if kind == UPDATE else [name]
+        messages |= dict(zip(names, told, strict=True))
+    return messages
+
+
+def _table_name(source_format: str, case: Case) -> str:
+    return f"{source_format}_{case.name}"
+
+
+def _table_id(source_format: str, case: Case) -> str:
+    return FORMATS[source_format][2] + _table_name(source_format, case)
+
+
+def _topic(case: Case) -> str:
+    return f"halves.{case.name}"
+
+
+def _plain(columns: Row) -> dict[str, Any]:
+    return {name: str(value) for name, value in columns.items()}
+
+
+def _sorting(columns: dict[str, Any]) -> Iterable[Any]:
+    return sorted(columns.items())

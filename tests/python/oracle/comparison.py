@@ -1,0 +1,306 @@
+"""What a database held against what the marts hold, and words for the difference."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tests.python.encoders.changes import (
+    SNAPSHOT,
+    Change,
+    Ddl,
+    RowChange,
+    instant,
+    one_by_one,
+)
+from tests.python.oracle.carriers import Delivered
+from tests.python.oracle.database import SourceTable, Stored, row_id
+from tests.python.oracle.histories import History
+from tests.python.oracle.traits import BY_ADDRESS
+from tests.python.oracle.values import parsed_row, reader
+
+MartRow = dict[str, Any]
+#: (format, table_id) -> rows of a mart.
+ByTable = Mapping[tuple[str, str], list[MartRow]]
+
+_NOT_TOLD = "(not told)"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where a mart is not as the database."""
+
+    history: History
+    table_id: str
+    #: The row's, as the mart spells it where it knows it.
+    key: str
+    what: str
+    expected: Any
+    found: Any
+
+    def __str__(self) -> str:
+        return "\n    ".join(
+            [
+                f"{self.history.name}, table {self.table_id}, key {self.key}: {self.what}",
+                f"expected {self.expected!r}",
+                f"found    {self.found!r}",
+            ]
+        )
+
+
+def by_table(rows: Iterable[MartRow]) -> ByTable:
+    grouped: dict[tuple[str, str], list[MartRow]] = defaultdict(list)
+    for row in rows:
+        grouped[row["source_format"], row["table_id"]].append(row)
+    return grouped
+
+
+# -- state ---------------------------------------------------------------------------------------
+
+
+def state_differences(history: History, latest_state: ByTable) -> list[Difference]:
+    """`select * from t` of each table against the rows of `latest_state`."""
+    differences = []
+    for name, table in history.tables.items():
+        table_id = history.table_id(table)
+        found = latest_state.get((history.source_format, table_id), [])
+        rows = _Rows(history, table, table_id)
+        compare = rows.as_multiset if table.is_keyless else rows.by_identity
+        differences += compare(history.stored[name], found)
+    return differences
+
+
+# -- history -------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Version:
+    """A row from one change to the next."""
+
+    change: RowChange
+    valid_from: dt.datetime | None
+    valid_to: dt.datetime | None = None
+    is_current: bool = True
+
+    def end(self, at: dt.datetime | None) -> None:
+        if self.is_current:
+            self.valid_to, self.is_current = at, False
+
+
+def history_differences(history: History, row_history: ByTable) -> list[Difference]:
+    """Each version that a row has had, with its times, against `row_history`, in its order.
+
+    Of a keyless table only the rows that are open: it has no versions of a row.
+    """
+    versions = _versions(history)
+    differences = []
+    for name, table in history.tables.items():
+        table_id = history.table_id(table)
+        found = row_history.get((history.source_format, table_id), [])
+        rows = _Rows(history, table, table_id)
+        if table.is_keyless:
+            current = [version for version in found if version["is_current"]]
+            differences += rows.as_multiset(history.stored[name], current)
+        else:
+            differences += rows.versions(versions[name], found)
+    return differences
+
+
+def _versions(history: History) -> dict[str, dict[Any, list[_Version]]]:
+    """Table -> identity of a row -> its versions, in the order of the log."""
+    tables: dict[str, dict[Any, list[_Version]]] = {name: {} for name in history.tables}
+    #: (table, address) -> the row's last version, under whatever key.
+    last: dict[tuple[str, str | None], _Version] = {}
+    for change in one_by_one(history.log):
+        at = _event_at(history, change)
+        if isinstance(change, Ddl) and change.kind in ("truncate", "drop"):
+            for versions in tables[change.table.name].values():
+                versions[-1].end(at)
+        if not isinstance(change, RowChange):
+            continue
+        row = (change.table.name, change.row_id)
+        if change.before is not None:
+            last[row].end(at)
+        if change.after is not None:
+            identity = history.tables[change.table.name].identity(change.after, change.row_id)
+            versions = tables[change.table.name].setdefault(identity, [])
+            if versions:
+                # In a swap another row still holds the key.
+                versions[-1].end(at)
+            last[row] = _Version(change, at)
+            versions.append(last[row])
+    return tables
+
+
+def _event_at(history: History, change: Change) -> dt.datetime | None:
+    """The time of a change by the clock of its log."""
+    traits = history.traits
+    is_loaded = isinstance(change, RowChange) and change.kind == SNAPSHOT
+    if is_loaded and traits.is_full_load_timeless:
+        return None
+    made_at = change.place.made_at
+    return instant(made_at // traits.clock * traits.clock)
+
+
+# -- rows ----------------------------------------------------------------------------------------
+
+
+class _Rows:
+    """The comparison of one table's rows."""
+
+    def __init__(self, history: History, table: SourceTable, table_id: str) -> None:
+        self._history = history
+        self._table = table
+        self._table_id = table_id
+        self._types = table.told().columns
+        self._readers = reader(history.source_format)
+
+    def by_identity(self, stored: list[Stored], found: list[MartRow]) -> list[Difference]:
+        expected = {
+            self._table.identity(self._table.told_row(row), row_id(row[0])): row for row in stored
+        }
+        differences = []
+        states: dict[Any, MartRow] = {}
+        for state in found:
+            identity = self._identity(state)
+            if identity in states:
+                differences.append(self._difference(state["row_key"], "rows", 1, 2))
+            states[identity] = state
+        for identity in expected.keys() | states.keys():
+            if identity not in states:
+                row = self._table.told_row(expected[identity])
+                differences.append(self._difference(identity, "row", row, None))
+            elif identity not in expected:
+                state = states[identity]
+                differences.append(self._difference(state["row_key"], "row", None, state["row"]))
+            else:
+                row = self._table.told_row(expected[identity])
+                differences += self._in_columns(states[identity], row, self._types)
+        return differences
+
+    def as_multiset(self, stored: list[Stored], found: list[MartRow]) -> list[Difference]:
+        expected = Counter(self._comparable(self._table.told_row(row)) for row in stored)
+        states: Counter[Any] = Counter()
+        for state in found:
+            row = self._read(parsed_row(state["row"]), self._types)
+            states[self._comparable(row)] += state["row_count"]
+        if expected == states:
+            return []
+        return [self._difference("*", "equal rows", expected - states, states - expected)]
+
+    def versions(
+        self, expected: Mapping[Any, list[_Version]], found: list[MartRow]
+    ) -> list[Difference]:
+        states: dict[Any, list[MartRow]] = defaultdict(list)
+        for state in found:
+            states[self._identity(state)].append(state)
+        differences = []
+        for identity in expected.keys() | states.keys():
+            ours, theirs = states.get(identity, []), expected.get(identity, [])
+            found_times = [(v["valid_from"], v["valid_to"], v["is_current"]) for v in ours]
+            times = [(v.valid_from, v.valid_to, v.is_current) for v in theirs]
+            if found_times != times:
+                key = ours[0]["row_key"] if ours else identity
+                differences.append(self._difference(key, "versions", times, found_times))
+                continue
+            for version, state in zip(theirs, ours, strict=True):
+                if not version.is_current:
+                    change = version.change
+                    differences += self._in_columns(state, change.after, change.table.columns)
+        return differences
+
+    def _in_columns(
+        self, state: MartRow, expected: Mapping[str, Any], types: Mapping[str, str]
+    ) -> list[Difference]:
+        found = self._read(parsed_row(state["row"]), types)
+        differences = []
+        if state["row_count"] != 1:
+            differences.append(
+                self._difference(state["row_key"], "row_count", 1, state["row_count"])
+            )
+        for name in expected.keys() | found.keys():
+            ours = found.get(name, _NOT_TOLD)
+            theirs = expected.get(name, "(no such column)")
+            if ours == _NOT_TOLD and theirs is None and self._may_be_untold(name):
+                continue
+            if ours != theirs:
+                differences.append(
+                    self._difference(state["row_key"], f"column {name}", theirs, ours)
+                )
+        return differences
+
+    def _may_be_untold(self, name: str) -> bool:
+        """Rows from before a column was added have no message with it."""
+        return self._history.traits.leaves_out_nulls or name in self._table.added
+
+    def _identity(self, state: MartRow) -> Any:
+        key = parsed_row(state["row_key"])
+        if self._table.known_by == BY_ADDRESS:
+            return (key["rowid"],)
+        return tuple(self._read(key, self._types).values())
+
+    def _read(self, row: Mapping[str, Any], types: Mapping[str, str]) -> dict[str, Any]:
+        """The values of a row as the database has them; a column that it lacks stays as it is."""
+        return {
+            name: value if value is None or name not in types else self._readers[types[name]](value)
+            for name, value in row.items()
+        }
+
+    def _comparable(self, row: Mapping[str, Any]) -> Any:
+        if self._history.traits.leaves_out_nulls:
+            row = {name: value for name, value in row.items() if value is not None}
+        return frozenset(row.items())
+
+    def _difference(self, key: Any, what: str, expected: Any, found: Any) -> Difference:
+        return Difference(self._history, self._table_id, str(key), what, expected, found)
+
+
+# -- events --------------------------------------------------------------------------------------
+
+
+def event_differences(
+    history: History, change_events: Mapping[tuple[str, str], int]
+) -> list[Difference]:
+    """How many changes of rows a table has had, however often they were delivered."""
+    expected: Counter[str] = Counter()
+    for change in one_by_one(history.log):
+        if isinstance(change, RowChange):
+            is_split = history.traits.splits_key_changes and change.is_key_change
+            expected[change.table.name] += 2 if is_split else 1
+    differences = []
+    for name, table in history.tables.items():
+        table_id = history.table_id(table)
+        found = change_events.get((history.source_format, table_id), 0)
+        if found != expected[name]:
+            differences.append(
+                Difference(history, table_id, "*", "number of events", expected[name], found)
+            )
+    return differences
+
+
+def ledger_differences(delivered: Delivered, ledger: Iterable[MartRow]) -> list[Difference]:
+    """Every message that landed is accounted for, the bad ones as rejected, none is waiting."""
+    topics = {topic for topic, _, _ in delivered.told}
+    found: Counter[str] = Counter()
+    for entry in ledger:
+        if entry["topic"] in topics:
+            found.update({name: entry[name] for name in _COUNTS})
+    read = sum(found[name] for name in _KINDS)
+    checks = (
+        ("messages landed", delivered.messages, found["landed"]),
+        ("messages accounted for", delivered.messages, read),
+        ("messages rejected", delivered.bad_messages, found["rejected"]),
+        ("halves of updates that wait for the other", 0, found["pending_update_before"]),
+    )
+    return [
+        Difference(delivered.history, "*", "*", what, expected, count)
+        for what, expected, count in checks
+        if expected != count
+    ]
+
+
+_KINDS = ("change", "update_before", "ddl", "transaction", "heartbeat", "tombstone", "rejected")
+_COUNTS = ("landed", *_KINDS, "pending_update_before")

@@ -1,0 +1,406 @@
+"""Random histories of a database: what happens in it, as far as a format has words for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+from tests.python.encoders import datahub_tuple
+from tests.python.encoders.changes import DELETE, TYPES, UPDATE, Change
+from tests.python.oracle.database import Row, SourceDatabase, SourceTable, Stored, Unlogged
+from tests.python.oracle.traits import (
+    ADD_COLUMN,
+    BY_HIDDEN_COLUMN,
+    BY_ITSELF,
+    DROP_COLUMN,
+    DROP_TABLE,
+    EMPTY_ROW,
+    EQUAL_TIMES,
+    KEY_CHANGE,
+    KEY_SWAP,
+    KEYLESS_LACKS,
+    TRAITS,
+    TRUNCATE,
+    UNAVAILABLE,
+    Traits,
+)
+from tests.python.oracle.values import STRATEGIES
+
+_COLUMN_NAMES = ("note", "amount", "Größe", 'say "hi"', "a.b", "日本", "it's", "back\\slash")
+_HIDDEN_COLUMNS = {"MySQL": "#alibaba_rds_row_id#", "Oracle": "rowid"}
+#: Few keys, so that they come back.
+_KEY_POOLS: dict[str, tuple[Any, ...]] = {
+    "long": (1, 2, 3, 4, 2**53, 2**53 + 1, 2**63 - 1, -1),
+    "text": ("a", "A", "1", 'q"uote', "ключ", "one\u2028two", "🎁", "back\\slash"),
+}
+_LARGE_OBJECTS = ("text", "bytes")
+
+
+@dataclass(frozen=True)
+class History:
+    """What happened in one database, and what it held in the end."""
+
+    source_format: str
+    number: int
+    seed: int
+    log: list[Change]
+    tables: dict[str, SourceTable]
+    #: Table -> (address, row) of its rows in the end.
+    stored: dict[str, list[Stored]]
+    #: Positions of the changes that tell first that a column is gone.
+    shape_tellers: set[int]
+    #: Changes of one transaction have one time.
+    is_coarse: bool
+    #: The producer's options.
+    set_up: dict[str, Any]
+    #: For what comes after: how it is told and carried.
+    random: Random
+
+    @property
+    def name(self) -> str:
+        return f"{self.source_format}:{self.number}"
+
+    @property
+    def traits(self) -> Traits:
+        return TRAITS[self.source_format]
+
+    def table_id(self, table: SourceTable) -> str:
+        """As the marts name it."""
+        names = (
+            table.database if self._tells_database else None,
+            table.schema if self.traits.has_schemas else None,
+            table.name,
+        )
+        return ".".join(filter(None, names))
+
+    @property
+    def _tells_database(self) -> bool:
+        if self.source_format == "datahub_tuple":
+            return self.set_up["dialect"] != datahub_tuple.DATAWORKS
+        return self.traits.tells_database
+
+
+#: More than anybody draws: what hypothesis draws for a seed depends on it.
+_MOST = 10_000
+
+
+class _Enough(Exception):
+    """Ends the drawing."""
+
+
+def draw_histories(source_format: str, seed_: int, count: int) -> list[History]:
+    """The same ones for a seed, whatever the count."""
+    drawn: list[History] = []
+
+    @seed(seed_)
+    @settings(
+        max_examples=_MOST,
+        phases=[Phase.generate],
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(
+        pools=st.fixed_dictionaries(
+            {
+                type_: st.lists(strategy, min_size=3, max_size=8)
+                for type_, strategy in STRATEGIES.items()
+            }
+        )
+    )
+    def draw(pools: dict[str, list[Any]]) -> None:
+        if len(drawn) == count:
+            raise _Enough
+        number = len(drawn) + 1
+        random = Random(f"{seed_}:{source_format}:{number}")
+        drawn.append(_Script(source_format, number, seed_, pools, random).play())
+
+    with suppress(_Enough):
+        draw()
+    return drawn
+
+
+class _Script:
+    """One history in the making."""
+
+    def __init__(
+        self,
+        source_format: str,
+        number: int,
+        seed_: int,
+        pools: dict[str, list[Any]],
+        random: Random,
+    ) -> None:
+        self._source_format = source_format
+        self._traits = traits = TRAITS[source_format]
+        self._number = number
+        self._seed = seed_
+        self._pools = pools
+        self._random = random
+        self._set_up = {name: random.choice(values) for name, values in traits.set_up.items()}
+        self._is_coarse = traits.has(EQUAL_TIMES) and random.random() < 0.3
+        self._images = random.choice(("whole", "large objects", "minimal"))
+        self._name = f"{source_format}_db_{number}"
+        self._database = SourceDatabase(random, self._is_coarse, self._name)
+        self._tables: dict[str, SourceTable] = {}
+        self._kind_of_source = self._set_up.get("db_type") or self._set_up.get("source_type")
+
+    def play(self) -> History:
+        for letter in "abc"[: self._random.randint(1, 3)]:
+            table = self._new_table(letter)
+            self._tables[table.name] = table
+            rows: list[Row] = []
+            for _ in range(self._random.randint(0, 4)):
+                rows += self._new_rows(table, rows, 1)
+            self._database.create(table, rows)
+        for table in self._tables.values():
+            self._database.full_load(table)
+        for _ in range(self._random.randint(8, 25)):
+            self._random.choices(*zip(*self._scenes(), strict=True))[0]()
+        for table in self._database.tables.values():
+            if table.is_shape_untold:
+                with self._database.transaction():
+                    self._insert(table)
+        return History(
+            self._source_format,
+            self._number,
+            self._seed,
+            self._database.log,
+            self._tables,
+            {name: self._database.stored(t) for name, t in self._database.tables.items()}
+            | {name: [] for name in self._tables.keys() - self._database.tables.keys()},
+            self._database.shape_tellers,
+            self._is_coarse,
+            self._set_up,
+            self._random,
+        )
+
+    def _scenes(self) -> list[tuple[Callable[[], None], float]]:
+        """What may come next, with its weight."""
+        return [
+            (self._transaction, 20),
+            (self._database.heartbeat, 1),
+            (self._rolled_back, 1),
+            (self._on_table(TRUNCATE, self._database.truncate), 0.7),
+            (self._on_table(DROP_TABLE, self._database.drop), 0.5),
+            (self._recreate, 2),
+            (self._on_table(ADD_COLUMN, self._add_column), 1),
+            (self._on_table(DROP_COLUMN, self._drop_column), 1),
+        ]
+
+    # -- transactions ------------------------------------------------------------------------
+
+    def _transaction(self) -> None:
+        with self._database.transaction():
+            self._statements()
+
+    def _rolled_back(self) -> None:
+        with self._database.transaction(commits=False):
+            self._statements()
+
+    def _statements(self) -> None:
+        if not self._database.tables:
+            return
+        for _ in range(self._random.choice((1, 1, 1, 2, 3, 5))):
+            table = self._random.choice(list(self._database.tables.values()))
+            statements = [(self._insert, 3.0), (self._update, 5.0), (self._delete, 2.0)]
+            if table.key:
+                statements.append((self._change_key, 2.0))
+            if self._has(KEY_SWAP, table):
+                statements.append((self._swap_keys, 0.5))
+            self._random.choices(*zip(*statements, strict=True))[0](table)
+
+    def _insert(self, table: SourceTable) -> None:
+        rows = self._new_rows(table, self._rows(table), self._random.choice((1, 1, 1, 3)))
+        if rows:
+            self._database.insert(table, rows)
+
+    def _update(self, table: SourceTable) -> None:
+        addresses = self._some_addresses(table)
+        columns = [name for name in table.columns if name not in table.key]
+        if not addresses or not columns:
+            return
+        changed = self._random.sample(columns, self._random.randint(1, min(2, len(columns))))
+        row = dict(self._database.stored(table))[addresses[0]]
+        values = {
+            # now and then a column is set to what it is
+            name: row[name] if self._random.random() < 0.2 else self._value(table, name)
+            for name in changed
+        }
+        self._database.update(table, addresses, values, self._unlogged(table))
+
+    def _delete(self, table: SourceTable) -> None:
+        addresses = self._some_addresses(table)
+        if addresses:
+            self._database.delete(table, addresses, self._unlogged(table))
+
+    def _change_key(self, table: SourceTable) -> None:
+        stored = self._database.stored(table)
+        key = self._free_key(table, [row for _, row in stored])
+        if not stored or key is None:
+            return
+        address, row = self._random.choice(stored)
+        other = [name for name in table.columns if name not in table.key]
+        if other and self._random.random() < 0.3:
+            name = self._random.choice(other)
+            key[name] = self._value(table, name)
+        if self._has(KEY_CHANGE, table):
+            self._database.update(table, [address], key, self._unlogged(table))
+        else:
+            self._database.delete(table, [address])
+            self._database.insert(table, [row | key])
+
+    def _swap_keys(self, table: SourceTable) -> None:
+        """The keys of two or three rows go round."""
+        stored = self._database.stored(table)
+        if len(stored) < 2:
+            return
+        moving = self._random.sample(stored, self._random.randint(2, min(3, len(stored))))
+        following = [*moving[1:], moving[0]]
+        for (address, _), (_, row) in zip(moving, following, strict=True):
+            self._database.update(table, [address], {name: row[name] for name in table.key})
+
+    # -- tables ------------------------------------------------------------------------------
+
+    def _recreate(self) -> None:
+        dropped = [t for t in self._tables.values() if t.name not in self._database.tables]
+        if dropped:
+            old = self._random.choice(dropped)
+            others = self._random_columns(old)
+            table = replace(
+                old,
+                columns={name: old.columns[name] for name in old.key} | others,
+                added=set(),
+                is_shape_untold=False,
+            )
+            self._tables[table.name] = table
+            self._database.recreate(table)
+
+    def _add_column(self, table: SourceTable) -> None:
+        names = list(map(self._traits.spelled, _COLUMN_NAMES))
+        free = [name for name in names if name not in table.columns]
+        # A column that comes back before a message tells that it was gone was never gone.
+        if free and not table.is_shape_untold:
+            self._database.add_column(table, self._random.choice(free), self._random.choice(TYPES))
+
+    def _drop_column(self, table: SourceTable) -> None:
+        names = [name for name in table.columns if name not in table.key]
+        if len(names) > 1:
+            self._database.drop_column(table, self._random.choice(names))
+
+    def _on_table(self, feature: str, happen: Callable[[SourceTable], None]) -> Callable[[], None]:
+        def scene() -> None:
+            tables = [t for t in self._database.tables.values() if self._has(feature, t)]
+            if tables:
+                happen(self._random.choice(tables))
+
+        return scene
+
+    def _new_table(self, letter: str) -> SourceTable:
+        spelled = self._traits.spelled
+        # the last of them, a keyless table, is the rarest
+        known_by = self._random.choice([*self._traits.known_by, *self._traits.known_by[:-1]])
+        hidden_column = None
+        if known_by == BY_HIDDEN_COLUMN:
+            hidden_column = _HIDDEN_COLUMNS.get(self._kind_of_source)
+            known_by = BY_HIDDEN_COLUMN if hidden_column else BY_ITSELF
+        key_types = {spelled("id"): "long", spelled("code"): "text"}
+        key = ()
+        if known_by not in (BY_HIDDEN_COLUMN, BY_ITSELF):
+            key = tuple(self._random.sample([*key_types], self._random.choice((1, 1, 2))))
+        table = SourceTable(
+            name=spelled(f"{self._source_format}_{self._number}_{letter}"),
+            columns={name: key_types[name] for name in key},
+            key=key,
+            known_by=known_by,
+            database=self._name,
+            schema=f"S_{self._number}" if self._traits.has_schemas else None,
+            hidden_column=hidden_column,
+        )
+        return replace(table, columns=table.columns | self._random_columns(table))
+
+    def _random_columns(self, table: SourceTable) -> dict[str, str]:
+        names = [self._traits.spelled(name) for name in _COLUMN_NAMES]
+        chosen = self._random.sample(names, self._random.randint(1, 5))
+        return {name: self._random.choice(TYPES) for name in chosen if name not in table.key}
+
+    def _has(self, feature: str, table: SourceTable) -> bool:
+        if feature == KEY_SWAP and not self._may_swap_keys(table):
+            return False
+        lacks = KEYLESS_LACKS if table.is_keyless else {}
+        return self._traits.has(feature) and feature not in lacks
+
+    def _may_swap_keys(self, table: SourceTable) -> bool:
+        """A swap is one as long as something tells that its changes are of one transaction."""
+        is_told = self._traits.tells_transactions or self._is_coarse
+        return bool(table.key) and is_told and self._kind_of_source != "MySQL"
+
+    # -- rows --------------------------------------------------------------------------------
+
+    def _rows(self, table: SourceTable) -> list[Row]:
+        return [row for _, row in self._database.stored(table)]
+
+    def _some_addresses(self, table: SourceTable) -> list[int]:
+        addresses = [address for address, _ in self._database.stored(table)]
+        count = min(len(addresses), self._random.choice((1, 1, 1, 2, 3)))
+        return self._random.sample(addresses, count)
+
+    def _new_rows(self, table: SourceTable, rows: list[Row], count: int) -> list[Row]:
+        """Rows with keys that are free; in a keyless table often equal to one that is there."""
+        new: list[Row] = []
+        for _ in range(count):
+            if table.is_keyless and rows and self._random.random() < 0.5:
+                new.append(self._random.choice(rows))
+                continue
+            key = self._free_key(table, rows + new)
+            if key is None:
+                break
+            others = [name for name in table.columns if name not in table.key]
+            new.append(key | {name: self._value(table, name) for name in others})
+        return [{name: row[name] for name in table.columns} for row in new]
+
+    def _free_key(self, table: SourceTable, rows: list[Row]) -> Row | None:
+        """Values of the key columns that no row has; null if all are taken."""
+        taken = [{name: row[name] for name in table.key} for row in rows]
+        for _ in range(20):
+            key = {name: self._random.choice(_KEY_POOLS[table.columns[name]]) for name in table.key}
+            if key not in taken or not table.key:
+                return key
+        return None
+
+    def _value(self, table: SourceTable, name: str) -> Any:
+        is_null = self._random.random() < 0.2
+        if is_null and (self._traits.has(EMPTY_ROW) or table.key):
+            return None
+        return self._random.choice(self._pools[table.columns[name]])
+
+    def _unlogged(self, table: SourceTable) -> Unlogged | None:
+        """What the log leaves out of the images of a statement."""
+        is_whole = self._images == "whole" or self._set_up.get("swapped")
+        if is_whole or not self._has(UNAVAILABLE, table):
+            return None
+        is_minimal = self._images == "minimal"
+        share = 1.0 if is_minimal else self._random.choice((0.5, 1.0))
+
+        def unlogged(kind: str, before: Row | None, after: Row | None) -> frozenset[str]:
+            row = before or after or {}
+            if kind == DELETE:
+                return frozenset(row if is_minimal else ()) - table.needed_columns
+            if kind != UPDATE or after is None:
+                return frozenset()
+            return frozenset(
+                name
+                for name, type_ in table.columns.items()
+                if name not in table.needed_columns
+                and row[name] == after[name]
+                and (is_minimal or type_ in _LARGE_OBJECTS)
+                and self._random.random() <= share
+            )
+
+        return unlogged

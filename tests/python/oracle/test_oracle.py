@@ -1,0 +1,276 @@
+"""Whatever happens in a database, the marts end as the database does: proven by random histories.
+
+`ORACLE_SEED=7` draws other histories; a failure prints the command that repeats just its history.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from cdc_marts.formats import SOURCE_FORMATS
+from tests.python.encoders.changes import one_by_one
+from tests.python.end_to_end.project import LANDED_AT, Project
+from tests.python.oracle import comparison
+from tests.python.oracle.carriers import Delivered, deliver
+from tests.python.oracle.comparison import Difference
+from tests.python.oracle.histories import draw_histories
+from tests.python.oracle.traits import BY_SETTING
+
+SEED = int(os.environ.get("ORACLE_SEED", "1"))
+#: One history alone: `seed/runs/format/number`.
+HISTORY = os.environ.get("ORACLE_HISTORY")
+
+#: Differences that a failure shows.
+_SHOWN = 5
+
+#: Marts that a rebuild must give again.
+REBUILT = (
+    "change_events",
+    "latest_state",
+    "row_history",
+    "ddl_events",
+    "message_ledger",
+    "quarantined_messages",
+)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Histories that go through the same runs."""
+
+    seed: int
+    runs: int
+    #: Of each format.
+    size: int
+    source_formats: Sequence[str] = SOURCE_FORMATS
+    #: All but this one are left out.
+    number: int | None = None
+
+
+def _batches() -> list[Any]:
+    if HISTORY:
+        seed, runs, source_format, number = HISTORY.split("/")
+        return [Batch(int(seed), int(runs), int(number), [source_format], int(number))]
+    return [
+        pytest.param(Batch(SEED, runs=2, size=12), id="dozen"),
+        *(
+            pytest.param(Batch(SEED + more, runs=4, size=70), marks=pytest.mark.long, id=f"{more}")
+            for more in range(1, 4)
+        ),
+    ]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The marts after all runs of a batch, and after a rebuild."""
+
+    batch: Batch
+    project: Project
+    delivered: list[Delivered]
+    latest_state: comparison.ByTable
+    row_history: comparison.ByTable
+    events: dict[tuple[str, str], int]
+    ledger: list[dict[str, Any]]
+    #: Mart -> its rows as JSON texts.
+    after_runs: dict[str, set[str]]
+    rebuilt: dict[str, set[str]]
+
+    def of(self, source_format: str) -> list[Delivered]:
+        return [d for d in self.delivered if d.history.source_format == source_format]
+
+
+@pytest.fixture(scope="module", params=_batches())
+def outcome(request: pytest.FixtureRequest, project: Project) -> Iterator[Outcome]:
+    batch: Batch = request.param
+    project.empty()
+    delivered = _delivered(batch)
+    settings = json.dumps(_settings(delivered))
+    print(f"oracle: {_summary(batch, delivered)}")
+    for run in range(batch.runs):
+        for source_format, messages in _landing(delivered, run).items():
+            project.land(source_format, messages, LANDED_AT + dt.timedelta(hours=run))
+        project.dbt("run", "--vars", settings)
+    after_runs = {mart: _texts(project, mart) for mart in REBUILT}
+    states = project.rows(
+        "select source_format, table_id, row_key, to_json(`row`) as `row`, row_count"
+        " from marts.latest_state"
+    )
+    versions = project.rows(
+        "select source_format, table_id, row_key, to_json(`row`) as `row`, row_count,"
+        " valid_from, valid_to, is_current from marts.row_history order by row_history.sequence"
+    )
+    counted = project.rows(
+        "select source_format, table_id, count(*) as events"
+        " from marts.change_events group by source_format, table_id"
+    )
+    ledger = project.rows("select * from marts.message_ledger")
+    project.dbt("run", "--full-refresh", "--vars", settings)
+    yield Outcome(
+        batch,
+        project,
+        delivered,
+        comparison.by_table(states),
+        comparison.by_table(versions),
+        {(row["source_format"], row["table_id"]): row["events"] for row in counted},
+        ledger,
+        after_runs,
+        {mart: _texts(project, mart) for mart in REBUILT},
+    )
+    project.empty()
+
+
+@pytest.mark.parametrize("source_format", SOURCE_FORMATS)
+def test_the_state_is_what_the_database_holds(outcome: Outcome, source_format: str) -> None:
+    differences = [
+        difference
+        for delivered in outcome.of(source_format)
+        for difference in comparison.state_differences(delivered.history, outcome.latest_state)
+    ]
+    _fail_on(differences, outcome)
+
+
+@pytest.mark.parametrize("source_format", SOURCE_FORMATS)
+def test_the_history_is_what_the_database_went_through(
+    outcome: Outcome, source_format: str
+) -> None:
+    differences = [
+        difference
+        for delivered in outcome.of(source_format)
+        for difference in comparison.history_differences(delivered.history, outcome.row_history)
+    ]
+    _fail_on(differences, outcome)
+
+
+@pytest.mark.parametrize("source_format", SOURCE_FORMATS)
+def test_every_change_is_one_event(outcome: Outcome, source_format: str) -> None:
+    differences = [
+        difference
+        for delivered in outcome.of(source_format)
+        for difference in comparison.event_differences(delivered.history, outcome.events)
+    ]
+    _fail_on(differences, outcome)
+
+
+@pytest.mark.parametrize("source_format", SOURCE_FORMATS)
+def test_every_message_is_accounted_for(outcome: Outcome, source_format: str) -> None:
+    differences = [
+        difference
+        for delivered in outcome.of(source_format)
+        for difference in comparison.ledger_differences(delivered, outcome.ledger)
+    ]
+    _fail_on(differences, outcome)
+
+
+@pytest.mark.parametrize("mart", REBUILT)
+def test_a_rebuild_gives_the_same_mart(outcome: Outcome, mart: str) -> None:
+    after_runs, rebuilt = outcome.after_runs[mart], outcome.rebuilt[mart]
+    assert after_runs
+    lost, new = sorted(after_runs - rebuilt), sorted(rebuilt - after_runs)
+    assert not lost and not new, "\n".join(
+        [
+            f"{len(lost)} rows of {mart} are not there after a rebuild, {len(new)} are new",
+            *(f"- {text}" for text in lost[:_SHOWN]),
+            *(f"+ {text}" for text in new[:_SHOWN]),
+        ]
+    )
+
+
+# -- a batch -------------------------------------------------------------------------------------
+
+
+def _delivered(batch: Batch) -> list[Delivered]:
+    return [
+        deliver(history, batch.runs)
+        for source_format in batch.source_formats
+        for history in draw_histories(source_format, batch.seed, batch.size)
+        if batch.number in (None, history.number)
+    ]
+
+
+def _landing(delivered: Iterable[Delivered], run: int) -> dict[str, list[Any]]:
+    messages: dict[str, list[Any]] = defaultdict(list)
+    for history in delivered:
+        messages[history.history.source_format] += history.runs[run]
+    return messages
+
+
+def _settings(delivered: Iterable[Delivered]) -> dict[str, Any]:
+    """What a project says of these tables and topics."""
+    key_columns: dict[str, dict[str, list[str]]] = defaultdict(dict)
+    swapped_topics: dict[str, str | None] = {}
+    for member in delivered:
+        history = member.history
+        swapped_topics |= member.swapped_topics
+        for table in history.tables.values():
+            if table.known_by == BY_SETTING:
+                key_columns[history.source_format][history.table_id(table)] = list(table.key)
+    return {"key_columns": key_columns, "swapped_canal_topics": swapped_topics}
+
+
+def _summary(batch: Batch, delivered: list[Delivered]) -> str:
+    changes = sum(len(one_by_one(member.history.log)) for member in delivered)
+    return (
+        f"seed {batch.seed}, {len(delivered)} histories of {changes} changes in {batch.runs} runs,"
+        f" {sum(d.messages for d in delivered)} messages,"
+        f" {sum(d.bad_messages for d in delivered)} of them bad"
+    )
+
+
+# -- marts ---------------------------------------------------------------------------------------
+
+
+def _texts(project: Project, mart: str) -> set[str]:
+    columns = ", ".join(
+        f"to_json(`{field.name}`) as `{field.name}`"
+        if field.dataType.typeName() == "variant"
+        else f"`{field.name}`"
+        for field in project.spark.table(f"marts.{mart}").schema
+    )
+    texts = [
+        row["text"]
+        for row in project.rows(
+            f"select to_json(struct(*)) as text from (select {columns} from marts.{mart})"
+        )
+    ]
+    assert len(set(texts)) == len(texts), f"{mart} has equal rows"
+    return set(texts)
+
+
+def _fail_on(differences: list[Difference], outcome: Outcome) -> None:
+    """Shows the first differences with the events of their keys, and how to see one alone."""
+    if not differences:
+        return
+    lines = [f"{len(differences)} differences; the first of them:"]
+    for difference in differences[:_SHOWN]:
+        history = difference.history
+        lines += [
+            "",
+            str(difference),
+            f"    alone: ORACLE_HISTORY={history.seed}/{outcome.batch.runs}"
+            f"/{history.source_format}/{history.number} ./run pytest tests/python/oracle",
+            "    events:",
+            *(f"      {event}" for event in _events(outcome.project, difference)),
+        ]
+    pytest.fail("\n".join(lines), pytrace=False)
+
+
+def _events(project: Project, difference: Difference) -> list[str]:
+    """What the marts know of a key, or of the whole table, in the order of the log."""
+    events = project.rows(
+        "select row_key, previous_row_key, op, to_json(before) as before, to_json(after) as after,"
+        " unavailable_columns as unavailable, event_at, to_json(sequence) as at, landed_at"
+        " from marts.change_events"
+        f" where source_format = '{difference.history.source_format}'"
+        f" and table_id = '{difference.table_id}'"
+        " order by change_events.sequence"
+    )
+    of_key = [e for e in events if difference.key in (e["row_key"], e["previous_row_key"])]
+    return [", ".join(f"{name} {value}" for name, value in e.items()) for e in of_key or events]

@@ -1,0 +1,199 @@
+"""What each format has words for, what it can't tell and why: one table for all of the oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.python.encoders import datahub_tuple
+
+# -- what may happen in a database ---------------------------------------------------------------
+
+TRUNCATE = "truncate"
+DROP_TABLE = "drop table"
+KEY_CHANGE = "key change"
+#: Two rows hold one key for a moment: a swap of keys, or `set id = id + 1`.
+KEY_SWAP = "key swap"
+ADD_COLUMN = "add column"
+DROP_COLUMN = "drop column"
+#: Columns of a row that the log does not have: minimal images, TOAST.
+UNAVAILABLE = "unavailable columns"
+#: One message under two offsets.
+REDELIVERY = "redelivery"
+#: Changes of one row at one time of the log's clock.
+EQUAL_TIMES = "equal times"
+#: A row without any value.
+EMPTY_ROW = "empty row"
+
+# -- how a row is known --------------------------------------------------------------------------
+
+BY_MESSAGE = "key columns that the message names"
+BY_SETTING = "key columns that the project sets"
+BY_ADDRESS = "its address in the database"
+BY_HIDDEN_COLUMN = "a row number that the source adds to its columns"
+BY_ITSELF = "all of it: a keyless table"
+
+
+@dataclass(frozen=True)
+class Traits:
+    """A format, the kind of database behind it, and its producer's variants."""
+
+    known_by: tuple[str, ...]
+    #: What can't happen here, or leaves no message that tells it -> why.
+    lacks: Mapping[str, str]
+    has_schemas: bool = False
+    tells_database: bool = True
+    #: How its database spells names.
+    spelled: Callable[[str], str] = str
+    #: The order is that of the offsets, not that of a position in the message.
+    is_ordered_by_landing: bool = False
+    #: A statement's rows share a message.
+    knows_statements: bool = False
+    #: A change of a key is told as a delete and an insert.
+    splits_key_changes: bool = False
+    #: A NULL is a column that is not there.
+    leaves_out_nulls: bool = False
+    #: The step of its clock, in milliseconds.
+    clock: int = 1
+    #: Messages name their transaction.
+    tells_transactions: bool = True
+    #: Rows of the full load have no time.
+    is_full_load_timeless: bool = False
+    #: A table has a topic of its own.
+    has_topic_per_table: bool = False
+    #: Encoder's options that one producer keeps: option -> values.
+    set_up: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    #: Encoder's options that may differ from message to message.
+    per_message: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    def has(self, feature: str) -> bool:
+        return feature not in self.lacks
+
+
+_BOTH = (True, False)
+_ONE_ROW_PER_KEY = "MySQL checks keys row by row: two rows never hold one key"
+_NOT_PUBLISHED = "no message tells it"
+_IMAGES_ARE_WHOLE = "images are always whole"
+
+TRAITS = {
+    "lindorm_debezium": Traits(
+        known_by=(BY_MESSAGE, BY_SETTING),
+        lacks={
+            TRUNCATE: _NOT_PUBLISHED,
+            DROP_TABLE: _NOT_PUBLISHED,
+            KEY_CHANGE: "Lindorm has none: a row is deleted and inserted",
+            KEY_SWAP: "Lindorm has no changes of keys",
+            DROP_COLUMN: _NOT_PUBLISHED,
+            UNAVAILABLE: _IMAGES_ARE_WHOLE,
+            EQUAL_TIMES: "the time is the log position",
+            EMPTY_ROW: "there is no row without columns",
+        },
+        has_schemas=True,
+        leaves_out_nulls=True,
+        per_message={"with_schema": _BOTH, "with_key_schema": _BOTH},
+    ),
+    "dataworks_json": Traits(
+        known_by=(BY_MESSAGE, BY_SETTING, BY_HIDDEN_COLUMN, BY_ITSELF),
+        lacks={},
+        tells_transactions=False,
+        is_full_load_timeless=True,
+        set_up={"db_type": ("MySQL", "Oracle", "PostgreSQL")},
+        per_message={"split_updates": _BOTH},
+    ),
+    "dts_avro": Traits(
+        known_by=(BY_MESSAGE, BY_SETTING, BY_ITSELF),
+        lacks={},
+        has_schemas=True,
+        is_ordered_by_landing=True,
+        clock=1000,
+        set_up={"source_type": ("PostgreSQL", "Oracle", "MySQL")},
+        per_message={"with_born_timestamp": _BOTH, "charset": ("utf8mb4", "gbk", "latin1")},
+    ),
+    "shareplex_json": Traits(
+        known_by=(BY_SETTING, BY_ADDRESS, BY_ITSELF),
+        lacks={
+            DROP_COLUMN: "the message does not say which column",
+            UNAVAILABLE: _IMAGES_ARE_WHOLE,
+        },
+        has_schemas=True,
+        tells_database=False,
+        spelled=str.upper,
+        clock=1000,
+        per_message={"long_ops": _BOTH, "split_updates": _BOTH},
+    ),
+    "canal_json": Traits(
+        known_by=(BY_MESSAGE, BY_SETTING, BY_ITSELF),
+        lacks={
+            KEY_SWAP: _ONE_ROW_PER_KEY,
+            REDELIVERY: "nothing but its offset tells a message from another",
+        },
+        is_ordered_by_landing=True,
+        knows_statements=True,
+        clock=1000,
+        set_up={"swapped": (False, False, True)},
+        per_message={
+            "annotated": _BOTH,
+            "whole_old": _BOTH,
+            "dts_types": _BOTH,
+            "data_as_object": _BOTH,
+        },
+    ),
+    "cdl_json": Traits(
+        known_by=(BY_MESSAGE, BY_ITSELF),
+        lacks={
+            TRUNCATE: _NOT_PUBLISHED,
+            DROP_TABLE: _NOT_PUBLISHED,
+        },
+        has_schemas=True,
+        tells_database=False,
+        per_message={
+            "with_schema": _BOTH,
+            "with_before": _BOTH,
+            "with_placeholders": _BOTH,
+            "lsn_first": _BOTH,
+        },
+    ),
+    "cdl_debezium_json": Traits(
+        known_by=(BY_MESSAGE, BY_ITSELF),
+        lacks={DROP_TABLE: _NOT_PUBLISHED},
+        has_schemas=True,
+        splits_key_changes=True,
+        set_up={"full_before": _BOTH, "with_snapshot_lsn": _BOTH},
+        per_message={
+            "with_schema": _BOTH,
+            "snapshot_as_insert": _BOTH,
+            "snapshot_flag": ("true", "first", "last", "first_in_data_collection", "incremental"),
+        },
+    ),
+    "datahub_tuple": Traits(
+        known_by=(BY_SETTING, BY_ITSELF),
+        lacks={
+            TRUNCATE: _NOT_PUBLISHED,
+            DROP_TABLE: _NOT_PUBLISHED,
+            ADD_COLUMN: "a topic keeps the columns it was made with",
+            DROP_COLUMN: "a topic keeps the columns it was made with",
+            UNAVAILABLE: _IMAGES_ARE_WHOLE,
+        },
+        tells_transactions=False,
+        is_full_load_timeless=True,
+        has_topic_per_table=True,
+        set_up={"dialect": datahub_tuple.DIALECTS},
+    ),
+    "datahub_blob": Traits(
+        known_by=(BY_MESSAGE, BY_SETTING, BY_HIDDEN_COLUMN, BY_ITSELF),
+        lacks={},
+        has_schemas=True,
+        tells_transactions=False,
+        is_full_load_timeless=True,
+        set_up={"db_type": ("PostgreSQL", "Oracle", "MySQL")},
+        per_message={"split_updates": _BOTH, "update_op": ("UPDATE", "UPDATE_AFTER")},
+    ),
+}
+
+#: What a keyless table may not go through, in any format -> why.
+KEYLESS_LACKS = {
+    UNAVAILABLE: "a row is known by its whole image",
+    ADD_COLUMN: "a row is known by its whole image, which changes without a message",
+    DROP_COLUMN: "a row is known by its whole image, which changes without a message",
+}
