@@ -1,11 +1,12 @@
 from cdc_marts.formats import canal_json
 from cdc_marts.landing.arrivals import first_arrivals
+from cdc_marts.parsing.settings import declared_keys
 
 
 def model(dbt, session):
     messages = first_arrivals(dbt.ref("base_canal_json"), dbt)
     return canal_json.parse(
         messages,
-        key_settings=dbt.config.get("key_columns"),
+        key_settings=declared_keys(dbt.config.get("tables"), "canal_json"),
         swapped_topics=dbt.config.get("swapped_topics"),
     )

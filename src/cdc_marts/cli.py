@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from cdc_marts.landing.files import Landing
+    from cdc_marts.scaffold import Scaffolding
 
 FAILED = 1
 WRONG_USE = 2
@@ -113,6 +114,54 @@ def land_files(
         raise typer.Exit(FAILED)
 
 
+@app.command()
+def scaffold(
+    target: Annotated[
+        str,
+        typer.Option(
+            metavar="TARGET",
+            help="Whose source tables: a target of profiles.yml that was built.",
+        ),
+    ] = "local",
+) -> None:
+    """Declare a typed mart for every source table seen, with its model.
+
+    Reads marts.source_tables of the target. Writes `vars: tables` of
+    dbt_project.yml and models/marts/typed; what is there already stays as it is.
+    """
+    from cdc_marts import project
+    from cdc_marts.scaffold import ScaffoldError, seen_tables
+    from cdc_marts.scaffold import scaffold as write_marts
+
+    with _session(target) as session:
+        try:
+            done = write_marts(project.project_root(Path.cwd()), seen_tables(session, target))
+        except ScaffoldError as error:
+            _stop(f"{error} Nothing was written.", FAILED)
+    _report_marts(done, target)
+
+
+def _report_marts(done: Scaffolding, target: str) -> None:
+    from cdc_marts.scaffold import PROJECT_FILE, TYPED_MARTS
+
+    width = max(map(len, (*done.models, *done.kept)))
+    if done.models:
+        _tell(
+            f"Declared {_counted(len(done.declared), 'table')} in {PROJECT_FILE}, and wrote"
+            f" {_counted(len(done.models), 'model')} to {TYPED_MARTS}:"
+        )
+    for name in done.models:
+        table = done.declared.get(name)
+        of_table = f"{table.source_format} {table.table_id}" if table else "was declared already"
+        _tell(f"  {name:<{width}}  {of_table}")
+    if done.kept:
+        _tell(f"Left {_counted(len(done.kept), 'mart')} as it was:")
+    for name, table in done.kept.items():
+        _tell(f"  {name:<{width}}  {table.source_format} {table.table_id}")
+    if done.models:
+        _tell(f"Next: uv run dbt build --target {target}")
+
+
 def _check(path: Path) -> None:
     if str(path) == "-":
         return
@@ -179,7 +228,7 @@ def _session(target: str) -> Iterator[SparkSession]:
         except DbtRuntimeError as error:
             _stop(error.msg, FAILED)
         except (PySparkException, Py4JError) as error:
-            _stop(f"Spark failed, and nothing was landed: {message_of(error)}", FAILED)
+            _stop(f"Spark failed, and nothing was written: {message_of(error)}", FAILED)
 
 
 def _interrupt(*_: object) -> NoReturn:

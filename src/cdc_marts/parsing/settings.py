@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
@@ -11,6 +12,17 @@ from cdc_marts.parsing.images import no_columns
 
 #: table_id -> key columns, in key order
 KeySettings = Mapping[str, Sequence[str]]
+
+
+def declared_keys(
+    tables: Mapping[str, Mapping[str, Any]] | None, source_format: str
+) -> KeySettings:
+    """The keys that the project's declarations of tables (the var `tables`) set for a format."""
+    return {
+        table["table_id"]: table["key"]
+        for table in (tables or {}).values()
+        if table["source_format"] == source_format and table.get("key")
+    }
 
 
 def key_columns_of(published: Column, key_settings: KeySettings | None, table_id: Column) -> Column:

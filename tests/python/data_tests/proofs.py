@@ -322,6 +322,23 @@ PROOFS = {
             """,
         )
     ),
+    "no_cast_errors": Proof(
+        Rows(
+            columns="_row_key, _cast_errors",
+            good="""
+                ('1', cast(array() as array<struct<`column`: string, text: string, type: string>>))
+            """,
+            bad="""
+                ('2', array(
+                    -- a value that does not fit
+                    named_struct('column', 'amount', 'text', 'twelve', 'type', 'int'),
+                    -- another one of the row
+                    named_struct('column', 'at', 'text', '0000-00-00', 'type', 'date')
+                ))
+            """,
+        ),
+        outcome="warn",
+    ),
     "sequence_follows_arrival": Proof(
         Rows(
             columns="event_id, row_key, topic, `partition`, offset, row_index, position",

@@ -104,7 +104,7 @@ def debezium_value(value: Any, field: dict[str, Any]) -> Any:
         case "Bits":
             return int.from_bytes(base64.b64decode(value), "little")
     if kind == "float":
-        return _single(value)
+        return single(value)
     if kind == "double":
         return _double(value)
     if kind == "array":
@@ -123,21 +123,21 @@ def postgres_value(text: str | None, field: dict[str, Any]) -> Any:
         case "Decimal" | "VariableScaleDecimal":
             return Decimal(text)
         case "MicroTimestamp" | "Timestamp":
-            return text if "infinity" in text else dt.datetime.fromisoformat(_six_digits(text))
+            return text if "infinity" in text else dt.datetime.fromisoformat(six_digits(text))
         case "Date":
             return dt.date.fromisoformat(text)
         case "Time":
-            return dt.time.fromisoformat(_six_digits(text))
+            return dt.time.fromisoformat(six_digits(text))
         case "ZonedTimestamp" | "ZonedTime":
             return _zoned(text)
         case "Bits":
             return int(text, 2) if text else 0
     if kind == "float":
-        return _single(text)
+        return single(text)
     if kind == "double":
         return _double(text)
     if kind == "array":
-        return _array(text)
+        return array_of(text)
     if kind == "bytes":
         return base64.b64decode(text)
     if kind == "boolean":
@@ -152,7 +152,7 @@ def _timestamp(micros: int) -> dt.datetime | str:
     return _EPOCH + micros * _MICROSECOND
 
 
-def _single(number: Any) -> float | str:
+def single(number: Any) -> float | str:
     return _double(struct.unpack("f", struct.pack("f", float(number)))[0])
 
 
@@ -182,11 +182,11 @@ def _zoned(text: str) -> Any:
     return micros if has_date else micros % (dt.timedelta(days=1) // _MICROSECOND)
 
 
-def _six_digits(text: str) -> str:
+def six_digits(text: str) -> str:
     return re.sub(r"\.\d+", lambda fraction: fraction.group().ljust(7, "0"), text)
 
 
-def _array(text: str) -> list[str | None]:
+def array_of(text: str) -> list[str | None]:
     """PostgreSQL's `{a,"b c",NULL}`."""
     members = re.findall(r'"((?:[^"\\]|\\.)*)"|([^,{}]+)', text)
     return [

@@ -30,10 +30,11 @@ class Landed:
 
 
 class Project:
-    """The target `local` over one Spark session."""
+    """The target `local` over one Spark session; `root`: of the project, or of a copy."""
 
-    def __init__(self, spark: SparkSession) -> None:
+    def __init__(self, spark: SparkSession, root: Path = ROOT) -> None:
         self.spark = spark
+        self.root = root
 
     def land(
         self, source_format: str, messages: Iterable[Landed], landed_at: dt.datetime = LANDED_AT
@@ -50,7 +51,7 @@ class Project:
     def dbt(self, *arguments: str) -> None:
         """Run a dbt command; an error fails the test with dbt's own words."""
         result = dbtRunner().invoke(
-            [*arguments, "--target", "local", "--project-dir", str(ROOT), "--quiet"]
+            [*arguments, "--target", "local", "--project-dir", str(self.root), "--quiet"]
         )
         if not result.success:
             failures = [

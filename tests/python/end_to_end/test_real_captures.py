@@ -6,12 +6,23 @@ What a message can't tell is named here, with its cause; all else is equal.
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import Any
 
 import pytest
+import yaml
 
+from cdc_marts.scaffold import (
+    DESCRIPTIONS,
+    PROJECT_FILE,
+    TYPED_MARTS,
+    Scaffolding,
+    scaffold,
+    seen_tables,
+)
 from tests.python.end_to_end import captures
 from tests.python.end_to_end.database_values import (
     canal_value,
@@ -19,7 +30,8 @@ from tests.python.end_to_end.database_values import (
     mariadb_value,
     postgres_value,
 )
-from tests.python.end_to_end.project import Project
+from tests.python.end_to_end.project import ROOT, Project
+from tests.python.end_to_end.typed_values import collected, is_beyond_spark, typed
 
 CANAL, DEBEZIUM = "canal_json", "cdl_debezium_json"
 
@@ -100,6 +112,106 @@ def test_debezium_on_postgres_ends_with_the_databases_rows(built: Project, table
         lambda text, column: postgres_value(text, newest[column]),
     )
     assert _unexplained(table, differences, DEBEZIUM_CANNOT_TELL) == []
+
+
+# --- Typed marts -------------------------------------------------------------------------------
+
+#: What only a typed mart can't tell, (table, column) -> why.
+TYPED_CANNOT_TELL = {
+    ("wide", "ttz"): "a time with zone is text as published: +08:00 where PostgreSQL shows +08",
+    ("wide", "vb"): "the leading zeros of a bit string are not in a number",
+}
+
+#: Numbers that are text, (table, column): Debezium leaves out the zeros at their end.
+NUMBERS_IN_TEXT = {("wide", "n")}
+
+
+@pytest.fixture(scope="module")
+def typed_marts(built: Project, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Scaffolding]:
+    """Format -> the marts of its tables, as `cdc-marts scaffold` declares them, and built."""
+    copy = tmp_path_factory.mktemp("scaffolded")
+    for folder in ("macros", "models", "python_models", "seeds", "tests/generic"):
+        shutil.copytree(ROOT / folder, copy / folder)
+    settings = yaml.safe_load((ROOT / PROJECT_FILE).read_text("utf-8"))
+    settings["vars"]["tables"] = {}
+    (copy / PROJECT_FILE).write_text(yaml.safe_dump(settings), "utf-8")
+    for model in (copy / TYPED_MARTS).glob("*.sql"):
+        model.unlink()
+    descriptions = copy / DESCRIPTIONS
+    descriptions.write_text(
+        descriptions.read_text("utf-8").split("models:")[0] + "models:\n", "utf-8"
+    )
+    seen = seen_tables(built.spark, "local")
+    written = {
+        source_format: scaffold(copy, [t for t in seen if t.source_format == source_format])
+        for source_format in (CANAL, DEBEZIUM)
+    }
+    Project(built.spark, copy).dbt(
+        *("run", "--select", str(TYPED_MARTS), "--profiles-dir", str(ROOT / "profiles")),
+        *("--target-path", str(copy / "target"), "--log-path", str(copy)),
+    )
+    return written
+
+
+@pytest.mark.parametrize("table", captures.tables_of("canal_mariadb"))
+def test_typed_marts_of_canal_are_the_databases_tables(
+    built: Project, typed_marts: dict[str, Scaffolding], table: str
+) -> None:
+    mart = _mart_of(typed_marts[CANAL], f"shop.{table}")
+    rows = captures.final_rows("canal_mariadb", table)
+    assert _typed_differences(built, mart, table, rows, CANAL_CANNOT_TELL) == []
+
+
+@pytest.mark.parametrize("table", captures.tables_of("cdl_debezium_postgres"))
+def test_typed_marts_of_debezium_are_the_databases_tables(
+    built: Project, typed_marts: dict[str, Scaffolding], table: str
+) -> None:
+    mart = _mart_of(typed_marts[DEBEZIUM], f"shop.public.{table}")
+    rows = captures.final_rows("cdl_debezium_postgres", table)
+    cannot_tell = {**DEBEZIUM_CANNOT_TELL, **TYPED_CANNOT_TELL}
+    assert _typed_differences(built, mart, table, rows, cannot_tell) == []
+
+
+def _mart_of(written: Scaffolding, table_id: str) -> str:
+    return next(name for name, table in written.declared.items() if table.table_id == table_id)
+
+
+def _typed_differences(
+    project: Project,
+    mart: str,
+    table: str,
+    database_rows: list[dict[str, str | None]],
+    cannot_tell: Mapping[tuple[str, str], str],
+) -> list[str]:
+    """Where the mart is not what the database is, rows as a multiset of what can be told."""
+    types = dict(project.spark.table(f"marts.{mart}").dtypes)
+    columns = list(database_rows[0])
+    if {c for c in types if not c.startswith("_")} != set(columns):
+        return [f"columns are {sorted(types)}"]
+    numbers = [c for c in columns if (table, c) in NUMBERS_IN_TEXT]
+    selected = [
+        # as UTC, whatever the zone of this machine
+        f"cast(`{c}` as timestamp_ntz) as `{c}`" if types[c] == "timestamp" else f"`{c}`"
+        for c in columns
+    ]
+    told = [c for c in columns if (table, c) not in cannot_tell]
+    ours: Counter[Any] = Counter()
+    for row in project.rows(
+        f"select {', '.join(selected)}, _cast_errors.`column` as _errors from marts.{mart}"
+    ):
+        errors = row.pop("_errors")
+        row.update({c: None if row[c] is None else Decimal(row[c]).normalize() for c in numbers})
+        ours[tuple("beyond" if c in errors else str(collected(row[c])) for c in told)] += 1
+    theirs: Counter[Any] = Counter(
+        tuple(
+            "beyond"
+            if types[c] not in ("string", "float", "double") and is_beyond_spark(row[c])
+            else str(typed(row[c], "number" if c in numbers else types[c]))
+            for c in told
+        )
+        for row in database_rows
+    )
+    return [f"missing {row}" for row in theirs - ours] + [f"extra {row}" for row in ours - theirs]
 
 
 def _connect_fields(table: str) -> dict[int, dict[str, Any]]:

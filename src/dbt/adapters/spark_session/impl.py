@@ -27,6 +27,13 @@ from dbt.adapters.spark_session.increments import (
 from dbt.adapters.spark_session.python_models import SessionPythonJob
 
 
+class SessionColumn(SparkColumn):
+    @property
+    def quoted(self) -> str:
+        """The name between backticks, which may hold one."""
+        return "`{}`".format(self.column.replace("`", "``"))
+
+
 class SparkSessionAdapter(SparkAdapter):
     ConnectionManager = SparkSessionConnectionManager
 
@@ -104,6 +111,18 @@ class SparkSessionAdapter(SparkAdapter):
         reading = self._readings.get(consumer.render())
         return reading is not None and not reading.has_new_rows
 
+    @available.parse(lambda *_, **__: "")
+    def rebuild(self, consumer: BaseRelation) -> str:
+        """Have an incremental model built anew: its query, as compiled, gives all of its rows."""
+        self._readings.setdefault(consumer.render(), Reading()).is_rebuild = True
+        return ""
+
+    @available
+    def is_rebuilt(self, consumer: BaseRelation) -> bool:
+        """True where the model asked to be built anew (`rebuild`) when it was compiled."""
+        reading = self._readings.get(consumer.render())
+        return reading is not None and reading.is_rebuild
+
     @available
     def note_reading(self, consumer: BaseRelation) -> None:
         """Have the next write commit what was read along with its data."""
@@ -163,7 +182,7 @@ class SparkSessionAdapter(SparkAdapter):
             self.drop_relation(held)
         super().drop_schema(relation)
 
-    def get_columns_in_relation(self, relation: BaseRelation) -> list[SparkColumn]:
+    def get_columns_in_relation(self, relation: BaseRelation) -> list[SessionColumn]:
         try:
             fields = self.session.table(relation.render()).schema.fields
         except PySparkException as error:
@@ -171,7 +190,7 @@ class SparkSessionAdapter(SparkAdapter):
                 return []
             raise
         return [
-            SparkColumn(
+            SessionColumn(
                 table_database=None,
                 table_schema=relation.schema,
                 table_name=relation.name,

@@ -36,6 +36,8 @@ class Reading:
 
     up_to: dict[str, int] = field(default_factory=dict)
     has_new_rows: bool = False
+    #: the consumer is built anew, although it is there
+    is_rebuild: bool = False
 
     def snapshot_properties(self) -> dict[str, str]:
         """The watermarks to commit with the data."""

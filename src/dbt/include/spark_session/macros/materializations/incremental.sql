@@ -33,7 +33,7 @@
     {%- set query = 'select * from ' ~ view.identifier -%}
   {%- endif -%}
 
-  {%- if existing_relation is none or existing_relation.is_view or should_full_refresh() -%}
+  {%- if existing_relation is none or existing_relation.is_view or should_full_refresh() or adapter.is_rebuilt(target_relation) -%}
     {% do create_or_replace_table(target_relation, existing_relation, query) %}
   {%- elif adapter.has_nothing_new(target_relation) -%}
     {%- call noop_statement('main', 'OK, nothing new') -%}
@@ -72,3 +72,19 @@
 {% macro builtin_strategies() -%}
   {%- do return(['append', 'merge', 'insert_overwrite', 'microbatch']) -%}
 {%- endmacro %}
+
+
+{#-
+  As dbt-spark's, and with `delete_when`: a condition on DBT_INTERNAL_SOURCE that
+  rows of the query are there to delete what they match.
+-#}
+{% macro spark_session__get_merge_sql(target, source, unique_key, dest_columns, incremental_predicates) %}
+  {%- set merge_sql = spark__get_merge_sql(target, source, unique_key, dest_columns, incremental_predicates) -%}
+  {%- set delete_when = config.get('delete_when') -%}
+  {%- if delete_when -%}
+    {%- set merge_sql = merge_sql
+        | replace('when matched then update', 'when matched and ' ~ delete_when ~ ' then delete\n      when matched then update')
+        | replace('when not matched then', 'when not matched and not (' ~ delete_when ~ ') then') -%}
+  {%- endif -%}
+  {{ merge_sql }}
+{% endmacro %}

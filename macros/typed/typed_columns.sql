@@ -1,0 +1,265 @@
+{#-
+  The columns of a typed mart, in order: those of the key, then as the source
+  lists them, then, by name, those that only rows without a listing have.
+
+  Each: `name`, `source` (its name there), `spark_type`, and `decoded_by`: how
+  its values are read, per shape of the table.
+-#}
+{% macro typed_columns(table) -%}
+  {%- set listed = published_columns(table) -%}
+  {%- do check_columns(table, listed) -%}
+  {%- set columns, names = [], typed_mart_columns() | list -%}
+  {%- for source, entries in listed.items()
+      if entries | selectattr('is_current') | list -%}
+    {%- set name = free_name(table.renames.get(source, source), names) -%}
+    {%- do names.append(name) -%}
+    {%- do columns.append(typed_column(table, source, name, entries)) -%}
+  {%- endfor -%}
+  {%- do return(columns) -%}
+{%- endmacro %}
+
+
+{#-
+  Column -> how each shape of the table has it, newest first: `schema_id`,
+  `source_type` and `parameters` as published, `spark_type` and `decoding` of
+  the code table, `is_current`: whether the table has the column now.
+-#}
+{% macro published_columns(table) -%}
+  {%- set traits = var('source_formats')[table.source_format] -%}
+  {%- set shapes = run_query(published_shapes_sql(table)).rows -%}
+  {%- set dialects = traits.type_dialects or [] -%}
+  {%- if dialects == ['dts'] -%}
+    {%- set dialects = [dts_dialect(shapes[0].source_type)] -%}
+  {%- endif -%}
+  {%- set rules = fromjson(shapes[0].code_table) -%}
+  {%- set found = {} -%}
+  {%- for shape in shapes if shape.schema_id is not none -%}
+    {%- set is_current = loop.first or not traits.lists_columns -%}
+    {%- set parameters = fromjson(shape.column_parameters or '{}') -%}
+    {%- for column, source_type in fromjson(shape.column_types).items() -%}
+      {%- set parameters_of_column = fromjson(parameters[column] or '{}') -%}
+      {%- set items = parameters_of_column if source_type == 'array' else {} -%}
+      {%- set rule = type_rule(
+          rules, dialects, items.name or items.type or source_type
+      ) -%}
+      {%- set entries = found.setdefault(column, []) -%}
+      {%- do entries.append({
+          'schema_id': shape.schema_id,
+          'source_type': source_type,
+          'parameters': items.parameters or {} if items
+              else parameters_of_column,
+          'spark_type': rule.spark_type,
+          'decoding': rule.decoding,
+          'is_array': source_type == 'array' and rule.decoding is defined,
+          'is_current': is_current,
+      }) -%}
+    {%- endfor -%}
+  {%- endfor -%}
+  {%- if not traits.lists_columns or 'connect' in dialects -%}
+    {%- for row in run_query(unlisted_columns_sql(table)).rows -%}
+      {%- set entries = found.setdefault(row.column_name, []) -%}
+      {%- do entries.append({'is_current': true}) -%}
+    {%- endfor -%}
+  {%- endif -%}
+  {%- set key = table.key or fromjson(shapes[0].row_key or '{}') | list -%}
+  {%- set ordered = {} -%}
+  {#- the row key of a keyless table is its whole row -#}
+  {%- for column in key if column in found and key | length < found | length -%}
+    {%- do ordered.update({column: found[column]}) -%}
+  {%- endfor -%}
+  {%- do ordered.update(found) -%}
+  {%- do return(ordered) -%}
+{%- endmacro %}
+
+
+{#-
+  One row per shape of a source table, newest first, or one without a shape; in
+  each the code table, the key of some row, and the kind of database.
+-#}
+{% macro published_shapes_sql(table) -%}
+{%- set traits = var('source_formats')[table.source_format] -%}
+{%- set dialects = traits.type_dialects or [] -%}
+select
+    cast(schemas.schema_id as string) as schema_id,
+    to_json(schemas.column_types) as column_types,
+    to_json(schemas.column_parameters) as column_parameters,
+    (
+        select to_json(collect_list(struct(source_types.*)))
+        from {{ ref('source_types') }} as source_types
+        where split_part(dialect, '_', 1) in ('{{ dialects | join("', '") }}')
+    ) as code_table,
+    (
+        select any_value(effects.row_key)
+        from (
+            select row_key from {{ ref('int_row_effects') }}
+            where {{ is_of_table(table) }}
+            limit 1
+        ) as effects
+    ) as row_key,
+    {% if dialects == ['dts'] -%}
+    (
+        select any_value(events.source_type)
+        from (
+            select source_type from {{ ref('change_events') }}
+            where {{ is_of_table(table) }}
+            limit 1
+        ) as events
+    ) as source_type
+    {%- else -%}
+    cast(null as string) as source_type
+    {%- endif %}
+from (select 1) as one_row
+left join {{ ref('int_table_schemas') }} as schemas
+    on {{ is_of_table(table) }}
+order by schemas.last_sequence desc
+{%- endmacro %}
+
+
+{#- The columns of rows whose messages list none. -#}
+{% macro unlisted_columns_sql(table) -%}
+select distinct
+    explode(map_keys(cast(`row` as map<string, variant>))) as column_name
+from {{ ref('latest_state') }}
+where {{ is_of_table(table) }} and schema_id is null
+order by column_name
+{%- endmacro %}
+
+
+{% macro is_of_table(table) -%}
+source_format = '{{ table.source_format }}'
+and table_id = {{ adapter.string_literal(table.table_id) }}
+{%- endmacro %}
+
+
+{#- DTS numbers types per kind of database. -#}
+{% macro dts_dialect(source_type) -%}
+  {%- do return({
+      'mysql': 'dts_mysql', 'drds': 'dts_mysql',
+      'oracle': 'dts_oracle',
+      'postgresql': 'dts_postgresql', 'ppas': 'dts_postgresql',
+  }.get(source_type, 'dts')) -%}
+{%- endmacro %}
+
+
+{#- The code table's row for a type, of the first dialect that has one. -#}
+{% macro type_rule(rules, dialects, source_type) -%}
+  {%- for dialect in dialects -%}
+    {%- for rule in rules if rule.dialect == dialect
+        and modules.re.fullmatch(rule.source_type, source_type | lower) -%}
+      {%- do return(rule) -%}
+    {%- endfor -%}
+  {%- endfor -%}
+  {%- do return({}) -%}
+{%- endmacro %}
+
+
+{#- Renames and casts must be of columns that the table has, or had. -#}
+{% macro check_columns(table, listed) -%}
+  {%- if listed -%}
+    {%- for option in ['renames', 'casts'] -%}
+      {%- for column in table[option] if column not in listed -%}
+        {%- do wrong_declaration(
+            table.name,
+            '`' ~ option ~ '` names a column `' ~ column ~ '`, but '
+            ~ table.table_id ~ ' has ' ~ listed | join(', ')
+        ) -%}
+      {%- endfor -%}
+    {%- endfor -%}
+    {%- set kept = [] -%}
+    {%- for column in listed if column not in table.renames -%}
+      {%- do kept.append(column | lower) -%}
+    {%- endfor -%}
+    {%- set reserved = kept + typed_mart_columns().keys() | list -%}
+    {%- for column, name in table.renames.items() -%}
+      {%- if name | lower in reserved -%}
+        {%- do wrong_declaration(
+            table.name,
+            '`' ~ column ~ '` is renamed to `' ~ name ~ '`, which is another'
+            ~ ' column\'s name'
+        ) -%}
+      {%- endif -%}
+      {%- do reserved.append(name | lower) -%}
+    {%- endfor -%}
+  {%- endif -%}
+{%- endmacro %}
+
+
+{#- The name, with a number behind it where it is taken, in whatever case. -#}
+{% macro free_name(name, taken) -%}
+  {%- set lower_taken = taken | map('lower') | list -%}
+  {%- set found = [name or 'unnamed'] -%}
+  {%- for number in range(2, taken | length + 3)
+      if found[-1] | lower in lower_taken -%}
+    {%- do found.append((name or 'unnamed') ~ '_' ~ number) -%}
+  {%- endfor -%}
+  {%- do return(found[-1]) -%}
+{%- endmacro %}
+
+
+{#- A column, its type the one that holds what it has been published as. -#}
+{% macro typed_column(table, source, name, entries) -%}
+  {%- set path = variant_path(source) -%}
+  {%- set literal = adapter.string_literal(source) -%}
+  {%- set value = 'variant_get(`row`, ' ~ path ~ ')' if path
+      else 'cast(`row` as map<string, variant>)[' ~ literal ~ ']' -%}
+  {%- set decoded_by, own_types = {}, [] -%}
+  {%- set typed_entries = entries | selectattr('source_type') | list -%}
+  {%- for entry in typed_entries or [{'source_type': ''}] -%}
+    {%- set way = entry.source_type ~ entry.parameters ~ entry.spark_type
+        ~ entry.decoding -%}
+    {%- if way not in decoded_by -%}
+      {%- if entry.source_type and not entry.decoding -%}
+        {%- do exceptions.warn(
+            'Typed mart `' ~ table.name ~ '`: the type `' ~ entry.source_type
+            ~ '` of column `' ~ source ~ '` is not in the code table'
+            ~ ' source_types; its values are kept as text.'
+        ) -%}
+      {%- endif -%}
+      {%- set own_type = completed_type(
+          entry.spark_type or 'string', entry.source_type, entry.parameters
+      ) -%}
+      {%- if entry.is_array -%}
+        {%- set own_type = 'array<' ~ own_type ~ '>' -%}
+      {%- endif -%}
+      {%- do own_types.append(own_type) -%}
+      {%- do decoded_by.update({way: {
+          'schema_ids': [],
+          'source_type': entry.source_type,
+          'parameters': entry.parameters,
+          'spark_type': own_type,
+          'decoding': entry.decoding or 'text',
+          'is_array': entry.is_array,
+          'value': value,
+      }}) -%}
+    {%- endif -%}
+    {%- do decoded_by[way].schema_ids.append(entry.schema_id) -%}
+  {%- endfor -%}
+  {%- set own_types = own_types | unique | list -%}
+  {%- set cast_to = table.casts.get(source) -%}
+  {%- set spark_type = cast_to or common_type(own_types) -%}
+  {%- if not cast_to and spark_type == 'string' and own_types | length > 1 -%}
+    {%- do exceptions.warn(
+        'Typed mart `' ~ table.name ~ '`: column `' ~ source ~ '` has been '
+        ~ own_types | join(', ') ~ ', which only text holds all of; a cast in'
+        ~ ' `vars: tables` of dbt_project.yml gives it another type.'
+    ) -%}
+  {%- endif -%}
+  {%- do return({
+      'name': name,
+      'source': source,
+      'text': "try_variant_get(`row`, " ~ path ~ ", 'string')" if path
+          else 'try_cast(' ~ value ~ ' as string)',
+      'spark_type': spark_type,
+      'is_cast': cast_to is not none,
+      'decoded_by': decoded_by.values() | list,
+  }) -%}
+{%- endmacro %}
+
+
+{#- A column's path in a VARIANT object, none where it can't be written. -#}
+{% macro variant_path(column) -%}
+  {%- for quote in ['"', "'"] if quote not in column and column -%}
+    {%- set path = '$[' ~ quote ~ column ~ quote ~ ']' -%}
+    {%- do return(adapter.string_literal(path)) -%}
+  {%- endfor -%}
+{%- endmacro %}

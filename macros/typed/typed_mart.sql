@@ -1,0 +1,269 @@
+{#-
+  The query of a typed mart: the rows that its source table has now, in real
+  columns.  The var `tables` declares the table under the model's name.
+
+  An incremental run reads the rows of the keys with new events only, and with
+  them the keys that are gone (`_last_op` null), for the merge to delete.  Where
+  the table was emptied, its declaration changed, or the mart has columns that it
+  has not, or not so, the mart is built anew.
+-#}
+{% macro typed_mart() -%}
+  {%- set table = declared_table(model.name) -%}
+  {{- config(
+      partition_by=table.partition_by or none,
+      tblproperties={'cdc_marts.declaration': declaration_id(table)},
+  ) -}}
+  {#- dbt must see these when it parses the model -#}
+  {%- set inputs = [
+      ref('latest_state'), ref('int_table_schemas'), ref('source_types'),
+      ref('change_events'), ref('int_row_effects'), ref('int_table_ends'),
+  ] -%}
+  {%- set can_ask = execute
+      and load_relation(ref('latest_state')) is not none
+      and load_relation(ref('int_table_schemas')) is not none
+      and load_relation(ref('source_types')) is not none -%}
+  {%- set columns = typed_columns(table) if can_ask else [] -%}
+  {%- set columns = columns or unseen_columns(table) -%}
+  {%- set new_effects, new_ends = new_rows(inputs[4]), new_rows(inputs[5]) -%}
+  {%- set is_merge = is_incremental() -%}
+  {%- if is_merge and must_rebuild(table, columns, new_ends) -%}
+    {%- do adapter.rebuild(this) -%}
+    {%- set is_merge = false -%}
+  {%- endif -%}
+  {{ typed_mart_sql(table, columns, new_effects if is_merge else none) }}
+{%- endmacro %}
+
+
+{#- Changes with every change of the declaration; kept with the mart. -#}
+{% macro declaration_id(table) -%}
+  {%- do return(local_md5(tojson(table, sort_keys=true))) -%}
+{%- endmacro %}
+
+
+{#- What a typed mart has beside its table's columns: name -> Spark type. -#}
+{% macro typed_mart_columns() -%}
+  {%- do return({
+      '_row_key': 'string',
+      '_row_copy': 'bigint',
+      '_last_op': 'string',
+      '_last_event_at': 'timestamp',
+      '_cast_errors': 'array<struct<column:string,text:string,type:string>>',
+  }) -%}
+{%- endmacro %}
+
+
+{#- Before its first message, the columns that the mart is partitioned by. -#}
+{% macro unseen_columns(table) -%}
+  {%- set columns = [] -%}
+  {%- for expression in table.partition_by -%}
+    {%- set name = modules.re.sub('^\w+\((\d+,\s*)?|\)$|`', '', expression) -%}
+    {%- set is_of_time = modules.re.match(
+        '(year|month|day|hour)s?\(', expression
+    ) -%}
+    {%- do columns.append({
+        'name': name,
+        'source': name,
+        'text': 'cast(null as string)',
+        'spark_type': 'timestamp' if is_of_time else 'string',
+        'is_cast': true,
+        'decoded_by': [{'decoding': 'text', 'spark_type': 'string'}],
+    }) -%}
+  {%- endfor -%}
+  {%- do return(columns) -%}
+{%- endmacro %}
+
+
+{#- Whether more changes than rows of new events, and columns that come on. -#}
+{% macro must_rebuild(table, columns, new_ends) -%}
+  {%- if adapter.table_property(this, 'cdc_marts.declaration')
+      != declaration_id(table) -%}
+    {%- do return(true) -%}
+  {%- endif -%}
+  {%- set wanted = dict(typed_mart_columns()) -%}
+  {%- for column in columns -%}
+    {%- do wanted.update({column.name | lower: column.spark_type}) -%}
+  {%- endfor -%}
+  {%- for column in adapter.get_columns_in_relation(this) -%}
+    {%- if wanted.get(column.name | lower) != column.data_type -%}
+      {%- do return(true) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- set ends_of_table -%}
+    select 1 from {{ new_ends }}
+    where {{ is_of_table(table) }}
+    limit 1
+  {%- endset -%}
+  {%- do return(run_query(ends_of_table).rows | length > 0) -%}
+{%- endmacro %}
+
+
+{% macro typed_mart_sql(table, columns, new_effects) -%}
+with
+
+{% if new_effects is not none -%}
+touched_keys as (
+
+    select distinct row_key
+    from {{ new_effects }}
+    where {{ is_of_table(table) }}
+
+),
+
+{% endif -%}
+live_rows as (
+
+    select *
+    from {{ ref('latest_state') }}
+    where
+        {{ is_of_table(table) }}
+        {% if new_effects is not none -%}
+        and row_key in (select touched_keys.row_key from touched_keys)
+        {%- endif %}
+
+),
+
+texts as (
+
+    select
+        row_key,
+        `row`,
+        row_count,
+        schema_id,
+        {% for column in columns -%}
+        {{ column.text }} as text_{{ loop.index }},
+        {% endfor -%}
+        last_op,
+        last_event_at
+    from live_rows
+
+),
+
+read_rows as (
+
+    select
+        row_key,
+        row_count,
+        {% for column in columns -%}
+        text_{{ loop.index }},
+        {{ typed_value('text_' ~ loop.index, column) | trim }}
+            as value_{{ loop.index }},
+        {% endfor -%}
+        last_op,
+        last_event_at
+    from texts
+
+),
+
+typed_rows as (
+
+    select
+        {% for column in columns -%}
+        value_{{ loop.index }} as {{ quoted_name(column.name) }},
+        {% endfor -%}
+        row_key as _row_key,
+        -- equal rows of a table without a key
+        explode(sequence(1L, row_count)) as _row_copy,
+        last_op as _last_op,
+        last_event_at as _last_event_at,
+        array_compact(array(
+            {% for column in columns -%}
+            if(
+                text_{{ loop.index }} is not null
+                and value_{{ loop.index }} is null,
+                {{ cast_error(column, 'text_' ~ loop.index) }},
+                null
+            ){{ "," }}
+            {% endfor -%}
+            cast(
+                null as struct<`column`: string, text: string, type: string>
+            )
+        )) as _cast_errors
+    from read_rows
+
+){% if new_effects is not none %},
+
+gone_rows as (
+
+    select
+        {% for column in columns -%}
+        cast(null as {{ column.spark_type }}) as {{ quoted_name(column.name) }},
+        {% endfor -%}
+        mart._row_key,
+        mart._row_copy,
+        cast(null as string) as _last_op,
+        cast(null as timestamp) as _last_event_at,
+        cast(
+            null as array<struct<`column`: string, text: string, type: string>>
+        ) as _cast_errors
+    from {{ this }} as mart
+    left semi join touched_keys
+        on mart._row_key = touched_keys.row_key
+    left anti join typed_rows
+        on
+            mart._row_key = typed_rows._row_key
+            and mart._row_copy = typed_rows._row_copy
+
+),
+
+changed_rows as (
+
+    select * from typed_rows
+
+    union all
+
+    select * from gone_rows
+
+)
+
+select * from changed_rows
+{%- else %}
+
+select * from typed_rows
+{%- endif %}
+{%- endmacro %}
+
+
+{#- A column's value, by the type that it had when the row was last written. -#}
+{% macro typed_value(text, column) -%}
+{%- if column.decoded_by | length == 1 -%}
+{{ value_of_shape(text, column.decoded_by[0], column) }}
+{%- else -%}
+case
+    {% for shape in column.decoded_by -%}
+    when schema_id in ({{ shape.schema_ids | join('L, ') }}L)
+        then {{ value_of_shape(text, shape, column) }}
+    {% endfor -%}
+end
+{%- endif -%}
+{%- endmacro %}
+
+
+{% macro value_of_shape(text, shape, column) -%}
+{%- if shape.is_array -%}
+{{ read_as(column.spark_type, decode_array(shape), shape.spark_type)
+    if column.spark_type == shape.spark_type else text }}
+{%- elif column.is_cast or column.spark_type in ['string', shape.spark_type] -%}
+{{ read_value(text, shape, shape.decoding, column.spark_type) }}
+{%- else -%}
+{{ read_as(
+    column.spark_type,
+    read_value(text, shape, shape.decoding, shape.spark_type),
+    shape.spark_type
+) }}
+{%- endif -%}
+{%- endmacro %}
+
+
+{% macro cast_error(column, text) -%}
+named_struct(
+    'column', {{ adapter.string_literal(column.name) }},
+    'text', {{ text }},
+    'type', '{{ column.spark_type }}'
+)
+{%- endmacro %}
+
+
+{#- A name between backticks, as any name may stand. -#}
+{% macro quoted_name(name) -%}
+`{{ name | replace('`', '``') }}`
+{%- endmacro %}

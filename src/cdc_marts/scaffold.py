@@ -1,0 +1,178 @@
+"""Declarations and models of typed marts, for the source tables that were seen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyspark.errors import AnalysisException
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap
+from ruamel.yaml.error import YAMLError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PROJECT_FILE = "dbt_project.yml"
+TYPED_MARTS = Path("models") / "marts" / "typed"
+DESCRIPTIONS = TYPED_MARTS / "_typed__models.yml"
+
+_MODEL = "{{ typed_mart() }}\n"
+_MODEL_FOLDERS = ("models", "python_models", "seeds")
+
+
+class ScaffoldError(Exception):
+    """Nothing can be scaffolded; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class SourceTable:
+    """A row of `marts.source_tables`."""
+
+    source_format: str
+    table_id: str
+
+
+@dataclass
+class Scaffolding:
+    """What was written, and what was there."""
+
+    declared: dict[str, SourceTable] = field(default_factory=dict)
+    models: list[str] = field(default_factory=list)
+    #: mart -> table with a declaration and a model of before
+    kept: dict[str, SourceTable] = field(default_factory=dict)
+
+
+def seen_tables(session: SparkSession, target: str) -> list[SourceTable]:
+    """The source tables of a target, by format and name."""
+    try:
+        rows = session.sql(
+            "select source_format, table_id from marts.source_tables where table_id is not null"
+            " order by source_format, table_id"
+        ).collect()
+    except AnalysisException as error:
+        if error.getCondition() != "TABLE_OR_VIEW_NOT_FOUND":
+            raise
+        raise ScaffoldError(
+            f"The target {target} has no marts.source_tables yet: land messages, then run"
+            f" `uv run dbt build --target {target}`."
+        ) from error
+    if not rows:
+        raise ScaffoldError(
+            f"The target {target} has seen no source table yet: land messages, then run"
+            f" `uv run dbt build --target {target}`."
+        )
+    return [SourceTable(row.source_format, row.table_id) for row in rows]
+
+
+def scaffold(root: Path, tables: Iterable[SourceTable]) -> Scaffolding:
+    """Declare these tables in the project at `root`, and write a model for each.
+
+    What is there stays as it is: declarations, files, comments.
+    """
+    project = _Project(root / PROJECT_FILE)
+    descriptions = _Descriptions(root / DESCRIPTIONS)
+    declarations = project.tables
+    names = {
+        SourceTable(d.get("source_format"), d.get("table_id")): name
+        for name, d in declarations.items()
+        if isinstance(d, dict)
+    }
+    models = set(_model_names(root))
+    taken = {*declarations, *models}
+    done = Scaffolding()
+    for table in tables:
+        name = names.get(table)
+        if name is None:
+            name = _free_name(table, taken)
+            declarations[name] = CommentedMap(
+                source_format=table.source_format, table_id=table.table_id
+            )
+            done.declared[name] = table
+        elif name in models:
+            done.kept[name] = table
+            continue
+        taken.add(name)
+        done.models.append(name)
+    if done.models:
+        # A declaration without a model does no harm, a model without a declaration does.
+        project.save()
+        descriptions.add(done.models)
+        for name in done.models:
+            (root / TYPED_MARTS / f"{name}.sql").write_text(_MODEL, "utf-8")
+    return done
+
+
+class _Project:
+    """`dbt_project.yml`, whose comments and layout are kept."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._yaml = YAML()
+        self._yaml.preserve_quotes = True
+        self._yaml.width = 4096  # lines are not broken anew
+        self._yaml.indent(mapping=2, sequence=4, offset=2)
+        self._content = _read(self._yaml, path)
+
+    @property
+    def tables(self) -> Any:
+        """`vars: tables`, put there where it is missing."""
+        content = self._content
+        for name in ("vars", "tables"):
+            if not content.get(name):
+                content[name] = CommentedMap()
+            content = content[name]
+        return content
+
+    def save(self) -> None:
+        with self._path.open("w", encoding="utf-8") as file:
+            self._yaml.dump(self._content, file)
+
+
+class _Descriptions:
+    """The yml file of the typed marts: all are described alike, by its anchor."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        content = _read(YAML(typ="safe"), path)
+        self.names = {model["name"] for model in content.get("models") or ()}
+        if list(content)[-1:] != ["models"] or "&typed_mart" not in path.read_text("utf-8"):
+            raise ScaffoldError(f"{path} lacks the anchor `&typed_mart`, or `models:` at its end.")
+
+    def add(self, names: Iterable[str]) -> None:
+        with self._path.open("a", encoding="utf-8") as file:
+            for name in names:
+                if name not in self.names:
+                    file.write(f"\n  - name: {name}\n    <<: *typed_mart\n")
+
+
+def _read(yaml: YAML, path: Path) -> Any:
+    try:
+        content = yaml.load(path.read_text("utf-8"))
+    except (OSError, YAMLError) as error:
+        reason = " ".join(str(error).split())
+        raise ScaffoldError(f"{path} can't be read: {reason}") from error
+    if not isinstance(content, dict):
+        raise ScaffoldError(f"{path} is no YAML mapping.")
+    return content
+
+
+def _model_names(root: Path) -> Iterator[str]:
+    for folder in _MODEL_FOLDERS:
+        for path in (root / folder).rglob("*"):
+            if path.suffix in (".sql", ".py", ".csv"):
+                yield path.stem
+
+
+def _free_name(table: SourceTable, taken: set[str]) -> str:
+    """A model's name made of the table's; with its format, then a number, where that is taken."""
+    words = re.findall(r"[a-z0-9]+", table.table_id.lower())
+    name = "_".join(words) or "table"
+    if name[0].isdigit():
+        name = f"table_{name}"
+    candidates = [name, f"{name}_{table.source_format}"]
+    candidates += [f"{candidates[1]}_{number}" for number in range(2, len(taken) + 3)]
+    return next(candidate for candidate in candidates if candidate not in taken)

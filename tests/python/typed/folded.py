@@ -1,0 +1,204 @@
+"""The tables that typed marts read, filled by tests, and dbt runs over them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+from dbt.cli.main import dbtRunner
+from pyspark.sql import Row, SparkSession
+
+from tests.python.project.manifest import ROOT
+
+#: Schemas of their own: the session is shared with tests of the project itself.
+SCHEMA, STUBS, MARTS, SEEDS = "typed_input", "typed_stubs", "typed_marts", "typed_seeds"
+
+#: Table that stands for a model -> its columns.
+INPUTS = {
+    "latest_state": """
+        source_format string, table_id string, row_key string, `row` variant, row_count bigint,
+        last_op string, last_event_at timestamp, schema_id bigint
+    """,
+    "int_table_schemas": """
+        source_format string, table_id string, schema_id bigint,
+        listed_columns array<struct<name: string, type: string>>,
+        column_parameters map<string, string>, last_sequence bigint
+    """,
+    "int_row_effects": "source_format string, table_id string, row_key string",
+    "int_table_ends": "source_format string, table_id string",
+    "change_events": "source_format string, table_id string, source_type string",
+}
+
+
+@dataclass
+class SourceTable:
+    """A source table as the fold sees it; rows are by key, as JSON texts."""
+
+    folded: Folded
+    source_format: str
+    table_id: str
+    rows: dict[str, tuple[str, int | None, int]] = field(default_factory=dict)
+    shapes: int = 0
+
+    def has_shape(self, schema_id: int, /, **columns: str | tuple[str, Any]) -> None:
+        self.has_columns(schema_id, columns)
+
+    def has_columns(self, schema_id: int, columns: Mapping[str, str | tuple[str, Any]]) -> None:
+        types = {c: t if isinstance(t, str) else t[0] for c, t in columns.items()}
+        parameters = {c: json.dumps(t[1]) for c, t in columns.items() if not isinstance(t, str)}
+        self.shapes += 1
+        self.folded.append(
+            "int_table_schemas",
+            (
+                *(self.source_format, self.table_id, schema_id),
+                *(list(types.items()), parameters, self.shapes),
+            ),
+        )
+
+    def holds(
+        self, row: Any, schema_id: int | None = None, key: str = "id", copies: int = 1
+    ) -> None:
+        """A row is inserted or updated; `row`: as a dict, or as JSON text."""
+        text = row if isinstance(row, str) else json.dumps(row)
+        row_key = json.dumps({key: json.loads(text)[key]}) if key else text
+        self.rows[row_key] = (text, schema_id, copies)
+        self.touch(row_key)
+
+    def loses(self, row_key: str) -> None:
+        del self.rows[row_key]
+        self.touch(row_key)
+
+    def is_emptied(self) -> None:
+        self.rows.clear()
+        self.folded.append("int_table_ends", (self.source_format, self.table_id))
+
+    def touch(self, row_key: str) -> None:
+        self.folded.append("int_row_effects", (self.source_format, self.table_id, row_key))
+
+
+class Folded:
+    """The fold's tables, and a dbt project with the project's macros and code tables over them."""
+
+    def __init__(self, spark: SparkSession, folder: Path, target: dict[str, Any]) -> None:
+        self.spark = spark
+        self.folder = folder
+        self.tables: list[SourceTable] = []
+        for schema in (SCHEMA, STUBS, MARTS, SEEDS):
+            spark.sql(f"create schema if not exists {schema}")
+        for name, columns in INPUTS.items():
+            spark.sql(f"create or replace table {SCHEMA}.{name} ({columns}) using iceberg")
+        self._write_project(target)
+        self._is_built = False
+
+    def table(self, table_id: str, source_format: str = "cdl_json") -> SourceTable:
+        table = SourceTable(self, source_format, table_id)
+        self.tables.append(table)
+        return table
+
+    def append(self, name: str, row: tuple[Any, ...]) -> None:
+        table = f"{SCHEMA}.{name}"
+        self.spark.createDataFrame([row], self.spark.table(table).schema).writeTo(table).append()
+
+    def run(
+        self, tables: Mapping[str, Mapping[str, Any]], *arguments: str, command: str = "run"
+    ) -> list[str]:
+        """Build the marts that are declared; returns warnings, raises what dbt says of an error."""
+        self._write_state()
+        if not self._is_built:
+            self._is_built = True
+            self.run({}, command="build")
+        typed = self.folder / "models" / "marts" / "typed"
+        shutil.rmtree(typed, ignore_errors=True)
+        typed.mkdir(parents=True)
+        for name in tables:
+            (typed / f"{name}.sql").write_text("{{ typed_mart() }}\n", "utf-8")
+        warnings: list[str] = []
+
+        def listen(event: Any) -> None:
+            if event.info.level == "warn":
+                warnings.append(event.info.msg)
+
+        result = dbtRunner(callbacks=[listen]).invoke(
+            [
+                *(command, "--quiet", "--vars", json.dumps({"tables": tables}), *arguments),
+                *("--project-dir", str(self.folder), "--profiles-dir", str(self.folder)),
+                *("--target-path", str(self.folder / "target"), "--log-path", str(self.folder)),
+            ]
+        )
+        if not result.success:
+            failures = [r.message for r in getattr(result.result, "results", []) if r.message]
+            raise AssertionError("\n".join([*failures, str(result.exception)]))
+        return warnings
+
+    def rows(
+        self, mart: str, columns: str = "*", order_by: str = "_row_key, _row_copy"
+    ) -> list[Row]:
+        return self.spark.sql(f"select {columns} from {MARTS}.{mart} order by {order_by}").collect()
+
+    def types(self, mart: str) -> dict[str, str]:
+        return dict(self.spark.table(f"{MARTS}.{mart}").dtypes)
+
+    def drop(self) -> None:
+        for schema in (SCHEMA, STUBS, MARTS, SEEDS):
+            for row in self.spark.sql(f"show views in {schema}").where("not isTemporary").collect():
+                self.spark.sql(f"drop view {schema}.{row.viewName}")
+            for row in (
+                self.spark.sql(f"show tables in {schema}").where("not isTemporary").collect()
+            ):
+                self.spark.sql(f"drop table {schema}.{row.tableName}")
+            self.spark.sql(f"drop schema {schema}")
+
+    def _write_state(self) -> None:
+        rows = [
+            (t.source_format, t.table_id, key, text, copies, "update", None, schema_id)
+            for t in self.tables
+            for key, (text, schema_id, copies) in t.rows.items()
+        ]
+        columns = INPUTS["latest_state"].replace("variant", "string")
+        self.spark.createDataFrame(rows, columns).createOrReplaceTempView("state_texts")
+        self.spark.sql(
+            f"insert overwrite {SCHEMA}.latest_state"
+            " select source_format, table_id, row_key, parse_json(`row`), row_count, last_op,"
+            " last_event_at, schema_id from state_texts"
+        )
+
+    def _write_project(self, target: dict[str, Any]) -> None:
+        project = yaml.safe_load((ROOT / "dbt_project.yml").read_text("utf-8"))
+        settings = {
+            **{key: project[key] for key in ("name", "profile", "flags", "vars")},
+            "models": {
+                "+file_format": "iceberg",
+                project["name"]: {
+                    "marts": {**project["models"][project["name"]]["marts"], "+schema": MARTS},
+                    "stubs": {"+materialized": "view", "+schema": STUBS},
+                },
+            },
+            "seeds": {"+file_format": "iceberg", "+schema": SEEDS},
+        }
+        write_yaml(self.folder / "dbt_project.yml", settings)
+        profile = {"target": "local", "outputs": {"local": target}}
+        write_yaml(self.folder / "profiles.yml", {project["profile"]: profile})
+        shutil.copytree(ROOT / "macros", self.folder / "macros")
+        (self.folder / "seeds").mkdir()
+        shutil.copy(ROOT / "seeds" / "code_tables" / "source_types.csv", self.folder / "seeds")
+        stubs = self.folder / "models" / "stubs"
+        stubs.mkdir(parents=True)
+        for name in INPUTS:
+            # The columns of a map of Python's would not keep their order.
+            types = "map_from_entries(listed_columns) as column_types"
+            columns = f"*, {types}" if name == "int_table_schemas" else "*"
+            (stubs / f"{name}.sql").write_text(f"select {columns} from {SCHEMA}.{name}", "utf-8")
+
+
+def write_yaml(path: Path, content: dict[str, Any]) -> None:
+    path.write_text(yaml.safe_dump(content), "utf-8")
+
+
+def declared(tables: Sequence[SourceTable]) -> dict[str, dict[str, Any]]:
+    """A mart for each, named like its table."""
+    return {t.table_id: {"source_format": t.source_format, "table_id": t.table_id} for t in tables}

@@ -1,0 +1,95 @@
+"""Connect's decimals, base64 of two's-complement bytes, are exact to 38 digits."""
+
+from __future__ import annotations
+
+import base64
+from decimal import Context, Decimal
+
+import jinja2
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyspark.sql import SparkSession
+
+from tests.python.project.manifest import ROOT
+
+MACROS = ROOT / "macros" / "typed" / "decoding" / "base64.sql"
+MOST = 10**38 - 1
+
+_EXACT = Context(prec=100)
+
+integers = st.integers(-MOST, MOST) | st.integers(-(2**70), 2**70) | st.integers(-300, 300)
+edges = [
+    *(0, 1, -1, 127, 128, -128, -129, MOST, -MOST),
+    *(
+        sign * 2**bits + step
+        for bits in (63, 64, 71, 120)
+        for sign in (1, -1)
+        for step in (-1, 0, 1)
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def macros() -> jinja2.environment.TemplateModule:
+    """The macros as plain Jinja: they are made of SQL alone."""
+    return jinja2.Environment().from_string(MACROS.read_text("utf-8")).module
+
+
+def to_base64(number: int, padding: int) -> str:
+    """The shortest bytes that hold the number, or some more."""
+    size = (number if number >= 0 else -number - 1).bit_length() // 8 + 1 + padding
+    return base64.b64encode(number.to_bytes(size, "big", signed=True)).decode()
+
+
+def query(session: SparkSession, expression: str, rows: list[tuple[str, int]]) -> list[str]:
+    frame = session.createDataFrame(
+        [(number, *row) for number, row in enumerate(rows)], "number int, text string, scale int"
+    )
+    return [
+        row.read
+        for row in frame.selectExpr("number", f"{expression} as read").sort("number").collect()
+    ]
+
+
+@settings(
+    max_examples=8,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(st.lists(st.tuples(integers, st.integers(-3, 38), st.integers(0, 1)), min_size=30))
+def test_digits_are_those_of_the_number(
+    spark: SparkSession,
+    macros: jinja2.environment.TemplateModule,
+    numbers: list[tuple[int, int, int]],
+) -> None:
+    numbers = [*numbers, *((edge, 2, 0) for edge in edges)]
+    # numbers of 38 digits need 16 bytes; no producer writes more
+    rows = [(to_base64(n, p if abs(n) < 2**100 else 0), s) for n, s, p in numbers]
+    digits = macros.integer_of_bytes(macros.decode_base64("text"))
+    read = query(spark, macros.scaled_digits(digits, "scale"), rows)
+    assert [Decimal(text) for text in read] == [
+        Decimal(number).scaleb(-scale, _EXACT) for number, scale, _ in numbers
+    ]
+    # as a number is written: no zeros in front, a point only before digits
+    assert [
+        text
+        for text in read
+        if text.lstrip("-").startswith("0") and text.lstrip("-0")[:1] not in ("", ".")
+    ] == []
+
+
+def test_what_has_more_digits_is_null(
+    spark: SparkSession, macros: jinja2.environment.TemplateModule
+) -> None:
+    rows = [(to_base64(number, 0), 0) for number in (MOST + 1, -MOST - 1, 2**127, 2**200)]
+    digits = macros.integer_of_bytes(macros.decode_base64("text"))
+    assert query(spark, digits, rows) == [None] * 4
+
+
+@pytest.mark.parametrize("text", ["", "no base64!", "A"])
+def test_what_is_no_base64_is_null(
+    spark: SparkSession, macros: jinja2.environment.TemplateModule, text: str
+) -> None:
+    digits = macros.integer_of_bytes(macros.decode_base64("text"))
+    assert query(spark, digits, [(text, 0)]) == [None]

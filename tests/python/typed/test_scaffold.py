@@ -1,0 +1,184 @@
+"""`cdc-marts scaffold`: declarations and models for the source tables seen."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pyspark.sql import SparkSession
+from typer.testing import CliRunner, Result
+
+from cdc_marts import project
+from cdc_marts.cli import app
+from cdc_marts.scaffold import (
+    DESCRIPTIONS,
+    PROJECT_FILE,
+    TYPED_MARTS,
+    ScaffoldError,
+    SourceTable,
+    scaffold,
+)
+from tests.python.project.manifest import ROOT
+
+ORDERS = SourceTable("canal_json", "crm.orders")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A copy of what the command reads and writes."""
+    shutil.copy(ROOT / PROJECT_FILE, tmp_path)
+    shutil.copytree(ROOT / "models", tmp_path / "models")
+    (tmp_path / "profiles").mkdir()
+    return tmp_path
+
+
+def settings(root: Path) -> dict[str, Any]:
+    return yaml.safe_load((root / PROJECT_FILE).read_text("utf-8"))
+
+
+def described(root: Path) -> dict[str, Any]:
+    models = yaml.safe_load((root / DESCRIPTIONS).read_text("utf-8"))["models"]
+    return {model["name"]: model for model in models}
+
+
+def files(root: Path) -> dict[Path, str]:
+    return {path: path.read_text("utf-8") for path in root.rglob("*") if path.is_file()}
+
+
+def test_a_table_gets_a_declaration_a_model_and_a_description(root: Path) -> None:
+    done = scaffold(root, [ORDERS])
+    assert done.declared == {"crm_orders": ORDERS}
+    assert settings(root)["vars"]["tables"]["crm_orders"] == {
+        "source_format": "canal_json",
+        "table_id": "crm.orders",
+    }
+    assert (root / TYPED_MARTS / "crm_orders.sql").read_text("utf-8") == "{{ typed_mart() }}\n"
+    entry, shipped = described(root)["crm_orders"], described(root)["shop_orders"]
+    assert {**entry, "name": ""} == {**shipped, "name": ""}
+
+
+def test_nothing_else_in_the_files_changes(root: Path) -> None:
+    before = files(root)
+    scaffold(root, [ORDERS])
+    after = files(root)
+    for path, text in before.items():
+        lines = after[path].splitlines()
+        for line in text.splitlines():
+            lines.remove(line)
+        if path.name not in (PROJECT_FILE, DESCRIPTIONS.name):
+            assert lines == []
+    assert (root / PROJECT_FILE).read_text("utf-8").splitlines()[:10] == (
+        before[root / PROJECT_FILE].splitlines()[:10]
+    )
+
+
+def test_a_second_time_nothing_is_written(root: Path) -> None:
+    scaffold(root, [ORDERS])
+    before = files(root)
+    done = scaffold(root, [ORDERS])
+    assert (done.models, done.kept) == ([], {"crm_orders": ORDERS})
+    assert files(root) == before
+
+
+def test_a_model_that_is_there_is_never_overwritten(root: Path) -> None:
+    model = root / TYPED_MARTS / "crm_orders.sql"
+    model.write_text("select 1", "utf-8")
+    done = scaffold(root, [ORDERS])
+    assert list(done.declared) == ["crm_orders_canal_json"]
+    assert model.read_text("utf-8") == "select 1"
+
+
+def test_a_declaration_without_a_model_gets_one(root: Path) -> None:
+    scaffold(root, [ORDERS])
+    (root / TYPED_MARTS / "crm_orders.sql").unlink()
+    declarations = settings(root)["vars"]["tables"]
+    done = scaffold(root, [ORDERS])
+    assert (done.declared, done.models) == ({}, ["crm_orders"])
+    assert settings(root)["vars"]["tables"] == declarations
+    assert (root / TYPED_MARTS / "crm_orders.sql").exists()
+    assert list(described(root)).count("crm_orders") == 1
+
+
+@pytest.mark.parametrize(
+    ("table_ids", "names"),
+    [
+        (["crm.public.Orders"], ["crm_public_orders"]),
+        (
+            ["crm.orders", "CRM.ORDERS", "crm-orders"],
+            ["crm_orders", "crm_orders_cdl_json", "crm_orders_cdl_json_2"],
+        ),
+        (["2024.sales"], ["table_2024_sales"]),
+        (["店.订单"], ["table"]),
+        (["change_events"], ["change_events_cdl_json"]),
+    ],
+)
+def test_names_are_those_of_models_and_differ(
+    root: Path, table_ids: list[str], names: list[str]
+) -> None:
+    done = scaffold(root, [SourceTable("cdl_json", table_id) for table_id in table_ids])
+    assert list(done.declared) == names
+    assert [table.table_id for table in done.declared.values()] == table_ids
+
+
+def test_a_project_file_that_is_no_yaml_is_said(root: Path) -> None:
+    (root / PROJECT_FILE).write_text("vars: [", "utf-8")
+    with pytest.raises(ScaffoldError, match="can't be read"):
+        scaffold(root, [ORDERS])
+    assert not (root / TYPED_MARTS / "crm_orders.sql").exists()
+
+
+# --- The command -------------------------------------------------------------------------------
+
+Scaffold = Callable[[], Result]
+
+
+@pytest.fixture
+def command(spark: SparkSession, root: Path, monkeypatch: pytest.MonkeyPatch) -> Scaffold:
+    """Runs `cdc-marts scaffold --target demo` in the folder `root`, over the shared session."""
+
+    @contextmanager
+    def session(target: str, **_: Any) -> Iterator[SparkSession]:
+        yield spark
+
+    monkeypatch.setattr(project, "spark_session", session)
+    monkeypatch.chdir(root / "models")
+    return lambda: CliRunner().invoke(app, ["scaffold", "--target", "demo"])
+
+
+@pytest.fixture
+def source_tables(spark: SparkSession) -> Iterator[None]:
+    spark.sql("create schema if not exists marts")
+    spark.sql(
+        "create or replace view marts.source_tables as select * from values"
+        " ('canal_json', 'crm.orders'), ('canal_json', 'shop.orders')"
+        " as seen (source_format, table_id)"
+    )
+    yield
+    spark.sql("drop view marts.source_tables")
+
+
+@pytest.mark.usefixtures("source_tables")
+def test_the_command_says_what_it_wrote_and_left(root: Path, command: Scaffold) -> None:
+    result = command()
+    assert result.exit_code == 0, result.output
+    assert result.output.splitlines() == [
+        "Declared 1 table in dbt_project.yml, and wrote 1 model to models/marts/typed:",
+        "  crm_orders   canal_json crm.orders",
+        "Left 1 mart as it was:",
+        "  shop_orders  canal_json shop.orders",
+        "Next: uv run dbt build --target demo",
+    ]
+    assert (root / TYPED_MARTS / "crm_orders.sql").exists()
+
+
+def test_a_target_that_was_not_built_is_said(spark: SparkSession, command: Scaffold) -> None:
+    spark.sql("drop view if exists marts.source_tables")
+    result = command()
+    assert result.exit_code == 1
+    assert "has no marts.source_tables yet" in result.output
+    assert "uv run dbt build --target demo" in result.output

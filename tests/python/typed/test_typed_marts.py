@@ -1,0 +1,455 @@
+"""A typed mart is its source table, whatever becomes of the table."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from decimal import Decimal
+from itertools import count
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.python.typed.folded import Folded, SourceTable, declared
+
+DECIMAL = "org.apache.kafka.connect.data.Decimal"
+
+_numbers = count()
+
+
+@pytest.fixture
+def table(folded: Folded) -> SourceTable:
+    """A table with a column for the key and one for a number; nothing in it."""
+    table = folded.table(f"table_{next(_numbers)}")
+    table.has_shape(1, id="int64", amount="int32")
+    return table
+
+
+def run(table: SourceTable, *arguments: str, **options: Any) -> list[str]:
+    return table.folded.run(
+        {table.table_id: {**declared([table])[table.table_id], **options}}, *arguments
+    )
+
+
+def columns_of(table: SourceTable) -> list[str]:
+    return [name for name in table.folded.types(table.table_id) if not name.startswith("_")]
+
+
+def quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"
+
+
+def contents(table: SourceTable) -> list[tuple[Any, ...]]:
+    """The rows, their own columns only."""
+    names = ", ".join(map(quoted, columns_of(table)))
+    return [tuple(row) for row in table.folded.rows(table.table_id, names)]
+
+
+def errors(table: SourceTable) -> list[tuple[str, str, str]]:
+    rows = table.folded.rows(table.table_id, "explode(_cast_errors) as error, _row_key, _row_copy")
+    return [tuple(row.error) for row in rows]
+
+
+def check_full_refresh_gives_the_same(table: SourceTable, **options: Any) -> None:
+    columns = ", ".join(sorted(map(quoted, table.folded.types(table.table_id))))
+    before = table.folded.rows(table.table_id, columns)
+    run(table, "--full-refresh", **options)
+    assert table.folded.rows(table.table_id, columns) == before
+
+
+# --- Rows --------------------------------------------------------------------------------------
+
+
+def test_rows_come_change_and_go(table: SourceTable) -> None:
+    table.holds({"id": 1, "amount": 10}, 1)
+    table.holds({"id": 2, "amount": 20}, 1)
+    run(table)
+    assert contents(table) == [(1, 10), (2, 20)]
+
+    table.holds({"id": 2, "amount": 21}, 1)
+    table.holds({"id": 3, "amount": 30}, 1)
+    table.loses('{"id": 1}')
+    run(table)
+    assert contents(table) == [(2, 21), (3, 30)]
+    check_full_refresh_gives_the_same(table)
+
+
+def test_a_run_writes_only_what_changed(table: SourceTable) -> None:
+    table.holds({"id": 1, "amount": 10}, 1)
+    run(table)
+    # the row of a key without a new event is not looked at
+    table.rows['{"id": 1}'] = ('{"id": 1, "amount": 99}', 1, 1)
+    table.holds({"id": 2, "amount": 20}, 1)
+    run(table)
+    assert contents(table) == [(1, 10), (2, 20)]
+
+
+def test_nothing_new_writes_nothing(table: SourceTable) -> None:
+    table.holds({"id": 1, "amount": 10}, 1)
+    run(table)
+    written = snapshots(table)
+    run(table)
+    assert snapshots(table) == written
+
+
+def snapshots(table: SourceTable) -> int:
+    name = f"typed_marts.{table.table_id}.snapshots"
+    return table.folded.spark.sql(f"select count(*) from {name}").collect()[0][0]
+
+
+def test_an_emptied_table_leaves_no_row(table: SourceTable) -> None:
+    table.holds({"id": 1, "amount": 10}, 1)
+    table.holds({"id": 2, "amount": 20}, 1)
+    run(table)
+    table.is_emptied()
+    table.holds({"id": 2, "amount": 21}, 1)
+    run(table)
+    assert contents(table) == [(2, 21)]
+
+
+def test_equal_rows_of_a_keyless_table_are_rows_each(table: SourceTable) -> None:
+    table.holds({"amount": 10, "id": 1}, 1, key="", copies=3)
+    table.holds({"amount": 20, "id": 2}, 1, key="", copies=1)
+    run(table)
+    assert contents(table) == [(1, 10)] * 3 + [(2, 20)]
+
+    table.holds({"amount": 10, "id": 1}, 1, key="", copies=1)
+    table.holds({"amount": 20, "id": 2}, 1, key="", copies=2)
+    run(table)
+    assert contents(table) == [(1, 10)] + [(2, 20)] * 2
+    check_full_refresh_gives_the_same(table)
+
+
+def test_a_table_without_messages_has_an_empty_mart(folded: Folded) -> None:
+    table = folded.table("nothing_yet")
+    run(table, partition_by=["days(placed_at)", "region"])
+    assert contents(table) == []
+
+    table.has_shape(
+        1, id="int64", placed_at="org.apache.kafka.connect.data.Timestamp", region="string"
+    )
+    table.holds({"id": 1, "placed_at": 0, "region": "eu"}, 1)
+    run(table, partition_by=["days(placed_at)", "region"])
+    assert sorted(columns_of(table)) == ["id", "placed_at", "region"]
+    partitions = folded.spark.sql("select * from typed_marts.nothing_yet.partitions").collect()
+    assert [row.partition.region for row in partitions] == ["eu"]
+
+
+# --- Columns -----------------------------------------------------------------------------------
+
+
+def test_a_new_column_appears(table: SourceTable) -> None:
+    table.holds({"id": 1, "amount": 10}, 1)
+    run(table)
+    table.has_shape(2, id="int64", amount="int32", **{"new`column": "string"})
+    table.holds({"id": 2, "amount": 20, "new`column": "x"}, 2)
+    run(table)
+    assert columns_of(table)[:2] == ["id", "amount"]
+    assert contents_by_name(table) == [
+        {"id": 1, "amount": 10, "new`column": None},
+        {"id": 2, "amount": 20, "new`column": "x"},
+    ]
+    check_full_refresh_gives_the_same(table)
+
+
+def contents_by_name(table: SourceTable) -> list[dict[str, Any]]:
+    return [
+        {c: v for c, v in row.asDict().items() if not c.startswith("_")}
+        for row in table.folded.rows(table.table_id)
+    ]
+
+
+def test_a_dropped_column_disappears(table: SourceTable) -> None:
+    table.holds({"id": 1, "amount": 10}, 1)
+    run(table)
+    table.has_shape(2, id="int64")
+    table.holds({"id": 2}, 2)
+    run(table, renames={"amount": "total"})
+    assert contents(table) == [(1,), (2,)]
+
+
+class Widening(NamedTuple):
+    """A column whose type changed from one row to the next; rows in the order of their keys."""
+
+    types: tuple[Any, Any]
+    values: tuple[Any, Any]
+    spark_type: str
+    read: list[Any]
+
+
+WIDENINGS = [
+    Widening(("int32", "int64"), (1, 2**40), "bigint", [1, 2**40]),
+    Widening(
+        (
+            (DECIMAL, {"scale": "2", "connect.decimal.precision": "20"}),
+            (DECIMAL, {"scale": "6", "connect.decimal.precision": "24"}),
+        ),
+        ("AfQ=", "D0JA"),
+        "decimal(24,6)",
+        [Decimal("5.000000"), Decimal("1.000000")],
+    ),
+    Widening(
+        ("int64", (DECIMAL, {"scale": "2", "connect.decimal.precision": "4"})),
+        (2**62, "AfQ="),
+        "decimal(21,2)",
+        [Decimal(2**62), Decimal(5)],
+    ),
+    Widening(("float", "double"), (0.5, 0.1), "double", [0.5, 0.1]),
+    Widening(
+        ("io.debezium.time.Date", "io.debezium.time.Timestamp"),
+        (0, 1),
+        "timestamp_ntz",
+        [dt.datetime(1970, 1, 1), dt.datetime(1970, 1, 1, 0, 0, 0, 1000)],
+    ),
+    Widening(("int32", "string"), (7, "seven"), "string", ["7", "seven"]),
+    Widening(("io.debezium.time.Date", "string"), (0, "x"), "string", ["1970-01-01", "x"]),
+    Widening(("bytes", "string"), ("AAE=", "x"), "string", ["AAE=", "x"]),
+    Widening(
+        (("array", {"type": "int32"}), ("array", {"type": "string"})),
+        ([1], ["x"]),
+        "string",
+        ["[1]", '["x"]'],
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def widened(folded: Folded) -> tuple[list[SourceTable], list[str]]:
+    """A table for each widening, built before and after it, and the warnings of the second run."""
+    tables = [folded.table(f"widened_{number}") for number in range(len(WIDENINGS))]
+    warnings: list[str] = []
+    for run_ in range(2):
+        for table, widening in zip(tables, WIDENINGS, strict=True):
+            table.has_shape(run_, id="int64", v=widening.types[run_])
+            table.holds({"id": run_, "v": widening.values[run_]}, run_)
+        warnings = folded.run(declared(tables))
+    return tables, warnings
+
+
+@pytest.mark.parametrize("number", range(len(WIDENINGS)))
+def test_a_changed_type_widens(
+    folded: Folded, widened: tuple[list[SourceTable], list[str]], number: int
+) -> None:
+    table, widening = widened[0][number], WIDENINGS[number]
+    assert folded.types(table.table_id)["v"] == widening.spark_type
+    assert [row.v for row in folded.rows(table.table_id)] == widening.read
+    assert errors(table) == []
+
+
+@pytest.mark.parametrize("number", range(len(WIDENINGS)))
+def test_a_type_that_only_text_holds_is_said(
+    widened: tuple[list[SourceTable], list[str]], number: int
+) -> None:
+    table, widening = widened[0][number], WIDENINGS[number]
+    said = [w for w in widened[1] if f"`{table.table_id}`" in w and "only text holds" in w]
+    assert bool(said) == (widening.spark_type == "string")
+
+
+def test_widened_marts_are_those_of_a_rebuild(
+    folded: Folded, widened: tuple[list[SourceTable], list[str]]
+) -> None:
+    tables, _ = widened
+    before = [folded.rows(table.table_id) for table in tables]
+    folded.run(declared(tables), "--full-refresh")
+    assert [folded.rows(table.table_id) for table in tables] == before
+
+
+def test_odd_names_are_columns_too(folded: Folded) -> None:
+    names = [
+        *(
+            "a.b",
+            "a b",
+            "back`tick",
+            'double"quote',
+            "single'quote",
+            "back\\slash",
+            "both'\"quotes",
+        ),
+        *("列", "$[0]", "select", "_row_key", "Id", "ID", "1"),
+    ]
+    table = folded.table("odd_names")
+    table.has_columns(1, {"id": "int64", **dict.fromkeys(names, "string")})
+    table.holds({"id": 1, **{name: f"value of {name}" for name in names}}, 1)
+    run(table)
+    row = folded.rows("odd_names")[0].asDict()
+    taken = {"_row_key": "_row_key_2", "Id": "Id_2", "ID": "ID_3"}
+    assert row["id"] == 1
+    assert {name: row[taken.get(name, name)] for name in names} == {
+        name: f"value of {name}" for name in names
+    }
+    table.holds({"id": 1, **dict.fromkeys(names, "new")}, 1)
+    run(table)
+    row = folded.rows("odd_names")[0].asDict()
+    assert {row[taken.get(name, name)] for name in names} == {"new"}
+
+
+def test_columns_stand_in_the_order_of_key_and_listing(folded: Folded) -> None:
+    table = folded.table("in_order")
+    table.has_shape(1, zone="string", b="string", id="int64", a="string")
+    table.holds({"a": "a", "b": "b", "id": 1, "zone": "z"}, 1)
+    run(table)
+    assert columns_of(table) == ["id", "zone", "b", "a"]
+
+
+def test_a_format_without_types_has_columns_of_text(folded: Folded) -> None:
+    table = folded.table("without_types", "shareplex_json")
+    table.holds({"ID": "1", "AMOUNT": "12.50", "AT": "2024-03-01T07:01:00"}, key="ID")
+    table.holds({"ID": "2", "NOTE": "no amount"}, key="ID")
+    run(table, casts={"AMOUNT": "decimal(10, 2)", "AT": "timestamp_ntz"})
+    assert folded.types("without_types")["AMOUNT"] == "decimal(10,2)"
+    assert columns_of(table) == ["ID", "AMOUNT", "AT", "NOTE"]
+    assert [row.AMOUNT for row in folded.rows("without_types")] == [Decimal("12.5"), None]
+    assert [row.NOTE for row in folded.rows("without_types")] == [None, "no amount"]
+
+
+def test_rows_of_schemaless_messages_are_read_as_the_others(table: SourceTable) -> None:
+    table.holds({"id": 1, "amount": 10}, 1)
+    table.holds({"id": 2, "amount": 20, "note": "x"})
+    run(table)
+    assert contents(table) == [(1, 10, None), (2, 20, "x")]
+
+
+# --- Declarations ------------------------------------------------------------------------------
+
+
+def test_columns_are_renamed_and_cast(table: SourceTable) -> None:
+    table.holds({"id": 1, "amount": 10}, 1)
+    run(table, renames={"amount": "total"}, casts={"amount": "decimal(10,2)"})
+    assert folded_row(table) == {"id": 1, "total": Decimal("10.00")}
+    assert table.folded.types(table.table_id)["total"] == "decimal(10,2)"
+    # a declaration that changes rebuilds the mart, without a new row too
+    run(table, casts={"amount": "string"}, partition_by=["amount"])
+    assert folded_row(table) == {"id": 1, "amount": "10"}
+    mart = f"typed_marts.{table.table_id}.partitions"
+    partition = table.folded.spark.sql(f"select partition from {mart}").collect()[0][0]
+    assert partition.amount == "10"
+
+
+def test_a_mart_may_become_that_of_another_table(table: SourceTable) -> None:
+    table.holds({"id": 1, "amount": 10}, 1)
+    run(table)
+    other = table.folded.table(f"{table.table_id}_other")
+    other.has_shape(1, key="string")
+    other.holds({"key": "x"}, 1, key="key")
+    run(table)
+    table.folded.run({table.table_id: declared([other])[other.table_id]})
+    assert contents(table) == [("x",)]
+
+
+def folded_row(table: SourceTable) -> dict[str, Any]:
+    return contents_by_name(table)[0]
+
+
+#: (text as published, cast, value in the mart)
+CASTS = [
+    ("1.255", "decimal(10,2)", None),
+    ("1.250", "decimal(10,2)", Decimal("1.25")),
+    ("1e3", "decimal(10,2)", Decimal("1000.00")),
+    ("1e-3", "decimal(10,2)", None),
+    ("999999999", "decimal(10,2)", None),
+    ("1.5", "int", None),
+    ("2147483648", "int", None),
+    ("2147483648", "bigint", 2147483648),
+    ("twelve", "double", None),
+    ("2024-02-30", "date", None),
+    ("0000-00-00", "date", None),
+    ("2024", "date", None),
+    ("0000-00-00 00:00:00", "timestamp_ntz", None),
+    ("07:01:00", "timestamp", None),
+    ("+10000-01-01T00:00:00Z", "timestamp", None),
+    ("9999-12-31T23:59:59-01:00", "timestamp", None),
+    ("infinity", "timestamp", None),
+    ("2024-03-01 07:01:00+08:00", "timestamp_ntz", None),
+    ("2024-03-01 07:01:00.1234567", "timestamp_ntz", None),
+    ("2024-03-01T07:01:00", "timestamp_ntz", dt.datetime(2024, 3, 1, 7, 1)),
+    ("no base64!", "binary", None),
+    ("AAE=", "binary", bytearray(b"\0\1")),
+    ("{", "variant", None),
+    ("maybe", "boolean", None),
+]
+
+#: (source type, a value that is not of it)
+MISFITS: list[tuple[Any, Any]] = [
+    ("io.debezium.time.MicroTimestamp", 9223372036825200000),
+    ("io.debezium.time.Timestamp", -9223372036832400),
+    ("io.debezium.time.NanoTimestamp", 1),
+    ("io.debezium.time.Date", 2932897),
+    ("int32", "x"),
+    ("bytes", "?"),
+    ((DECIMAL, {"scale": "2"}), "f" * 24),
+    (("array", {"type": "int32"}), [1, "x"]),
+]
+
+
+@pytest.fixture(scope="module")
+def cast_columns(folded: Folded) -> SourceTable:
+    """A table with a column for each cast, and one for each misfit, all in one row."""
+    table = folded.table("casts")
+    names = [f"cast_{n}" for n in range(len(CASTS))], [f"misfit_{n}" for n in range(len(MISFITS))]
+    types = {
+        **dict.fromkeys(names[0], "string"),
+        **dict(zip(names[1], (t for t, _ in MISFITS), strict=True)),
+    }
+    values = {
+        **dict(zip(names[0], (v for v, _, _ in CASTS), strict=True)),
+        **dict(zip(names[1], (v for _, v in MISFITS), strict=True)),
+    }
+    table.has_columns(1, {"id": "int64", **types})
+    table.holds({"id": 1, **values}, 1)
+    run(table, casts=dict(zip(names[0], (cast for _, cast, _ in CASTS), strict=True)))
+    return table
+
+
+@pytest.mark.parametrize("number", range(len(CASTS)))
+def test_what_does_not_cast_is_null_and_listed(cast_columns: SourceTable, number: int) -> None:
+    published, cast, read = CASTS[number]
+    name = f"cast_{number}"
+    assert contents_by_name(cast_columns)[0][name] == read
+    expected = [(name, published, cast)] if read is None else []
+    assert [error for error in errors(cast_columns) if error[0] == name] == expected
+
+
+@pytest.mark.parametrize("number", range(len(MISFITS)))
+def test_what_is_not_of_its_type_is_null_and_listed(cast_columns: SourceTable, number: int) -> None:
+    name = f"misfit_{number}"
+    assert contents_by_name(cast_columns)[0][name] is None
+    assert [error[0] for error in errors(cast_columns)].count(name) == 1
+
+
+def test_null_is_no_cast_error(table: SourceTable) -> None:
+    table.holds({"id": 1, "amount": None}, 1)
+    table.holds({"id": 2}, 1)
+    run(table)
+    assert contents(table) == [(1, None), (2, None)]
+    assert errors(table) == []
+
+
+def test_a_type_that_the_code_table_lacks_is_text_and_said(folded: Folded) -> None:
+    table = folded.table("unknown_type")
+    table.has_shape(1, id="int64", v="com.example.Mystery")
+    table.holds({"id": 1, "v": "x"}, 1)
+    assert any("`com.example.Mystery` of column `v`" in warning for warning in run(table))
+    assert contents(table) == [(1, "x")]
+
+
+WRONG: Mapping[str, tuple[dict[str, Any], str]] = {
+    "unknown format": ({"source_format": "mongo"}, "there is no format `mongo`"),
+    "no table": ({"table_id": ""}, "it lacks `table_id`"),
+    "unknown option": ({"rename": {}}, "there is no option `rename`"),
+    "renames are a list": ({"renames": ["id"]}, "`renames` is no mapping"),
+    "partition_by is a text": ({"partition_by": "id"}, "`partition_by` is no list"),
+    "cast to no type": ({"casts": {"amount": "money"}}, "the cast of `amount` to `money`"),
+    "too many digits": ({"casts": {"amount": "decimal(39,2)"}}, "to `decimal(39,2)`"),
+    "cast of no column": ({"casts": {"amonut": "int"}}, "a column `amonut`"),
+    "rename of no column": ({"renames": {"amonut": "x"}}, "a column `amonut`"),
+    "renamed to another column": ({"renames": {"amount": "ID"}}, "another column's name"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_wrong_declaration_is_said(table: SourceTable, case: str) -> None:
+    options, problem = WRONG[case]
+    table.holds({"id": 1, "amount": 10}, 1)
+    with pytest.raises(AssertionError, match=table.table_id) as failure:
+        run(table, **options)
+    assert problem in str(failure.value)
