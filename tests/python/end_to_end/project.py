@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import datetime as dt
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,6 +62,19 @@ class Project:
     def rows(self, sql: str) -> list[dict[str, Any]]:
         """The rows of a query as plain dicts."""
         return [row.asDict(recursive=True) for row in self.spark.sql(sql).collect()]
+
+    def content(self, mart: str, without: Collection[str] = ()) -> list[str]:
+        """The rows of a mart as sorted JSON texts, `without` some of its columns."""
+        columns = [
+            f"to_json(`{field.name}`) as `{field.name}`"
+            if field.dataType.typeName() == "variant"
+            else f"`{field.name}`"
+            for field in self.spark.table(f"marts.{mart}").schema
+            if field.name not in without
+        ]
+        selected = f"select {', '.join(columns)} from marts.{mart}"
+        rows = self.rows(f"select to_json(struct(*)) as text from ({selected})")
+        return sorted(row["text"] for row in rows)
 
     def latest_state(self, source_format: str, table_id: str) -> Iterator[dict[str, Any]]:
         """The current rows of a table, `row` as a dict with exact numbers."""

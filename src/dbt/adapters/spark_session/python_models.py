@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Mapping
 from typing import Any
 
 from dbt.adapters.base import PythonJobHelper
@@ -12,6 +13,7 @@ from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
 from dbt.adapters.spark_session.connections import message_of
 from dbt.adapters.spark_session.increments import NothingNew, Reading, read_new_rows
+from dbt.adapters.spark_session.replacements import Replacement
 
 
 class SessionPythonJob(PythonJobHelper):
@@ -51,15 +53,23 @@ class SessionPythonJob(PythonJobHelper):
     def _load_table(self, name: str) -> DataFrame:
         return self.session.table(name)
 
-    def _load_new_rows(self, name: str, consumer: str, is_incremental: bool) -> DataFrame:
+    def _load_new_rows(
+        self,
+        name: str,
+        consumer: str,
+        is_incremental: bool,
+        replaces: Mapping[str, Any] | None = None,
+    ) -> DataFrame:
         reading = self.readings.setdefault(consumer, Reading())
         rows = read_new_rows(self.session, name, consumer if is_incremental else None, reading)
+        if is_incremental and replaces is not None:
+            replacement = Replacement(**replaces)
+            inputs = replacement.inputs(self.session, name, consumer)
+            if inputs is not None:
+                reading.replaced_rows = replacement.rows
+                rows = rows.unionByName(inputs)
         self.inputs_read.add(name)
-        if (
-            is_incremental
-            and not reading.has_new_rows
-            and len(self.inputs_read) == self.input_count
-        ):
+        if is_incremental and not reading.has_rows and len(self.inputs_read) == self.input_count:
             raise NothingNew(consumer)
         return rows
 
