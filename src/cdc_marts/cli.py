@@ -206,7 +206,7 @@ def _session(target: str, failed: str = "Spark failed") -> Iterator[SparkSession
         from pyspark.errors import PySparkException
 
         from cdc_marts import project
-        from dbt.adapters.spark_session.connections import message_of
+        from dbt.adapters.spark_session.errors import message_of
 
         try:
             with project.spark_session(target, on_notice=_say) as session:

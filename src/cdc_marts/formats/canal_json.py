@@ -169,7 +169,6 @@ def _broken(is_row_message: Column, is_swapped: Column) -> Column:
         # Of a swapped topic `rows` are those in `old`, `changes` those in `data`.
         after, before = (column_names(columns_of(row[side])) for side in ("rows", "changes"))
         return F.size(F.array_except(before, after)) > 0
-        )
 
     needs_changes = F.col("meaning.op") == "update"
     return rejection(

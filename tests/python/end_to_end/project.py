@@ -63,19 +63,6 @@ class Project:
         """The rows of a query as plain dicts."""
         return [row.asDict(recursive=True) for row in self.spark.sql(sql).collect()]
 
-    def content(self, mart: str, without: Collection[str] = ()) -> list[str]:
-        """The rows of a mart as sorted JSON texts, `without` some of its columns."""
-        columns = [
-            f"to_json(`{field.name}`) as `{field.name}`"
-            if field.dataType.typeName() == "variant"
-            else f"`{field.name}`"
-            for field in self.spark.table(f"marts.{mart}").schema
-            if field.name not in without
-        ]
-        selected = f"select {', '.join(columns)} from marts.{mart}"
-        rows = self.rows(f"select to_json(struct(*)) as text from ({selected})")
-        return sorted(row["text"] for row in rows)
-
     def latest_state(self, source_format: str, table_id: str) -> Iterator[dict[str, Any]]:
         """The current rows of a table, `row` as a dict with exact numbers."""
         for row in self.rows(
@@ -84,6 +71,21 @@ class Project:
             f" and table_id = '{table_id}'"
         ):
             yield {**row, "row": json.loads(row["row"], parse_float=str)}
+
+
+def content(spark: SparkSession, relation: str, without: Collection[str] = ()) -> list[str]:
+    """The rows of a table or view as sorted JSON texts, `without` some of its columns."""
+    columns = [
+        f"to_json(`{field.name}`) as `{field.name}`"
+        if field.dataType.typeName() == "variant"
+        else f"`{field.name}`"
+        for field in spark.table(relation).schema
+        if field.name not in without
+    ]
+    rows = spark.sql(
+        f"select to_json(struct(*)) as text from (select {', '.join(columns)} from {relation})"
+    )
+    return sorted(row["text"] for row in rows.collect())
 
 
 def binary(text: str) -> bytes:

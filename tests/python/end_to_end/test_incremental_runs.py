@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cdc_marts.formats import SOURCE_FORMATS
-from tests.python.end_to_end.project import Landed, Project
+from tests.python.end_to_end.project import Landed, Project, content
 from tests.python.samples.files import samples
 
 pytestmark = pytest.mark.long
@@ -55,7 +55,7 @@ def _messages(source_format: str) -> list[Landed]:
 
 def _marts(project: Project) -> dict[str, list[str]]:
     """Mart -> its rows as sorted JSON texts, of the messages that this module landed."""
-    marts = {mart: project.content(mart, without=NOT_COMPARED) for mart in MARTS}
+    marts = {mart: content(project.spark, f"marts.{mart}", without=NOT_COMPARED) for mart in MARTS}
     assert all(marts.values())
     return marts
 

@@ -15,7 +15,7 @@ from cdc_marts import project as cli_project
 from cdc_marts.cli import app
 from cdc_marts.parsing import ops
 from dbt.adapters.spark_session import impl
-from tests.python.end_to_end.project import Landed, Project
+from tests.python.end_to_end.project import Landed, Project, content
 from tests.python.samples.files import samples
 
 REQUEUE = ("run", "--vars", "requeue: true")
@@ -111,7 +111,7 @@ def _messages(source_format: str) -> list[Landed]:
 
 
 def _marts(project: Project) -> Marts:
-    return {mart: project.content(mart) for mart in MARTS}
+    return {mart: content(project.spark, f"marts.{mart}") for mart in MARTS}
 
 
 def _rejected(project: Project, code: str) -> int:

@@ -11,7 +11,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
-from dbt.adapters.spark_session.connections import message_of
+from dbt.adapters.spark_session.errors import message_of
 from dbt.adapters.spark_session.increments import NothingNew, Reading, read_new_rows
 from dbt.adapters.spark_session.replacements import Replacement
 
@@ -24,6 +24,7 @@ class SessionPythonJob(PythonJobHelper):
     """
 
     def __init__(self, parsed_model: dict[str, Any], credential: Any) -> None:
+        self.home = credential.home
         self.path = parsed_model["original_file_path"]
         self.line_count = len(parsed_model["raw_code"].splitlines())
         self.input_count = len(parsed_model["refs"]) + len(parsed_model["sources"])
@@ -102,4 +103,4 @@ class SessionPythonJob(PythonJobHelper):
             ),
             self.path,
         )
-        return f"{type(error).__name__}: {message_of(error)}\n  in {place}"
+        return f"{type(error).__name__}: {message_of(error, self.home)}\n  in {place}"
