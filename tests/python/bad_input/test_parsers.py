@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -70,6 +71,15 @@ def test_what_is_no_message_is_rejected_and_what_is_one_is_read(bad: Staged) -> 
         and message.is_valid is (rows[offset][0]["record_type"] == "rejected")
     ]
     assert wrong == []
+
+
+def test_what_is_read_is_exact(bad: Staged) -> None:
+    messages, rows = bad
+    for offset, message in enumerate(messages):
+        if message.row is not None:
+            row = json.loads(rows[offset][0]["after"])
+            assert row.pop("id") in (1, "1")
+            assert row == message.row
 
 
 @pytest.mark.parametrize("source_format", SOURCE_FORMATS)
