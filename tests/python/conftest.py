@@ -22,7 +22,7 @@ PROFILES = Path(__file__).parents[2] / "profiles" / "profiles.yml"
 SMALL = {
     "spark.master": "local[2]",
     "spark.driver.memory": "2g",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=256m"
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
     # Many plans fill the small cache that comes with one level, and then nothing is compiled.
     " -XX:ReservedCodeCacheSize=256m",
     "spark.sql.shuffle.partitions": "1",
