@@ -21,7 +21,7 @@ from tests.python.samples.files import samples
 REQUEUE = ("run", "--vars", "requeue: true")
 #: One with several rows a message, one with split updates.
 FORMATS = ("canal_json", "dataworks_json")
-MARTS = ("change_events", "latest_state", "message_ledger", "quarantined_messages")
+MARTS = ("change_events", "latest_state", "row_history", "message_ledger", "quarantined_messages")
 #: What the older parser does not know: codes of changes, of halves of updates, of ends of tables.
 NEWER_CODES = {"UPDATE", "UPDATE_BEFOR", "TRUNCATE", "DELETE"}
 

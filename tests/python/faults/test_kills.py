@@ -27,7 +27,7 @@ SHORTEST = 3
 MARTS = tuple(
     f"marts.{mart}"
     for mart in (
-        *("change_events", "latest_state", "ddl_events", "heartbeats"),
+        *("change_events", "latest_state", "row_history", "ddl_events", "heartbeats"),
         *("transaction_events", "quarantined_messages", "source_tables", "message_ledger"),
     )
 )
