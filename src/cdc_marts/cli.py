@@ -107,7 +107,7 @@ def land_files(
             "dts_avro messages are binary: one that holds a line break is cut there. Envelopes"
             " with value_base64 bring them in whole."
         )
-    with _session(target) as session:
+    with _session(target, "Spark failed, and nothing was landed") as session:
         landing = _land(session, source_format.value, paths, topic)
     _summarize(landing, target)
     if landing.wrong_lines:
@@ -162,6 +162,48 @@ def _report_marts(done: Scaffolding, target: str) -> None:
         _tell(f"Next: uv run dbt build --target {target}")
 
 
+@app.command()
+def requeue(
+    source_format: Annotated[
+        SourceFormat | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="Only this one of the formats.",
+        ),
+    ] = None,
+    target: Annotated[
+        str,
+        typer.Option(
+            metavar="TARGET",
+            help="A target of profiles.yml: local, demo or cluster.",
+        ),
+    ] = "local",
+) -> None:
+    """Read quarantined messages again, after a parser was fixed.
+
+    Runs `dbt run` with the var `requeue`: what can be read now leaves the
+    quarantine and takes its place in the marts, the rest stays.
+    """
+    from cdc_marts import project
+    from cdc_marts.requeue import requeue as requeue_messages
+
+    source_formats = SOURCE_FORMATS if source_format is None else (source_format.value,)
+    with _session(target) as session:
+        outcomes = requeue_messages(
+            session, source_formats, lambda command: project.run_dbt(command, target)
+        )
+    if not outcomes:
+        _tell("No message is quarantined.")
+    for outcome in outcomes:
+        read = f"{outcome.source_format}: read {_counted(outcome.read, 'message')}"
+        if not outcome.remaining:
+            _tell(f"{read}, none remains")
+            continue
+        codes = ", ".join(f"{count:,} {code}" for code, count in outcome.remaining.most_common())
+        _tell(f"{read}, {outcome.remaining.total():,} remain: {codes}")
+
+
 def _check(path: Path) -> None:
     if str(path) == "-":
         return
@@ -205,7 +247,7 @@ def _land(
 
 
 @contextmanager
-def _session(target: str) -> Iterator[SparkSession]:
+def _session(target: str, failed: str = "Spark failed") -> Iterator[SparkSession]:
     """The session of a target; what goes wrong in it ends the command with a sentence."""
     with _errors.status("Starting Spark") as starting:
         from dbt_common.exceptions import DbtRuntimeError
@@ -213,7 +255,7 @@ def _session(target: str) -> Iterator[SparkSession]:
         from pyspark.errors import PySparkException
 
         from cdc_marts import project
-        from dbt.adapters.spark_session.connections import message_of
+        from dbt.adapters.spark_session.errors import message_of
 
         try:
             with project.spark_session(target, on_notice=_say) as session:
@@ -228,7 +270,7 @@ def _session(target: str) -> Iterator[SparkSession]:
         except DbtRuntimeError as error:
             _stop(error.msg, FAILED)
         except (PySparkException, Py4JError) as error:
-            _stop(f"Spark failed, and nothing was written: {message_of(error)}", FAILED)
+            _stop(f"{failed}: {message_of(error)}", FAILED)
 
 
 def _interrupt(*_: object) -> NoReturn:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,6 +50,22 @@ def spark_session(
         yield session
     finally:
         close_session()
+
+
+def run_dbt(command: Sequence[str], target: str) -> None:
+    """Run a dbt command on `target`, in the session that is open; dbt prints what it does."""
+    from dbt.cli.main import dbtRunner
+    from dbt_common.exceptions import DbtRuntimeError
+
+    root = project_root(Path.cwd())
+    arguments = [*command, "--target", target, "--project-dir", str(root)]
+    # dbt's relative paths start where it runs.
+    with _inside(root):
+        result = dbtRunner().invoke(arguments)
+    if not result.success:
+        raise DbtRuntimeError(
+            "dbt failed, see above: what it did not finish is as it was, and the next run does it."
+        ) from result.exception
 
 
 @contextmanager

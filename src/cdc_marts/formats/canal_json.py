@@ -79,7 +79,7 @@ def parse(
     )
     checked = oriented.select(
         "*",
-        F.coalesce("unreadable", _broken(is_row_message)).alias("rejection"),
+        F.coalesce("unreadable", _broken(is_row_message, is_swapped)).alias("rejection"),
     )
     exploded = checked.select(
         "*",
@@ -161,9 +161,14 @@ def _is_swapped(swapped_topics: Mapping[str, str | None]) -> Column:
     return swapped
 
 
-def _broken(is_row_message: Column) -> Column:
+def _broken(is_row_message: Column, is_swapped: Column) -> Column:
     def lacks_object(row: Column) -> Column:
         return columns_of(row).isNull()
+
+    def lacks_columns(row: Column) -> Column:
+        # Of a swapped topic `rows` are those in `old`, `changes` those in `data`.
+        after, before = (column_names(columns_of(row[side])) for side in ("rows", "changes"))
+        return F.size(F.array_except(before, after)) > 0
 
     needs_changes = F.col("meaning.op") == "update"
     return rejection(
@@ -195,5 +200,11 @@ def _broken(is_row_message: Column) -> Column:
             is_row_message & needs_changes & (F.size("changes") > F.size("rows")),
             "missing_image",
             "`old` has more rows than `data`",
+        ),
+        (
+            is_swapped & F.exists(_paired_rows(), lacks_columns),
+            "missing_image",
+            "a row in `old` lacks columns of its row in `data`, so the topic is not swapped any"
+            " more: end it in `swapped_canal_topics`",
         ),
     )

@@ -222,6 +222,11 @@ def _broken() -> Column:
     seconds = F.col("source_seconds")
     return rejection(
         (
+            F.col("meaning").isNull(),
+            "unknown_op",
+            F.concat(F.lit("`operation` is not in the code table: "), "source_op"),
+        ),
+        (
             (seconds != -1) & ~is_epoch_seconds(seconds),
             "bad_timestamp",
             "`sourceTimestamp` is not epoch seconds",

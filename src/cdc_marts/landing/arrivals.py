@@ -16,10 +16,10 @@ _MOST_RANGES = 200
 def first_arrivals(messages: DataFrame, dbt: Any) -> DataFrame:
     """The messages without those that were landed before, now or in an earlier run.
 
-    `messages` are newly landed ones in the shape of a landing table; `dbt` is
-    the object of the staging model, whose table holds the earlier ones.  It is
-    looked at only in the offset ranges of the new messages.  Without
-    repetitions the messages pass through untouched.
+    `messages` are newly landed ones in the shape of a landing table, and those
+    that are read again; `dbt` is the object of the staging model, whose table
+    holds the earlier ones.  It is looked at only in the offset ranges of the
+    messages.  Without repetitions the messages pass through untouched.
     """
     ranges = _offset_ranges(messages)
     if any(range_.messages != range_.offsets for range_ in ranges):
@@ -31,6 +31,8 @@ def first_arrivals(messages: DataFrame, dbt: Any) -> DataFrame:
         )
     if dbt.is_incremental and ranges:
         staged = messages.sparkSession.table(str(dbt.this))
+        if dbt.replaced_rows is not None:
+            staged = staged.where(f"not ({dbt.replaced_rows})")
         earlier = staged.where(_within(ranges)).select(*IDENTITY).distinct()
         if not earlier.isEmpty():
             messages = messages.join(earlier, list(IDENTITY), "left_anti")

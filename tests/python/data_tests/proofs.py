@@ -215,6 +215,66 @@ PROOFS = {
             """,
         )
     ),
+    "canal_images_stand_right": Proof(
+        Rows(
+            columns="topic, position, op, before, after, event_at",
+            good="""
+                ('right', 1, 'insert', null, '{"id":"1","note":"a"}', '2026-01-01'),
+                ('right', 2, 'update', '{"id":"1","note":"a"}', '{"id":"1","note":"b"}',
+                    '2026-01-01'),
+                ('right', 3, 'update', '{"id":"1","note":"b"}', '{"id":"1","note":"c"}',
+                    '2026-01-01'),
+                ('right', 4, 'update', '{"id":"1","note":"c"}', '{"id":"1","note":"b"}',
+                    '2026-01-01'),
+                ('unchanged', 1, 'insert', null, '{"id":"1"}', '2026-01-01'),
+                ('unchanged', 2, 'update', '{"id":"1"}', '{"id":"1"}', '2026-01-01'),
+                ('first seen', 1, 'update', '{"id":"1","note":"a"}', '{"id":"1","note":"b"}',
+                    '2026-01-01'),
+                ('after a delete', 1, 'delete', '{"id":"1"}', null, '2026-01-01'),
+                ('after a delete', 2, 'update', '{"id":"1","note":"a"}', '{"id":"1"}',
+                    '2026-01-01'),
+                ('a column more', 1, 'insert', null, '{"id":"1","note":null}', '2026-01-01'),
+                ('a column more', 2, 'update', '{"id":"1","note":null,"more":"1"}',
+                    '{"id":"1","note":"b","more":"1"}', '2026-01-01'),
+                ('a lost event', 1, 'insert', null, '{"id":"1","note":"a"}', '2026-01-01'),
+                ('a lost event', 2, 'update', '{"id":"1","note":"b"}', '{"id":"1","note":"c"}',
+                    '2026-01-01')
+            """,
+            bad="""
+                -- of the row's images the wrong one stands before
+                ('swapped', 1, 'insert', null, '{"id":"1","note":"a"}', '2026-01-01'),
+                ('swapped', 2, 'update', '{"id":"1","note":"b"}', '{"id":"1","note":"a"}',
+                    '2026-01-01'),
+                ('swapped', 3, 'update', '{"id":"1","note":"c"}', '{"id":"1","note":"b"}',
+                    '2026-01-01'),
+                -- on one of two days
+                ('switched', 1, 'insert', null, '{"id":"1","note":"a"}', '2026-01-01'),
+                ('switched', 2, 'update', '{"id":"1","note":"b"}', '{"id":"1","note":"a"}',
+                    '2026-01-01'),
+                ('switched', 3, 'update', '{"id":"1","note":"a"}', '{"id":"1","note":"x"}',
+                    '2026-01-02'),
+                ('switched', 4, 'update', '{"id":"1","note":"x"}', '{"id":"1","note":"y"}',
+                    '2026-01-02'),
+                -- half of the row is there
+                ('narrow', 1, 'insert', null, '{"id":"1","note":"a","more":"1"}', '2026-01-01'),
+                ('narrow', 2, 'update', '{"id":"1","note":"b","more":"1"}',
+                    '{"id":"1","note":"a"}', '2026-01-01')
+            """,
+            selected=f"""
+                'canal_json' as source_format,
+                topic,
+                'shop.orders' as table_id,
+                '{{"id":"1"}}' as row_key,
+                cast(null as string) as previous_row_key,
+                array('id') as key_columns,
+                op,
+                parse_json(before) as before,
+                parse_json(after) as after,
+                cast(event_at as timestamp) as event_at,
+                {SEQUENCE} as sequence
+            """,
+        )
+    ),
     "history_equals_state": Proof(
         Rows(
             columns="row_key, image, row_count, is_current",

@@ -6,18 +6,15 @@ macros and tests, over the rows of `proofs.py`.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-import yaml
-from dbt.cli.main import dbtRunner
 from pyspark.sql import SparkSession
 
 from tests.python.data_tests.proofs import MODELS, PROOFS, Proof, Rows
-from tests.python.project.manifest import ROOT, Node, nodes_of
+from tests.python.data_tests.small_project import run_data_tests
+from tests.python.project.manifest import Node, nodes_of
 
 #: dbt's own tests, and dbt's own to prove.
 OF_DBT = {"accepted_values", "not_null", "relationships", "unique"}
@@ -34,58 +31,32 @@ def outcomes(
 ) -> dict[str, Outcome]:
     """What every test says of its good data and of its bad data."""
     folder = tmp_path_factory.mktemp("proofs")
-    write_project(folder, spark_target)
-    run = dbtRunner().invoke(
-        [
-            *("test", "--quiet", "--project-dir", str(folder), "--profiles-dir", str(folder)),
-            *("--target-path", str(folder / "target"), "--log-path", str(folder)),
-        ]
-    )
-    assert run.exception is None
-    return {r.node.name: Outcome(str(r.status), r.failures) for r in run.result.results}
+    results = run_data_tests(folder, spark_target, *models_and_tests())
+    return {r.node.name: Outcome(str(r.status), r.failures) for r in results}
 
 
-def write_project(folder: Path, target: dict[str, Any]) -> None:
-    """A dbt project of ephemeral models, each with one data test, which is named like it."""
-    project = yaml.safe_load((ROOT / "dbt_project.yml").read_text("utf-8"))
-    settings = {
-        **{key: project[key] for key in ("name", "profile", "flags", "vars")},
-        "models": {"+materialized": "ephemeral"},
-    }
-    profile = {"target": "local", "outputs": {"local": target}}
-    write_yaml(folder / "dbt_project.yml", settings)
-    write_yaml(folder / "profiles.yml", {project["profile"]: profile})
-    shutil.copytree(ROOT / "macros", folder / "macros")
-    shutil.copytree(ROOT / "tests" / "generic", folder / "tests" / "generic")
-
-    models = folder / "models"
-    models.mkdir()
-    for name, sql in MODELS.items():
-        (models / f"{name}.sql").write_text(sql, "utf-8")
-    tested = []
+def models_and_tests() -> tuple[dict[str, str], list[dict[str, Any]]]:
+    """Ephemeral models, each with one data test, which is named like it."""
+    models, tested = dict(MODELS), []
     for name, test, proof, with_faults in cases():
         arguments: dict[str, Any] = {}
-        (models / f"{name}.sql").write_text(proof.model.sql(with_faults), "utf-8")
+        models[name] = proof.model.sql(with_faults)
         for argument, value in proof.arguments.items():
             arguments[argument] = value
             if isinstance(value, Rows):
                 read = f"{name}_{argument}"
-                (models / f"{read}.sql").write_text(value.sql(with_faults), "utf-8")
+                models[read] = value.sql(with_faults)
                 arguments[argument] = f"ref('{read}')"
         tested.append(
             {"name": name, "data_tests": [{test: {"name": name, "arguments": arguments}}]}
         )
-    write_yaml(models / "tested.yml", {"models": tested})
+    return models, tested
 
 
 def cases() -> Iterator[tuple[str, str, Proof, bool]]:
     for test, proof in PROOFS.items():
         yield f"{test}_on_good_data", test, proof, False
         yield f"{test}_on_bad_data", test, proof, True
-
-
-def write_yaml(path: Path, content: dict[str, Any]) -> None:
-    path.write_text(yaml.safe_dump(content), "utf-8")
 
 
 @pytest.mark.parametrize("test", PROOFS)

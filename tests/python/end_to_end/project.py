@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import datetime as dt
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -86,6 +86,21 @@ class Project:
             f" and table_id = '{table_id}'"
         ):
             yield {**row, "row": json.loads(row["row"], parse_float=str)}
+
+
+def content(spark: SparkSession, relation: str, without: Collection[str] = ()) -> list[str]:
+    """The rows of a table or view as sorted JSON texts, `without` some of its columns."""
+    columns = [
+        f"to_json(`{field.name}`) as `{field.name}`"
+        if field.dataType.typeName() == "variant"
+        else f"`{field.name}`"
+        for field in spark.table(relation).schema
+        if field.name not in without
+    ]
+    rows = spark.sql(
+        f"select to_json(struct(*)) as text from (select {', '.join(columns)} from {relation})"
+    )
+    return sorted(row["text"] for row in rows.collect())
 
 
 def binary(text: str) -> bytes:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cdc_marts.formats import SOURCE_FORMATS
-from tests.python.end_to_end.project import Landed, Project
+from tests.python.end_to_end.project import Landed, Project, content
 from tests.python.samples.files import samples
 
 pytestmark = pytest.mark.long
@@ -55,23 +55,8 @@ def _messages(source_format: str) -> list[Landed]:
 
 def _marts(project: Project) -> dict[str, list[str]]:
     """Mart -> its rows as sorted JSON texts, of the messages that this module landed."""
-    marts = {}
-    for mart in MARTS:
-        columns = [
-            f"to_json(`{field.name}`) as `{field.name}`"
-            if field.dataType.typeName() == "variant"
-            else f"`{field.name}`"
-            for field in project.spark.table(f"marts.{mart}").schema
-            if field.name not in NOT_COMPARED
-        ]
-        marts[mart] = sorted(
-            row["text"]
-            for row in project.rows(
-                f"select to_json(struct(*)) as text from (select {', '.join(columns)}"
-                f" from marts.{mart})"
-            )
-        )
-        assert marts[mart]
+    marts = {mart: content(project.spark, f"marts.{mart}", without=NOT_COMPARED) for mart in MARTS}
+    assert all(marts.values())
     return marts
 
 

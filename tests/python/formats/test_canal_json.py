@@ -334,6 +334,14 @@ def test_a_statement_that_empties_the_table_ends_its_rows(
     assert row["ends_rows"] is ends_rows
 
 
+def test_a_part_of_a_row_in_old_shows_that_a_topic_is_not_swapped_any_more(
+    spark: SparkSession,
+) -> None:
+    [row] = staged(spark, canal_json.parse, UPDATE, swapped_topics={"topic": None})
+    assert row["reject_code"] == "missing_image"
+    assert "`swapped_canal_topics`" in row["reject_reason"]
+
+
 def test_a_swapped_topic_has_the_row_after_in_old_until_its_time(spark: SparkSession) -> None:
     def update(es: int) -> dict[str, Any]:
         return message("UPDATE", data=[ROW], old=[CHANGED], es=es)

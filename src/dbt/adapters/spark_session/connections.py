@@ -15,11 +15,10 @@ from dbt.adapters.spark.connections import SparkConnectionManager, SparkCredenti
 from dbt.adapters.spark.session import Connection as SessionHandle
 from dbt.adapters.spark.session import Cursor, SessionConnectionWrapper
 from dbt_common.exceptions import DbtRuntimeError
-from pyspark.errors import PySparkException
 from pyspark.sql import Row, SparkSession
 from pyspark.sql.types import VariantVal
 
-from dbt.adapters.spark_session.errors import SessionError
+from dbt.adapters.spark_session.errors import SessionError, message_of
 from dbt.adapters.spark_session.session import open_session
 
 logger = AdapterLogger("Spark")
@@ -143,20 +142,11 @@ class SparkSessionConnectionManager(SparkConnectionManager):
             raise
         except Exception as error:
             logger.debug(f"Error while running:\n{sql}")
-            raise DbtRuntimeError(message_of(error)) from error
+            raise DbtRuntimeError(message_of(error, self.profile.credentials.home)) from error
 
     @classmethod
     def get_response(cls, cursor: Any) -> AdapterResponse:
         return AdapterResponse(_message="OK")
-
-
-def message_of(error: BaseException) -> str:
-    """The first, human part of an error; JVM stack traces stay in the log."""
-    if isinstance(error, PySparkException):
-        text = error.getMessage() or str(error)
-    else:
-        text = str(error)
-    return text.split("\n\nJVM stacktrace:")[0].split("\n\tat ")[0].strip()
 
 
 def _text(value: Any) -> str:

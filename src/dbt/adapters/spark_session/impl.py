@@ -25,6 +25,7 @@ from dbt.adapters.spark_session.increments import (
     new_rows_sql,
 )
 from dbt.adapters.spark_session.python_models import SessionPythonJob
+from dbt.adapters.spark_session.replacements import finish_replacement, start_replacement
 
 
 class SessionColumn(SparkColumn):
@@ -109,7 +110,20 @@ class SparkSessionAdapter(SparkAdapter):
     def has_nothing_new(self, consumer: BaseRelation) -> bool:
         """True where the model reads increments and none of its inputs has new rows."""
         reading = self._readings.get(consumer.render())
-        return reading is not None and not reading.has_new_rows
+        return reading is not None and not reading.has_rows
+
+    @available
+    def replaced_rows(self, consumer: BaseRelation) -> str | None:
+        """Condition of the model's own rows that this run makes anew; None where it only adds."""
+        return self._readings.get(consumer.render(), Reading()).replaced_rows
+
+    @available
+    def start_replacement(self, relation: BaseRelation, rows: str) -> str:
+        return start_replacement(self.session, relation.render(), rows)
+
+    @available
+    def finish_replacement(self, relation: BaseRelation) -> None:
+        finish_replacement(self.session, relation.render())
 
     @available.parse(lambda *_, **__: "")
     def rebuild(self, consumer: BaseRelation) -> str:

@@ -16,6 +16,8 @@ from typing import Any
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import DataFrame, SparkSession
 
+from dbt.adapters.spark_session.catalog import iceberg_table
+
 WATERMARK = "read-up-to."
 SNAPSHOT_PROPERTY = "spark.sql.iceberg.snapshot-property."
 
@@ -38,6 +40,12 @@ class Reading:
     has_new_rows: bool = False
     #: the consumer is built anew, although it is there
     is_rebuild: bool = False
+    #: condition of the consumer's own rows that this run makes anew
+    replaced_rows: str | None = None
+
+    @property
+    def has_rows(self) -> bool:
+        return self.has_new_rows or self.replaced_rows is not None
 
     def snapshot_properties(self) -> dict[str, str]:
         """The watermarks to commit with the data."""
@@ -84,7 +92,7 @@ def read_new_rows(
 
 
 def _table_sql(session: SparkSession, name: str, consumer: str | None, reading: Reading) -> str:
-    table = _iceberg_table(session, name)
+    table = iceberg_table(session, name)
     current = table.currentSnapshot()
     if current is None:
         return _nothing_of(name)
@@ -101,7 +109,7 @@ def _rows_behind(
     session: SparkSession, name: str, read_by: str, consumer: str | None, reading: Reading
 ) -> str:
     """The rows of `name` that `read_by` had read when it wrote what is new of it to `consumer`."""
-    between = _iceberg_table(session, read_by)
+    between = iceberg_table(session, read_by)
     current = between.currentSnapshot()
     up_to = reading.up_to.setdefault(read_by, current.snapshotId()) if current else None
     end = _watermark(session, read_by, name, up_to) if up_to is not None else None
@@ -110,7 +118,7 @@ def _rows_behind(
     read = _watermark(session, consumer, read_by) if consumer is not None else None
     start = _watermark(session, read_by, name, read) if read is not None else None
     if start is not None and not _has_appends(
-        _iceberg_table(session, name), end, start, name, read_by
+        iceberg_table(session, name), end, start, name, read_by
     ):
         return _nothing_of(name)
     return _appended_rows(name, start, end)
@@ -140,7 +148,7 @@ def _watermark(
     `at`: the snapshot of `consumer` to ask, None for its newest.  None where it
     had never read it.
     """
-    table = _iceberg_table(session, consumer)
+    table = iceberg_table(session, consumer)
     snapshot, has_notes = table.currentSnapshot() if at is None else table.snapshot(at), False
     while snapshot is not None:
         summary = snapshot.summary()
@@ -178,9 +186,3 @@ def _has_appends(table: Any, up_to: int, watermark: int, source: str, consumer: 
             )
         snapshot_id = snapshot.parentId()
     return found
-
-
-def _iceberg_table(session: SparkSession, name: str) -> Any:
-    return session._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(
-        session._jsparkSession, name
-    )

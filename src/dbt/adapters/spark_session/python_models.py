@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Mapping
 from typing import Any
 
 from dbt.adapters.base import PythonJobHelper
@@ -10,8 +11,9 @@ from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
-from dbt.adapters.spark_session.connections import message_of
+from dbt.adapters.spark_session.errors import message_of
 from dbt.adapters.spark_session.increments import NothingNew, Reading, read_new_rows
+from dbt.adapters.spark_session.replacements import Replacement
 
 
 class SessionPythonJob(PythonJobHelper):
@@ -22,6 +24,7 @@ class SessionPythonJob(PythonJobHelper):
     """
 
     def __init__(self, parsed_model: dict[str, Any], credential: Any) -> None:
+        self.home = credential.home
         self.path = parsed_model["original_file_path"]
         self.line_count = len(parsed_model["raw_code"].splitlines())
         self.input_count = len(parsed_model["refs"]) + len(parsed_model["sources"])
@@ -51,15 +54,23 @@ class SessionPythonJob(PythonJobHelper):
     def _load_table(self, name: str) -> DataFrame:
         return self.session.table(name)
 
-    def _load_new_rows(self, name: str, consumer: str, is_incremental: bool) -> DataFrame:
+    def _load_new_rows(
+        self,
+        name: str,
+        consumer: str,
+        is_incremental: bool,
+        replaces: Mapping[str, Any] | None = None,
+    ) -> DataFrame:
         reading = self.readings.setdefault(consumer, Reading())
         rows = read_new_rows(self.session, name, consumer if is_incremental else None, reading)
+        if is_incremental and replaces is not None:
+            replacement = Replacement(**replaces)
+            inputs = replacement.inputs(self.session, name, consumer)
+            if inputs is not None:
+                reading.replaced_rows = replacement.rows
+                rows = rows.unionByName(inputs)
         self.inputs_read.add(name)
-        if (
-            is_incremental
-            and not reading.has_new_rows
-            and len(self.inputs_read) == self.input_count
-        ):
+        if is_incremental and not reading.has_rows and len(self.inputs_read) == self.input_count:
             raise NothingNew(consumer)
         return rows
 
@@ -92,4 +103,4 @@ class SessionPythonJob(PythonJobHelper):
             ),
             self.path,
         )
-        return f"{type(error).__name__}: {message_of(error)}\n  in {place}"
+        return f"{type(error).__name__}: {message_of(error, self.home)}\n  in {place}"

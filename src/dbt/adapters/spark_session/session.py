@@ -16,7 +16,7 @@ from filelock import FileLock, Timeout
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
-from dbt.adapters.spark_session.errors import SessionError
+from dbt.adapters.spark_session.errors import SessionError, message_of
 from dbt.adapters.spark_session.java import start_failure, use_java
 from dbt.adapters.spark_session.packages import jar_paths
 
@@ -103,8 +103,12 @@ def _start_spark(
         session = builder.getOrCreate()
     except PySparkRuntimeError as error:
         raise start_failure(settings.get("spark.driver.memory", "1g")) from error
-    # An embedded catalog makes its tables at first use: before dbt's threads all do.
-    session.sql("show namespaces").collect()
+    try:
+        # An embedded catalog makes its tables at first use: before dbt's threads all do.
+        session.sql("show namespaces").collect()
+    except Exception as error:
+        session.stop()
+        raise SessionError(message_of(error, home)) from error
     return session
 
 

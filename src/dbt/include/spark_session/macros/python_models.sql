@@ -3,7 +3,10 @@
 {{ compiled_code }}
 # --- dbt ---
 {%- if config.get('reads_new_rows', false) %}
-_dbt = dbtObj(lambda name: load_new_rows(name, "{{ this }}", {{ is_incremental() }}))
+{%- set replaces = config.get('replaces') if var('requeue', false) else none %}
+_replaces = {{ replaces }}
+_dbt = dbtObj(lambda name: load_new_rows(name, "{{ this }}", {{ is_incremental() }}, _replaces))
+_dbt.replaced_rows = _replaces and _replaces["rows"]
 {%- else %}
 _dbt = dbtObj(load_table)
 {%- endif %}

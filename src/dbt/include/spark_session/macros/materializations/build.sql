@@ -14,6 +14,17 @@
 {% endmacro %}
 
 
+{#- Put new rows in the place of those that fulfil `rows`: one change of the table's head. -#}
+{% macro replace_rows(target_relation, rows, new_relation) %}
+  {%- set branch = adapter.start_replacement(target_relation, rows) -%}
+  {% do adapter.note_reading(target_relation) %}
+  {%- call statement('main') -%}
+    insert into {{ branch }} by name select * from {{ new_relation }}
+  {%- endcall -%}
+  {% do adapter.finish_replacement(target_relation) %}
+{% endmacro %}
+
+
 {% macro finish_model(target_relation, existing_relation) %}
   {% do adapter.forget_readings() %}
   {% do adapter.release_rows() %}

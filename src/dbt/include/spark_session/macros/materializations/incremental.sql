@@ -4,6 +4,8 @@
   a model that reads increments (`new_rows`, `reads_new_rows`) writes nothing
   when there are none, else what it has read along with its data, and a project
   may have strategies of its own: macros named get_incremental_<strategy>_sql.
+  A model that reads increments may also make rows anew (`replaces`), in a run
+  with the var `requeue`.
 -#}
 {% materialization incremental, adapter='spark_session', supported_languages=['sql', 'python'] %}
   {%- set file_format = dbt_spark_validate_get_file_format(config.get('file_format', default='iceberg')) -%}
@@ -45,20 +47,25 @@
       {{ create_temporary_view(new_relation, query) }}
     {%- endcall -%}
     {% do process_schema_changes(on_schema_change, new_relation, existing_relation) %}
-    {% do adapter.note_reading(target_relation) %}
-    {%- call statement('main') -%}
-      {%- if strategy_macro %}
-      {{ strategy_macro({
-          'target_relation': target_relation,
-          'temp_relation': new_relation,
-          'unique_key': config.get('unique_key'),
-          'dest_columns': adapter.get_columns_in_relation(existing_relation),
-          'incremental_predicates': predicates,
-      }) }}
-      {%- else %}
-      {{ dbt_spark_get_incremental_sql(strategy, new_relation, target_relation, existing_relation, config.get('unique_key'), predicates) }}
-      {%- endif %}
-    {%- endcall -%}
+    {%- set replaced_rows = adapter.replaced_rows(target_relation) -%}
+    {%- if replaced_rows is not none -%}
+      {% do replace_rows(target_relation, replaced_rows, new_relation) %}
+    {%- else -%}
+      {% do adapter.note_reading(target_relation) %}
+      {%- call statement('main') -%}
+        {%- if strategy_macro %}
+        {{ strategy_macro({
+            'target_relation': target_relation,
+            'temp_relation': new_relation,
+            'unique_key': config.get('unique_key'),
+            'dest_columns': adapter.get_columns_in_relation(existing_relation),
+            'incremental_predicates': predicates,
+        }) }}
+        {%- else %}
+        {{ dbt_spark_get_incremental_sql(strategy, new_relation, target_relation, existing_relation, config.get('unique_key'), predicates) }}
+        {%- endif %}
+      {%- endcall -%}
+    {%- endif -%}
   {%- endif -%}
 
   {% do finish_model(target_relation, existing_relation) %}

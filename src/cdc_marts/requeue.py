@@ -1,0 +1,74 @@
+"""Reading quarantined messages again, once a parser can read them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cdc_marts.formats import SOURCE_FORMATS
+from cdc_marts.landing.arrivals import IDENTITY
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+#: The var of the project that has its staging models read rejected messages again.
+VARS = "requeue: true"
+
+
+@dataclass(frozen=True)
+class Requeued:
+    """What came of the quarantined messages of a format."""
+
+    source_format: str
+    #: messages that were quarantined, and now are not
+    read: int
+    #: reject code -> messages in quarantine now
+    remaining: Counter[str]
+
+
+def requeue(
+    session: SparkSession,
+    source_formats: Sequence[str],
+    run_dbt: Callable[[list[str]], None],
+) -> list[Requeued]:
+    """Have dbt read the quarantined messages of these formats again, and what follows from them.
+
+    `run_dbt` runs a command of dbt in the same process.  One result for every
+    format that had quarantined messages; dbt is not run where none had.
+    """
+    quarantined = {
+        source_format: rejected
+        for source_format in source_formats
+        if session.catalog.tableExists(_staging_table(source_format))
+        and not (rejected := _rejected(session, source_format)).isEmpty()
+    }
+    if not quarantined:
+        return []
+    # What was there is read as of now, whatever the run makes of it.
+    before = {name: rejected.localCheckpoint() for name, rejected in quarantined.items()}
+    command = ["run", "--vars", VARS]
+    if set(source_formats) != set(SOURCE_FORMATS):
+        command += ["--select", *(f"stg_{source_format}+" for source_format in source_formats)]
+    run_dbt(command)
+    return [_outcome(session, name, rejected) for name, rejected in before.items()]
+
+
+def _outcome(session: SparkSession, source_format: str, before: DataFrame) -> Requeued:
+    now = _rejected(session, source_format)
+    by_code = now.groupBy("reject_code").count().collect()
+    return Requeued(
+        source_format,
+        read=before.join(now, list(IDENTITY), "left_anti").count(),
+        remaining=Counter({row["reject_code"]: row["count"] for row in by_code}),
+    )
+
+
+def _rejected(session: SparkSession, source_format: str) -> DataFrame:
+    staged = session.table(_staging_table(source_format))
+    return staged.where("record_type = 'rejected'").select(*IDENTITY, "reject_code")
+
+
+def _staging_table(source_format: str) -> str:
+    return f"staging.stg_{source_format}"

@@ -1,0 +1,14 @@
+"""Tables of the session's catalog as Iceberg has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+
+def iceberg_table(session: SparkSession, name: str) -> Any:
+    """The `org.apache.iceberg.Table` of a name that SQL resolves."""
+    return session._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(
+        session._jsparkSession, name
+    )

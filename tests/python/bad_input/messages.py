@@ -1,0 +1,192 @@
+"""Messages that no producer should send, and some will."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import random
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+from tests.python.encoders.by_format import ENCODE
+from tests.python.encoders.changes import INSERT, Place, RowChange, Table
+from tests.python.samples.broken import broken
+
+#: Repeat a run with the seed that it printed.
+SEED = int(os.environ.get("BAD_INPUT_SEED") or random.SystemRandom().randrange(2**32))
+
+RANDOM_MESSAGES = 200
+FLIPPED_MESSAGES = 600
+DEPTH = 10_000
+WIDTH = 5_000
+
+#: Formats whose messages are not JSON.
+BINARY = {"dts_avro"}
+_PLACE = Place(1_709_283_600_000_000_001, 1_709_283_600_000, "57227594")
+#: Stands in a good message where a test puts in other JSON.
+_MARK = "@@mark@@"
+
+
+@dataclass(frozen=True)
+class Bad:
+    """A message; `what` says what is odd about it, `is_valid` whether it must be read all the same.
+
+    `is_valid` is null where either is right; `row` are the values to be read then.
+    """
+
+    what: str
+    value: bytes
+    is_valid: bool | None = None
+    row: Mapping[str, Any] | None = None
+
+
+def parser(source_format: str) -> Callable[..., DataFrame]:
+    return importlib.import_module(f"cdc_marts.formats.{source_format}").parse
+
+
+def good(source_format: str, **row: Any) -> bytes:
+    """A message of a good insert; `row` has columns besides its key."""
+    columns = {"id": "long", **dict.fromkeys(row, "text")}
+    table = Table("orders", columns, ("id",))
+    change = RowChange(INSERT, table, _PLACE, after={"id": 1, **row})
+    [message] = ENCODE[source_format](change)
+    return message.value
+
+
+def bad_messages(source_format: str) -> list[Bad]:
+    """All of them but the huge ones, the good message first."""
+    whole = good(source_format, status="new")
+    messages = [
+        Bad("good", whole, is_valid=True),
+        *_broken(source_format),
+        *_cut(source_format, whole),
+        *_random(whole),
+        *_odd_names_and_values(source_format),
+        Bad("nothing", b"", is_valid=False),
+        Bad("a byte order mark", b"\xef\xbb\xbf" + whole),
+        Bad("two of them", whole + whole, is_valid=False),
+        Bad("NUL characters", b"\0" * 16, is_valid=False),
+        Bad("UTF-16", json.dumps({"a": 1}).encode("utf-16"), is_valid=False),
+    ]
+    if source_format not in BINARY:
+        messages += [*_odd_json(source_format), *_odd_documents()]
+    return messages
+
+
+def huge_message(source_format: str, size: int) -> bytes:
+    return good(source_format, status="x" * size)
+
+
+def _broken(source_format: str) -> Iterator[Bad]:
+    for case in broken(source_format):
+        yield Bad(f"{case.reject_code}: {case.what}", case.value, is_valid=False)
+
+
+def _cut(source_format: str, whole: bytes) -> Iterator[Bad]:
+    for size in range(len(whole)):
+        # Older producers write Avro records without the last field.
+        is_valid = None if source_format in BINARY else False
+        yield Bad(f"cut at {size}", whole[:size], is_valid)
+
+
+def _random(whole: bytes) -> Iterator[Bad]:
+    chance = random.Random(SEED)
+    for _ in range(RANDOM_MESSAGES):
+        yield Bad("random", chance.randbytes(chance.randrange(1, 200)))
+    for _ in range(FLIPPED_MESSAGES):
+        place = chance.randrange(len(whole))
+        flipped = bytes([whole[place] ^ chance.randrange(1, 256)])
+        yield Bad(f"flipped at {place}", whole[:place] + flipped + whole[place + 1 :])
+
+
+#: Texts that mean something to a database, a shell, a parser or an eye.
+TEXTS = (
+    "it's",
+    'say "hi"',
+    "a.b.c",
+    "two words",
+    "`ticked`",
+    "back\\slash",
+    "'; drop table marts.latest_state; --",
+    "${spark.home} {{ ref('x') }} %s",
+    "列 Ñandú 🐘",
+    "e\u0301",
+    "\u2028line\u2029",
+    "tab\tnew\nline",
+    "$.x[0]",
+    "null",
+    " ",
+)
+
+
+def _odd_names_and_values(source_format: str) -> Iterator[Bad]:
+    rows = [
+        *({"status": text} for text in TEXTS),
+        *({text: "x"} for text in TEXTS),
+        {text: text for text in TEXTS},
+        {"Status": "a", "STATUS": "b", "status": "c"},
+        {f"column_{number}": str(number) for number in range(WIDTH)},
+    ]
+    for row in rows:
+        value = good(source_format, **row)
+        yield Bad(f"a row of {', '.join(row)[:80]!r}", value, is_valid=True, row=row)
+
+
+def _odd_json(source_format: str) -> Iterator[Bad]:
+    """Other JSON in the place of a column's value."""
+    marked = good(source_format, status=_MARK)
+    place = re.compile(rb'"' + _MARK.encode() + rb'"')
+
+    def holding(text: str) -> bytes:
+        return place.sub(lambda _: text.encode("utf-8", "surrogatepass"), marked)
+
+    yield Bad("60 digits", holding("9" * 60))
+    yield Bad("38 digits", holding("9" * 38), is_valid=True)
+    yield Bad("fraction of 60 digits", holding("0." + "1" * 60))
+    for number in (
+        "NaN",
+        "Infinity",
+        "-Infinity",
+        "1e400",
+        "1e-400",
+        "01",
+        "+1",
+        ".5",
+        "1.",
+        "0x1",
+    ):
+        yield Bad(number, holding(number))
+    yield Bad("deep arrays", holding("[" * DEPTH + "]" * DEPTH))
+    yield Bad("deep objects", holding('{"a":' * DEPTH + "1" + "}" * DEPTH))
+    yield Bad("a lone high surrogate", holding('"\\ud800"'))
+    yield Bad("a lone low surrogate", holding('"\\udc00x"'))
+    yield Bad("a surrogate in UTF-8", holding('"\ud800"'), is_valid=False)
+    yield Bad("an escaped NUL", holding('"a\\u0000b"'), is_valid=True)
+    yield Bad("a raw NUL", holding('"a\0b"'))
+    yield Bad("a raw line feed", holding('"a\nb"'))
+    yield Bad("an escape that is none", holding('"\\x"'))
+    yield Bad("single quotes", holding("'x'"))
+    yield Bad("a comment", holding('/* note */ "x"'))
+    yield Bad("nothing there", holding(""), is_valid=False)
+    yield Bad("the column twice", holding('"x","status":"y"'), is_valid=False)
+    yield Bad("the column twice, escaped", holding('"x","st\\u0061tus":"y"'), is_valid=False)
+    time = re.compile(rb"\b(%d|2024-03-01T09:00:00)\b" % _PLACE.made_at)
+    assert time.search(marked)
+    for year_10000 in (b"253402300800000", b"9" * 60, b"10000-01-01T00:00:00"):
+        yield Bad(f"a time of {year_10000!r}", time.sub(year_10000, marked), is_valid=False)
+
+
+def _odd_documents() -> Iterator[Bad]:
+    for text in (
+        *("{}", "[]", "null", "true", "1", '"text"', "[{}]", "{", "}", "[[", "{}]", "]", "{}{}"),
+        *('{"a":1,}', "{'a':1}", "{a:1}", '{"a":1', "//x\n{}", "NaN", '{"":null}', " ", "\n"),
+        *("]}", '],"end":"."}', '{}],"end":"."}', '{},{"messages":[{}', '","'),
+    ):
+        yield Bad(f"document {text!r}", text.encode(), is_valid=False)
+    yield Bad("deep document", b"[" * DEPTH, is_valid=False)
+    yield Bad("deep document of objects", b'{"payload":' * DEPTH, is_valid=False)

@@ -1,0 +1,109 @@
+"""A wrong `swapped_canal_topics` is noticed, whichever way it is wrong: through the real parser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from cdc_marts.formats import canal_json
+from tests.python.data_tests.small_project import run_data_tests
+from tests.python.encoders.by_format import ENCODE
+from tests.python.encoders.changes import INSERT, UPDATE, Place, RowChange, Table
+from tests.python.formats.staging import landed
+
+TABLE = Table("orders", {"id": "long", "note": "text"}, ("id",))
+DAY = 86_400_000
+FIRST_DAY = 1_640_995_200_000  # 2022-01-01
+DAYS = 4
+#: A topic became as usual here, on the third day.
+SWITCH = "2022-01-03T00:00:00Z"
+
+#: topic -> on how many of its days it is swapped, and what is set for it
+TOPICS: dict[str, tuple[int, dict[str, str | None]]] = {
+    "usual": (0, {}),
+    "usual, set as swapped": (0, {"usual, set as swapped": None}),
+    "swapped": (DAYS, {}),
+    "swapped, so set": (DAYS, {"swapped, so set": None}),
+    "switched": (2, {}),
+    "switched, so set": (2, {"switched, so set": SWITCH}),
+    "switched, set as swapped": (2, {"switched, set as swapped": None}),
+}
+SETTINGS = {topic: until for _, setting in TOPICS.values() for topic, until in setting.items()}
+
+
+@pytest.fixture(scope="module")
+def findings(
+    spark: SparkSession, spark_target: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, list[tuple[str, str]]]:
+    """Topic -> the days on which its images look swapped, with what to set."""
+    messages = None
+    for topic, (days_swapped, _) in TOPICS.items():
+        of_topic = landed(spark, _history(days_swapped), topic=topic)
+        messages = of_topic if messages is None else messages.union(of_topic)
+    spark.sql("create namespace if not exists proofs")
+    canal_json.parse(messages, swapped_topics=SETTINGS).writeTo("proofs.canal").createOrReplace()
+    found = "proofs.swapped_topics"
+    test = {
+        "canal_images_stand_right": {
+            "name": "images",
+            "config": {"store_failures": True, "schema": "proofs", "alias": "swapped_topics"},
+        }
+    }
+    [result] = run_data_tests(
+        tmp_path_factory.mktemp("swapped"),
+        spark_target,
+        {"events": "select * from proofs.canal where record_type = 'change'"},
+        [{"name": "events", "data_tests": [test]}],
+        {"swapped_canal_topics": SETTINGS},
+    )
+    assert result.status == "fail"
+    days: dict[str, list[tuple[str, str]]] = {}
+    for row in spark.table(found).orderBy("topic", "event_date").collect():
+        days.setdefault(row["topic"], []).append((str(row["event_date"]), row["advice"]))
+    return days
+
+
+def _history(days_swapped: int) -> Iterator[bytes]:
+    """A row's changes, three a day, of which the last gives it a value that it had before."""
+    place = Place(1, FIRST_DAY)
+    note = "made"
+    insert = RowChange(INSERT, TABLE, place, after={"id": 1, "note": note})
+    yield ENCODE["canal_json"](insert)[0].value
+    for day in range(DAYS):
+        for change, new in enumerate(("one", "two", "one")):
+            before, after = {"id": 1, "note": note}, {"id": 1, "note": f"{new} of day {day}"}
+            note = after["note"]
+            place = Place(1, FIRST_DAY + day * DAY + change + 1)
+            update = RowChange(UPDATE, TABLE, place, before=before, after=after)
+            [message] = ENCODE["canal_json"](update, swapped=day < days_swapped, whole_old=True)
+            yield message.value
+
+
+def test_topics_that_are_set_as_they_are_pass(findings: dict[str, Any]) -> None:
+    wrong = {"usual, set as swapped", "swapped", "switched", "switched, set as swapped"}
+    assert findings.keys() == wrong
+
+
+@pytest.mark.parametrize(
+    ("topic", "days"),
+    [
+        ("usual, set as swapped", [1, 2, 3, 4]),
+        ("swapped", [1, 2, 3, 4]),
+        ("switched", [1, 2]),
+        ("switched, set as swapped", [3, 4]),
+    ],
+)
+def test_a_topic_is_told_with_its_days(
+    findings: dict[str, Any], topic: str, days: list[int]
+) -> None:
+    assert [day for day, _ in findings[topic]] == [f"2022-01-0{day}" for day in days]
+
+
+def test_told_is_what_to_set(findings: dict[str, Any]) -> None:
+    (_, advice), *_ = findings["switched, set as swapped"]
+    assert '{switched, set as swapped: "2022-01-03T00:00:00Z"}' in advice
+    *_, (_, advice) = findings["switched"]
+    assert "{switched: null}" in advice and "after 2022-01-02T00:00:00Z" in advice

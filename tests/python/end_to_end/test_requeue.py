@@ -1,0 +1,139 @@
+"""After a parser fix, quarantined messages are read again without landing them again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+from typer.testing import CliRunner
+
+from cdc_marts import project as cli_project
+from cdc_marts.cli import app
+from cdc_marts.parsing import ops
+from dbt.adapters.spark_session import impl
+from tests.python.end_to_end.project import Landed, Project, content
+from tests.python.samples.files import samples
+
+REQUEUE = ("run", "--vars", "requeue: true")
+#: One with several rows a message, one with split updates.
+FORMATS = ("canal_json", "dataworks_json")
+MARTS = ("change_events", "latest_state", "row_history", "message_ledger", "quarantined_messages")
+#: What the older parser does not know: codes of changes, of halves of updates, of ends of tables.
+NEWER_CODES = {"UPDATE", "UPDATE_BEFOR", "TRUNCATE", "DELETE"}
+
+Marts = dict[str, list[str]]
+
+
+@pytest.fixture
+def older_parser(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
+    """Parsers that lack some operations, until the function that this gives is called."""
+    known = ops.source_ops
+
+    def older(source_format: str) -> dict[str, tuple[str, str | None, bool]]:
+        codes = known(source_format)
+        return {code: codes[code] for code in codes.keys() - NEWER_CODES}
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ops, "source_ops", older)
+        yield patch.undo
+
+
+@pytest.fixture(autouse=True)
+def command_line(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`cdc-marts` in the session that the project has here."""
+
+    @contextmanager
+    def session(target: str, **_: Any) -> Iterator[SparkSession]:
+        yield spark
+
+    monkeypatch.setattr(cli_project, "spark_session", session)
+
+
+@pytest.fixture
+def quarantined(project: Project, older_parser: Callable[[], None]) -> Project:
+    """The samples of two formats, staged by the older parser, with the newer one back in place."""
+    for source_format in FORMATS:
+        project.land(source_format, _messages(source_format))
+    project.dbt("run", "--full-refresh")
+    older_parser()
+    return project
+
+
+def test_what_a_fixed_parser_can_read_is_read_and_the_rest_stays(quarantined: Project) -> None:
+    project = quarantined
+    assert _rejected(project, "unknown_op") > 20
+    _assert_ledger_balances(project)
+    _fail_to_finish(project)
+    # What was rejected comes along with what is new.
+    project.land("canal_json", [Landed("requeue.more", 1, b"[]"), Landed("requeue.more", 2, None)])
+
+    result = CliRunner().invoke(app, ["requeue"])
+
+    assert result.exit_code == 0, result.output
+    assert re.search(
+        r"^canal_json: read \d+ messages, \d+ remain: .*malformed_json", result.output, re.MULTILINE
+    )
+    requeued = _marts(project)
+    assert not any(_branches(project).values())
+    _assert_ledger_balances(project)
+    project.dbt(*REQUEUE)
+    assert _marts(project) == requeued
+    project.dbt("run", "--full-refresh")
+    rebuilt = _marts(project)
+    for mart in MARTS:
+        assert requeued[mart] == rebuilt[mart], mart
+
+
+def _fail_to_finish(project: Project) -> None:
+    """A requeue that ends before its last commit changes nothing."""
+    before = _marts(project)
+
+    def kill(session: SparkSession, table: str) -> None:
+        raise RuntimeError(f"killed before {table} moved")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(impl, "finish_replacement", kill)
+        with pytest.raises(AssertionError, match="requeue"):
+            project.dbt(*REQUEUE)
+    assert any(_branches(project).values())
+    assert _marts(project) == before
+
+
+def _messages(source_format: str) -> list[Landed]:
+    return [
+        Landed(f"requeue.{m.topic}", m.offset, m.value, m.key, m.partition)
+        for m in samples(source_format)
+    ]
+
+
+def _marts(project: Project) -> Marts:
+    return {mart: content(project.spark, f"marts.{mart}") for mart in MARTS}
+
+
+def _rejected(project: Project, code: str) -> int:
+    sql = f"select * from marts.quarantined_messages where reject_code = '{code}'"
+    return len(project.rows(sql))
+
+
+def _assert_ledger_balances(project: Project) -> None:
+    unbalanced = project.rows(
+        "select * from marts.message_ledger where landed != `change` + update_before + ddl"
+        " + `transaction` + heartbeat + tombstone + rejected"
+    )
+    assert unbalanced == []
+
+
+def _branches(project: Project) -> dict[str, list[str]]:
+    """Staging table -> its branches besides its head."""
+    return {
+        source_format: [
+            row["name"]
+            for row in project.rows(f"select name from staging.stg_{source_format}.refs")
+            if row["name"] != "main"
+        ]
+        for source_format in FORMATS
+    }

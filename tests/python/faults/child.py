@@ -1,0 +1,35 @@
+"""What tests do in a home folder, in a process of its own: `land PATH…`, `content PATH TABLE…`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from cdc_marts.landing.files import land_files
+from cdc_marts.project import spark_session
+from tests.python.end_to_end.project import content
+
+
+def main(command: str, *arguments: str) -> None:
+    with spark_session("local") as session:
+        if command == "land":
+            _land(session, *arguments)
+        else:
+            _write_content(session, *arguments)
+
+
+def _land(session: SparkSession, *paths: str) -> None:
+    for path in map(Path, paths):
+        land_files(session, path.stem, [path])
+
+
+def _write_content(session: SparkSession, path: str, *relations: str) -> None:
+    rows = {relation: content(session, relation) for relation in relations}
+    Path(path).write_text(json.dumps(rows), "utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
