@@ -18,13 +18,17 @@
       ref('latest_state'), ref('int_table_schemas'), ref('source_types'),
       ref('change_events'), ref('int_row_effects'), ref('int_table_ends'),
   ] -%}
+  {%- set new_effects, new_ends = new_rows(inputs[4]), new_rows(inputs[5]) -%}
+  {%- if is_incremental() and adapter.has_nothing_new(this)
+      and has_declaration(table) -%}
+    {%- do return('select * from ' ~ this ~ ' where false') -%}
+  {%- endif -%}
   {%- set can_ask = execute
       and load_relation(ref('latest_state')) is not none
       and load_relation(ref('int_table_schemas')) is not none
       and load_relation(ref('source_types')) is not none -%}
   {%- set columns = typed_columns(table) if can_ask else [] -%}
   {%- set columns = columns or unseen_columns(table) -%}
-  {%- set new_effects, new_ends = new_rows(inputs[4]), new_rows(inputs[5]) -%}
   {%- set is_merge = is_incremental() -%}
   {%- if is_merge and must_rebuild(table, columns, new_ends) -%}
     {%- do adapter.rebuild(this) -%}
@@ -37,6 +41,13 @@
 {#- Changes with every change of the declaration; kept with the mart. -#}
 {% macro declaration_id(table) -%}
   {%- do return(local_md5(tojson(table, sort_keys=true))) -%}
+{%- endmacro %}
+
+
+{#- Whether the mart was built by this declaration of its table. -#}
+{% macro has_declaration(table) -%}
+  {%- set kept = adapter.table_property(this, 'cdc_marts.declaration') -%}
+  {%- do return(kept == declaration_id(table)) -%}
 {%- endmacro %}
 
 
@@ -75,8 +86,7 @@
 
 {#- Whether more changes than rows of new events, and columns that come on. -#}
 {% macro must_rebuild(table, columns, new_ends) -%}
-  {%- if adapter.table_property(this, 'cdc_marts.declaration')
-      != declaration_id(table) -%}
+  {%- if not has_declaration(table) -%}
     {%- do return(true) -%}
   {%- endif -%}
   {%- set wanted = dict(typed_mart_columns()) -%}
@@ -103,9 +113,20 @@ with
 {% if new_effects is not none -%}
 touched_keys as (
 
-    select distinct row_key
+    select row_key
     from {{ new_effects }}
     where {{ is_of_table(table) }}
+
+    union
+
+    -- rows that may take values from under another key, which changed
+    select row_key
+    from {{ ref('int_row_effects') }}
+    where
+        {{ is_of_table(table) }}
+        and effect = 'upsert'
+        and is_partial
+        and (is_move or op = 'insert')
 
 ),
 

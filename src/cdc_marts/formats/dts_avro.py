@@ -200,13 +200,14 @@ def _identity(op: Column) -> Column:
     """Null for keyless rows of the full load, among which equal ones are not the same."""
     is_keyless = F.size("key_columns") == 0
     return F.when(
-        ~(is_keyless & (op == "snapshot")),
+        ~(is_keyless & op.eqNullSafe("snapshot")),
         F.array(
             F.col("id").cast("string"),
             "sourcePosition",
             "sourceTxid",
             "hash_before",
             "hash_after",
+            "statement",
         ),
     )
 

@@ -104,7 +104,8 @@ def to_staging(messages: DataFrame, source_format: str, **record: Column) -> Dat
       from `row_id`, by which a row is known that has no key in its image; in a
       keyless table an update takes away the row before, equal or not;
     - `event_id`: from the parser's `identity`, by which a redelivery is known
-      (with format, table, op and row key), else from the coordinates;
+      (with format, table, op and row key), else from the coordinates; a
+      statement has one only from an identity;
     - `schema_id`: a hash of the columns' names, types and parameters;
     - `sequence`: log position first, then the coordinates.
     """
@@ -141,6 +142,7 @@ def to_staging(messages: DataFrame, source_format: str, **record: Column) -> Dat
             ),
         ),
     )
+    is_known_statement = (F.col("record_type") == "ddl") & F.col("identity").isNotNull()
     is_tombstone = F.col("rejection.code").eqNullSafe("tombstone")
     is_rejected = F.col("rejection").isNotNull() & ~is_tombstone
     columns = {
@@ -149,7 +151,7 @@ def to_staging(messages: DataFrame, source_format: str, **record: Column) -> Dat
         .otherwise(F.col("record_type")),
         "reject_code": F.when(is_rejected, F.col("rejection.code")),
         "reject_reason": F.when(is_rejected, F.col("rejection.reason")),
-        "event_id": _if_read(F.when(is_row, _event_id(source_format))),
+        "event_id": _if_read(F.when(is_row | is_known_statement, _event_id(source_format))),
         "source_format": F.lit(source_format),
         "topic": F.col("topic"),
         "partition": F.col("partition"),

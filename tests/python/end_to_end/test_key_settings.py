@@ -9,6 +9,7 @@ import pytest
 from tests.python.encoders.by_format import ENCODE
 from tests.python.encoders.changes import INSERT, Place, RowChange, Table
 from tests.python.end_to_end.project import Landed, Project
+from tests.python.samples.declarations import with_keys
 
 STAGING = ("run", "--select", "stg_lindorm_debezium")
 REBUILD = "dbt run --full-refresh --select stg_lindorm_debezium+ --target local"
@@ -18,15 +19,8 @@ TABLE_ID = "shop.keys.lines"
 
 def settings(**lindorm: list[str]) -> tuple[str, str]:
     """Arguments of dbt that declare these keys, table name -> columns."""
-    tables = {
-        f"mart_{number}": {
-            "source_format": "lindorm_debezium",
-            "table_id": f"shop.keys.{name}",
-            "key": columns,
-        }
-        for number, (name, columns) in enumerate(lindorm.items())
-    }
-    return "--vars", json.dumps({"tables": tables})
+    keys = {f"shop.keys.{name}": columns for name, columns in lindorm.items()}
+    return "--vars", json.dumps({"tables": with_keys({"lindorm_debezium": keys})})
 
 
 @pytest.fixture(scope="module")

@@ -22,6 +22,7 @@ from tests.python.encoders.changes import (
     Table,
 )
 from tests.python.end_to_end.project import Landed, Project
+from tests.python.samples.declarations import with_keys
 
 RUNS = 3
 COLUMNS = {"id": "long", "status": "text"}
@@ -168,7 +169,7 @@ def marts(project: Project) -> Marts:
     for run in range(RUNS):
         for source_format, runs in deliveries.items():
             project.land(source_format, runs[run])
-        project.dbt("run", "--vars", json.dumps({"key_columns": keys}))
+        project.dbt("run", "--vars", json.dumps({"tables": with_keys(keys)}))
     return Marts(
         _grouped(
             project.rows(
@@ -233,8 +234,7 @@ def _grouped(rows: Iterable[dict[str, Any]]) -> Mapping[tuple[str, str], list[di
 
 def _moves(case: Case, name: str) -> bool:
     _, before, after = case.changes[name]
-    # A keyless row is taken away and put back, changed or not.
-    return not case.key or any(before[column] != after[column] for column in case.key)
+    return any(before[column] != after[column] for column in case.key or before)
 
 
 def _deliveries(source_format: str) -> list[list[Landed]]:

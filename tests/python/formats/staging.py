@@ -81,3 +81,10 @@ def _bytes(value: Any) -> bytearray | None:
         return bytearray(value)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return bytearray(text.encode())
+
+
+def without_ids(row: dict[str, Any]) -> dict[str, Any]:
+    """What a message tells: the row without the hashes that staging adds, of StreamX formats."""
+    added = ("event_id", "schema_id", "column_parameters")
+    assert row["event_id"] and row["column_parameters"] is None
+    return {name: value for name, value in row.items() if name not in added}

@@ -23,6 +23,7 @@ from tests.python.oracle.carriers import Delivered, deliver
 from tests.python.oracle.comparison import Difference
 from tests.python.oracle.histories import draw_histories
 from tests.python.oracle.traits import BY_SETTING
+from tests.python.samples.declarations import with_keys
 
 SEED = int(os.environ.get("ORACLE_SEED", "1"))
 #: One history alone: `seed/runs/format/number`.
@@ -212,7 +213,7 @@ def _settings(delivered: Iterable[Delivered]) -> dict[str, Any]:
         for table in history.tables.values():
             if table.known_by == BY_SETTING:
                 key_columns[history.source_format][history.table_id(table)] = list(table.key)
-    return {"key_columns": key_columns, "swapped_canal_topics": swapped_topics}
+    return {"tables": with_keys(key_columns), "swapped_canal_topics": swapped_topics}
 
 
 def _summary(batch: Batch, delivered: list[Delivered]) -> str:

@@ -19,8 +19,8 @@ from tests.python.encoders.changes import instant, one_by_one
 from tests.python.formats.staging import LANDED_AT, LANDING, rows_of
 from tests.python.samples import broken, vendor_examples
 from tests.python.samples.database import Database, Source
+from tests.python.samples.declarations import key_settings
 from tests.python.samples.files import csv_of, path_of, read_csv, samples
-from tests.python.samples.key_columns import KEY_COLUMNS
 from tests.python.samples.replay import StagingRow, replay
 from tests.python.samples.shop import day_of, final_rows
 from tests.python.samples.shop_messages import shop
@@ -115,7 +115,7 @@ def staged(spark: SparkSession, source_format: str) -> list[StagingRow]:
         for message in messages
     ]
     parser = importlib.import_module(f"cdc_marts.formats.{source_format}")
-    settings = {"key_settings": _KEYS_OF_VARIANTS | KEY_COLUMNS.get(source_format, {})}
+    settings = {"key_settings": {**_KEYS_OF_VARIANTS, **key_settings(source_format)}}
     if source_format == "canal_json":
         settings["swapped_topics"] = {str(v): None for v in variants if v.get("swapped")}
     return rows_of(parser.parse(spark.createDataFrame(landed, LANDING), **settings))

@@ -29,7 +29,10 @@ INPUTS = {
         listed_columns array<struct<name: string, type: string>>,
         column_parameters map<string, string>, last_sequence bigint
     """,
-    "int_row_effects": "source_format string, table_id string, row_key string",
+    "int_row_effects": """
+        source_format string, table_id string, row_key string, effect string, op string,
+        is_partial boolean, is_move boolean
+    """,
     "int_table_ends": "source_format string, table_id string",
     "change_events": "source_format string, table_id string, source_type string",
 }
@@ -78,7 +81,10 @@ class SourceTable:
         self.folded.append("int_table_ends", (self.source_format, self.table_id))
 
     def touch(self, row_key: str) -> None:
-        self.folded.append("int_row_effects", (self.source_format, self.table_id, row_key))
+        self.folded.append(
+            "int_row_effects",
+            (self.source_format, self.table_id, row_key, "upsert", "update", False, False),
+        )
 
 
 class Folded:
