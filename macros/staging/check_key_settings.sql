@@ -26,7 +26,10 @@ alter table {{ this }} set tblproperties (
 {%- endmacro %}
 
 
-{#- table_id -> key columns, as the declared tables of a staging model's format set them. -#}
+{#-
+  table_id -> key columns, as the declared tables of a staging model's format
+  set them.
+-#}
 {% macro declared_keys() -%}
   {%- set source_format = model.name | replace('stg_', '', 1) -%}
   {%- set keys = {} -%}

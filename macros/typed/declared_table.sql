@@ -76,7 +76,7 @@
 
 {#- Spark's name of a type, none for one that a cast can't have. -#}
 {% macro cast_type(type) -%}
-  {%- set name = modules.re.sub('\s+', '', type | string | lower) -%}
+  {%- set name = modules.re.sub('\\s+', '', type | string | lower) -%}
   {%- set aliases = {
       'tinyint': 'int', 'smallint': 'int', 'integer': 'int', 'long': 'bigint',
       'real': 'float', 'timestamp_ltz': 'timestamp',
@@ -87,7 +87,7 @@
   ] -%}
   {%- set name = aliases.get(name, name) -%}
   {%- set decimal = modules.re.fullmatch(
-      '(?:decimal|numeric|dec)\((\d+)(?:,(\d+))?\)', name
+      '(?:decimal|numeric|dec)\\((\\d+)(?:,(\\d+))?\\)', name
   ) -%}
   {%- if decimal -%}
     {%- set precision, scale = decimal[1] | int, (decimal[2] or 0) | int -%}

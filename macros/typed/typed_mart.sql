@@ -67,9 +67,10 @@
 {% macro unseen_columns(table) -%}
   {%- set columns = [] -%}
   {%- for expression in table.partition_by -%}
-    {%- set name = modules.re.sub('^\w+\((\d+,\s*)?|\)$|`', '', expression) -%}
+    {%- set around = '^\\w+\\((\\d+,\\s*)?|\\)$|`' -%}
+    {%- set name = modules.re.sub(around, '', expression) -%}
     {%- set is_of_time = modules.re.match(
-        '(year|month|day|hour)s?\(', expression
+        '(year|month|day|hour)s?\\(', expression
     ) -%}
     {%- do columns.append({
         'name': name,

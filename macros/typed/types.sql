@@ -7,7 +7,7 @@
 -#}
 {% macro completed_type(spark_type, source_type, parameters) -%}
   {%- set digits = modules.re.search(
-      '\(\s*(\d+)\s*(?:,\s*(-?\d+)\s*)?\)', source_type
+      '\\(\\s*(\\d+)\\s*(?:,\\s*(-?\\d+)\\s*)?\\)', source_type
   ) -%}
   {%- if spark_type == 'bits' -%}
     {%- set told = digits[1] if digits else parameters.length | default(1) -%}

@@ -65,7 +65,7 @@ if(
 
 {#- BINARY(n): Canal leaves out the zero bytes that fill it up. -#}
 {% macro decode_padded_latin1(text, column) -%}
-{%- set length = modules.re.search('\(\s*(\d+)', column.source_type) -%}
+{%- set length = modules.re.search('\\(\\s*(\\d+)', column.source_type) -%}
 {%- if length -%}
 rpad({{ decode_latin1(text, column) }}, {{ length[1] }}, x'00')
 {%- else -%}

@@ -665,7 +665,13 @@ def test_a_statement_keeps_its_text_and_table(rows: dict[str, dict[str, Any]]) -
     )
     assert alter["sequence"]["position"] == Decimal(1620457642589000001)
     assert alter["event_at"] == utc(TIMES["eventTime"])
-    assert members(alter, "event_id", "row_key", "key_columns") == (None,) * 3
+    assert members(alter, "row_key", "key_columns") == (None, None)
+
+
+def test_a_statement_has_an_id_by_which_its_redelivery_is_known(
+    rows: dict[str, dict[str, Any]],
+) -> None:
+    assert len({rows[name]["event_id"] for name in ("alter", "truncate")}) == 2
 
 
 def test_a_truncate_ends_the_rows_of_its_table(rows: dict[str, dict[str, Any]]) -> None:
