@@ -410,7 +410,7 @@ def test_a_truncate_ends_the_rows_of_its_table(rows: Rows, name: str) -> None:
     assert (row["record_type"], row["source_op"], row["ends_rows"]) == ("ddl", "t", True)
     assert row["table_id"] in ("cdl.public.ct_pg2hudi", "shop.public.scratch")
     assert row["sequence"]["position"] in (LSN, 27010736)
-    assert row["op"] is None and row["event_id"] is None and row["row_key"] is None
+    assert row["op"] is None and row["row_key"] is None
 
 
 @pytest.mark.parametrize("flag", SNAPSHOT_FLAGS)

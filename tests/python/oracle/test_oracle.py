@@ -61,7 +61,7 @@ def _batches() -> list[Any]:
         seed, runs, source_format, number = HISTORY.split("/")
         return [Batch(int(seed), int(runs), int(number), [source_format], int(number))]
     return [
-        pytest.param(Batch(SEED, runs=2, size=12), id="dozen"),
+        pytest.param(Batch(SEED, runs=2, size=12), marks=pytest.mark.long, id="dozen"),
         *(
             pytest.param(Batch(SEED + more, runs=4, size=70), marks=pytest.mark.long, id=f"{more}")
             for more in range(1, 4)
