@@ -9,7 +9,7 @@ import datetime as dt
 import json
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -130,44 +130,40 @@ def outcome(request: pytest.FixtureRequest, project: Project) -> Iterator[Outcom
 
 @pytest.mark.parametrize("source_format", SOURCE_FORMATS)
 def test_the_state_is_what_the_database_holds(outcome: Outcome, source_format: str) -> None:
-    differences = [
-        difference
-        for delivered in outcome.of(source_format)
-        for difference in comparison.state_differences(delivered.history, outcome.latest_state)
-    ]
-    _fail_on(differences, outcome)
+    _fail_on_differences(
+        outcome,
+        source_format,
+        lambda delivered: comparison.state_differences(delivered.history, outcome.latest_state),
+    )
 
 
 @pytest.mark.parametrize("source_format", SOURCE_FORMATS)
 def test_the_history_is_what_the_database_went_through(
     outcome: Outcome, source_format: str
 ) -> None:
-    differences = [
-        difference
-        for delivered in outcome.of(source_format)
-        for difference in comparison.history_differences(delivered.history, outcome.row_history)
-    ]
-    _fail_on(differences, outcome)
+    _fail_on_differences(
+        outcome,
+        source_format,
+        lambda delivered: comparison.history_differences(delivered.history, outcome.row_history),
+    )
 
 
 @pytest.mark.parametrize("source_format", SOURCE_FORMATS)
 def test_every_change_is_one_event(outcome: Outcome, source_format: str) -> None:
-    differences = [
-        difference
-        for delivered in outcome.of(source_format)
-        for difference in comparison.event_differences(delivered.history, outcome.events)
-    ]
-    _fail_on(differences, outcome)
+    _fail_on_differences(
+        outcome,
+        source_format,
+        lambda delivered: comparison.event_differences(delivered.history, outcome.events),
+    )
 
 
 @pytest.mark.parametrize("source_format", SOURCE_FORMATS)
 def test_every_message_is_accounted_for(outcome: Outcome, source_format: str) -> None:
-    differences = [
-        difference
-        for delivered in outcome.of(source_format)
-        for difference in comparison.ledger_differences(delivered, outcome.ledger)
-    ]
-    _fail_on(differences, outcome)
+    _fail_on_differences(
+        outcome,
+        source_format,
+        lambda delivered: comparison.ledger_differences(delivered, outcome.ledger),
+    )
 
 
 @pytest.mark.parametrize("mart", REBUILT)
@@ -245,8 +241,13 @@ def _texts(project: Project, mart: str) -> set[str]:
     return set(texts)
 
 
-def _fail_on(differences: list[Difference], outcome: Outcome) -> None:
+def _fail_on_differences(
+    outcome: Outcome, source_format: str, compare: Callable[[Delivered], Iterable[Difference]]
+) -> None:
     """Shows the first differences with the events of their keys, and how to see one alone."""
+    differences = [
+        difference for delivered in outcome.of(source_format) for difference in compare(delivered)
+    ]
     if not differences:
         return
     lines = [f"{len(differences)} differences; the first of them:"]
