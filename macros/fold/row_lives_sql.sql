@@ -9,7 +9,16 @@
   or to, are looked at.  moves: relation of `moves_sql`.
 -#}
 {% macro row_lives_sql(touched, moves) -%}
-{%- set contested_keys = contested_keys_sql(ref('int_row_effects'), touched) -%}
+{%- set keys -%}
+(
+    select source_format, table_id, row_key from {{ touched }}
+    union
+    select source_format, table_id, row_key from {{ moves }}
+    union
+    select source_format, table_id, origin_key from {{ moves }}
+)
+{%- endset -%}
+{%- set contested_keys = contested_keys_sql(ref('int_row_effects'), keys) -%}
 {%- set has_contested_keys = finds_rows(contested_keys) -%}
 with
 
@@ -17,32 +26,12 @@ moves as (select * from {{ moves }}),
 
 partial_tables as ({{ partial_tables_sql(touched) }}),
 
-keys_with_new_effects as (
-
-    select distinct
-        touched.source_format,
-        touched.table_id,
-        touched.row_key
-    from {{ touched }} as touched
-    left semi join partial_tables
-        on {{ matches('touched', 'partial_tables', ['source_format', 'table_id']) }}
-    where not touched.is_keyless
-
-),
-
-moved_keys as (
-
-    select source_format, table_id, row_key from moves
-    union
-    select source_format, table_id, origin_key from moves
-
-),
-
 touched_keys as (
 
-    select source_format, table_id, row_key from keys_with_new_effects
-    union
-    select source_format, table_id, row_key from moved_keys
+    select keys.*
+    from {{ keys }} as keys
+    left semi join partial_tables
+        on {{ matches('keys', 'partial_tables', ['source_format', 'table_id']) }}
 
 ),
 

@@ -8,9 +8,9 @@ from pyspark.sql import SparkSession
 from tests.python.end_to_end.project import Project
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def project(spark: SparkSession) -> Project:
-    """The project with its landing tables, nothing landed."""
+    """The project with its landing tables, nothing landed: no module sees another's tables."""
     project = Project(spark)
-    project.dbt("run-operation", "create_landing_tables")
+    project.empty()
     return project

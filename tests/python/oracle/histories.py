@@ -10,6 +10,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
+from hypothesis.internal.conjecture.providers import AVAILABLE_PROVIDERS, HypothesisProvider
 
 from tests.python.encoders import datahub_tuple
 from tests.python.encoders.changes import DELETE, TYPES, UPDATE, Change
@@ -94,12 +95,23 @@ class _Enough(Exception):
     """Ends the drawing."""
 
 
+class OfSeedAlone(HypothesisProvider):
+    """Draws what the seed says, not the constants that stand in whatever modules are loaded."""
+
+    def _maybe_draw_constant(self, *_arguments: Any, **_options: Any) -> None:
+        return None
+
+
+AVAILABLE_PROVIDERS["of seed alone"] = OfSeedAlone
+
+
 def draw_histories(source_format: str, seed_: int, count: int) -> list[History]:
     """The same ones for a seed, whatever the count."""
     drawn: list[History] = []
 
     @seed(seed_)
     @settings(
+        backend="of seed alone",
         max_examples=_MOST,
         phases=[Phase.generate],
         database=None,

@@ -9,7 +9,7 @@ import datetime as dt
 import json
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,7 +89,7 @@ class Outcome:
 
 
 @pytest.fixture(scope="module", params=_batches())
-def outcome(request: pytest.FixtureRequest, project: Project) -> Iterator[Outcome]:
+def outcome(request: pytest.FixtureRequest, project: Project) -> Outcome:
     batch: Batch = request.param
     project.empty()
     delivered = _delivered(batch)
@@ -114,7 +114,7 @@ def outcome(request: pytest.FixtureRequest, project: Project) -> Iterator[Outcom
     )
     ledger = project.rows("select * from marts.message_ledger")
     project.dbt("run", "--full-refresh", "--vars", settings)
-    yield Outcome(
+    return Outcome(
         batch,
         project,
         delivered,
@@ -125,7 +125,6 @@ def outcome(request: pytest.FixtureRequest, project: Project) -> Iterator[Outcom
         after_runs,
         {mart: _texts(project, mart) for mart in REBUILT},
     )
-    project.empty()
 
 
 @pytest.mark.parametrize("source_format", SOURCE_FORMATS)
