@@ -9,3 +9,13 @@ case
     when instr(event_id, ':') = 0 then event_id
 end
 {%- endmacro %}
+
+
+{#- Whether a record's format names anything to know its redeliveries by. -#}
+{% macro may_be_redelivered() -%}
+source_format not in (
+    {%- for source_format in formats_that('known_by_coordinates') -%}
+    '{{ source_format }}'{{ ", " if not loop.last }}
+    {%- endfor -%}
+)
+{%- endmacro %}

@@ -35,20 +35,13 @@ touched_keys as (
 
 ),
 
+table_ends as (
+    {{ ends_of_tables_sql() }}
+),
+
 {% if has_contested_keys -%}
 {{ void_removals(ref('int_row_effects'), contested_keys) }},
 {%- endif %}
-
-table_ends as (
-
-    select
-        source_format,
-        table_id,
-        collect_list(struct(sequence, event_at, topic)) as ends
-    from {{ ref('int_table_ends') }}
-    group by source_format, table_id
-
-),
 
 effects as (
 

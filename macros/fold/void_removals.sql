@@ -1,12 +1,14 @@
 {#-
   CTEs that find removals which took an older row from under a key that a newer
   one had come to: they don't end the newer row.  The rows under each contested
-  key are counted along its effects; two can be there only within a transaction.
+  key are counted along its effects; two can be there only within a transaction,
+  none after an end of the table.
 
   Ends in `contested_keys`, `contested_effects` and `void_removals`
   (source_format, table_id, row_key, event_id).
 
   effects: all effects.  contested_keys: the query of `contested_keys_sql`.
+  A CTE `table_ends` of `ends_of_tables_sql` must stand before.
 -#}
 {% macro void_removals(effects, contested_keys) -%}
 contested_keys as (
@@ -29,6 +31,20 @@ contested_effects as (
 
 ),
 
+placed_contested_effects as (
+
+    select
+        contested_effects.*,
+        {{ count_ends_before('contested_effects', 'table_ends.ends') }}
+            as ends_before
+    from contested_effects
+    left join table_ends
+        on {{ matches(
+            'contested_effects', 'table_ends', ['source_format', 'table_id']
+        ) }}
+
+),
+
 contested_histories as (
 
     select
@@ -46,10 +62,11 @@ contested_histories as (
                 event_id,
                 effect = 'removal' as is_removal,
                 {{ transaction_of_effect() }} as transaction_id,
+                ends_before,
                 bool_or({{ arrives() }}) as arrives,
                 bool_or({{ departs() }}) as departs
             ) as step
-        from contested_effects
+        from placed_contested_effects
         group by
             source_format,
             table_id,
@@ -57,7 +74,8 @@ contested_histories as (
             sequence,
             event_id,
             effect,
-            {{ transaction_of_effect() }}
+            {{ transaction_of_effect() }},
+            ends_before
     )
     group by source_format, table_id, row_key
 
@@ -73,8 +91,12 @@ counted_histories as (
         aggregate(
             steps,
             cast(
-                named_struct('row_count', 0, 'transaction_id', null, 'void_ids', array())
-                as struct<row_count: int, transaction_id: string, void_ids: array<string>>
+                named_struct(
+                    'row_count', 0, 'transaction_id', null, 'ends_before', 0, 'void_ids', array()
+                )
+                as struct<
+                    row_count: int, transaction_id: string, ends_before: int, void_ids: array<string>
+                >
             ),
             (held, step) -> named_struct(
                 'row_count', case
@@ -86,6 +108,7 @@ counted_histories as (
                     else greatest(1, {{ rows_under_key('held', 'step') }})
                 end,
                 'transaction_id', step.transaction_id,
+                'ends_before', step.ends_before,
                 'void_ids', if(
                     step.departs and {{ rows_under_key('held', 'step') }} > 1,
                     array_append(held.void_ids, step.event_id),
@@ -112,5 +135,9 @@ void_removals as (
 
 
 {% macro rows_under_key(held, step) -%}
-if({{ held }}.transaction_id <=> {{ step }}.transaction_id, {{ held }}.row_count, least(1, {{ held }}.row_count))
+case
+                        when {{ held }}.ends_before <> {{ step }}.ends_before then 0
+                        when {{ held }}.transaction_id <=> {{ step }}.transaction_id then {{ held }}.row_count
+                        else least(1, {{ held }}.row_count)
+                    end
 {%- endmacro %}

@@ -17,6 +17,7 @@
     from {{ records }}
     where
         record_type in ('change', 'update_before')
+        and {{ may_be_redelivered() }}
         and (pairing_id is not null or instr(event_id, ':') = 0)
   {%- endset -%}
   {%- set answer = run_query(question).rows[0].values() -%}

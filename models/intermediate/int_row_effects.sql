@@ -58,10 +58,17 @@
 {%- endset %}
 {%- endif %}
 
+{#- Most runs have neither: ask before a table is written for them. -#}
+{%- set may_repeat -%}
+select * from {{ new_records }} where {{ may_be_redelivered() }}
+{%- endset %}
+{%- set has_redeliveries = false %}
+{%- if finds_rows(may_repeat) %}
 {%- set redeliveries = kept_rows(
-    'redeliveries', redeliveries_sql(new_records, earlier_effects)
+    'redeliveries', redeliveries_sql('(' ~ may_repeat ~ ')', earlier_effects)
 ) %}
 {%- set has_redeliveries = finds_rows('select * from ' ~ redeliveries) %}
+{%- endif %}
 
 {%- set first_deliveries -%}
 (
@@ -78,11 +85,13 @@ left anti join {{ redeliveries }} as redeliveries
 )
 {%- endset %}
 
-{%- set halves = kept_rows(
-    'halves',
-    'select * from ' ~ first_deliveries ~ ' where pairing_id is not null'
-) %}
-{%- set has_halves = finds_rows('select * from ' ~ halves) %}
+{%- set new_halves -%}
+select * from {{ first_deliveries }} where pairing_id is not null
+{%- endset %}
+{%- set has_halves = finds_rows(new_halves) %}
+{%- if has_halves %}
+{%- set halves = kept_rows('halves', new_halves) %}
+{%- endif %}
 
 with
 

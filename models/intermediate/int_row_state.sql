@@ -26,6 +26,10 @@ new_effects as (
 ),
 
 {% if has_contested_keys -%}
+table_ends as (
+    {{ ends_of_tables_sql() }}
+),
+
 {{ void_removals(ref('int_row_effects'), contested_keys) }},
 
 effects as (

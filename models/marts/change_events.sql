@@ -1,8 +1,8 @@
 -- A view: it says what staging holds, so that no event is written twice.
 
-with
+{%- set delivery = ['source_format', 'topic', 'sequence', 'event_id'] %}
 
-records as (select * from {{ ref('int_records') }}),
+with
 
 redeliveries as (
 
@@ -11,38 +11,33 @@ redeliveries as (
 
 ),
 
-first_deliveries as (
-
-    select records.*
-    from records
-    left anti join redeliveries
-        on
-            records.source_format = redeliveries.source_format
-            and records.topic = redeliveries.topic
-            and records.sequence = redeliveries.sequence
-            and records.event_id = redeliveries.event_id
-    where records.record_type in ('change', 'update_before')
-
-),
-
 whole_events as (
 
-    select * from first_deliveries
-    where record_type = 'change' and pairing_id is null
+    select records.*
+    from {{ ref('int_records') }} as records
+    left anti join redeliveries
+        on {{ matches('records', 'redeliveries', delivery) }}
+    where records.record_type = 'change' and records.pairing_id is null
 
 ),
 
 after_halves as (
 
-    select * from first_deliveries
-    where record_type = 'change' and pairing_id is not null
+    select records.*
+    from {{ ref('int_split_records') }} as records
+    left anti join redeliveries
+        on {{ matches('records', 'redeliveries', delivery) }}
+    where records.record_type = 'change' and records.pairing_id is not null
 
 ),
 
 before_halves as (
 
-    select * from first_deliveries
-    where record_type = 'update_before'
+    select records.*
+    from {{ ref('int_split_records') }} as records
+    left anti join redeliveries
+        on {{ matches('records', 'redeliveries', delivery) }}
+    where records.record_type = 'update_before'
 
 ),
 
@@ -56,9 +51,9 @@ joined_halves as (
             as landed_at
     from after_halves
     left join before_halves
-        on
-            after_halves.source_format = before_halves.source_format
-            and after_halves.pairing_id = before_halves.pairing_id
+        on {{ matches(
+            'after_halves', 'before_halves', ['source_format', 'pairing_id']
+        ) }}
 
 ),
 

@@ -10,14 +10,7 @@ completed_rows as (select * from {{ ref('int_completed_rows') }}),
 table_listings as (select * from {{ ref('int_table_listings') }}),
 
 table_ends as (
-
-    select
-        source_format,
-        table_id,
-        array_sort(collect_list(struct(sequence, event_at, topic))) as ends
-    from {{ ref('int_table_ends') }}
-    group by source_format, table_id
-
+    {{ ends_of_tables_sql() }}
 ),
 
 {{ void_removals(

@@ -1,6 +1,7 @@
 {#-
   An insert, a snapshot and an update have a row after; a delete has a row
-  before and none after; what is new has no row before.
+  before and none after; what is new has no row before.  Each is of a row of a
+  table.
 -#}
 {% test images_fit_op(model) %}
 
@@ -18,6 +19,7 @@ validation_errors as (
     from events
     where
         row_key is null
+        or table_id is null
         or case op
             when 'delete' then before is null or after is not null
             when 'update' then after is null

@@ -332,31 +332,33 @@ PROOFS = {
     ),
     "images_fit_op": Proof(
         Rows(
-            columns="event_id, op, row_key, before, after",
+            columns="event_id, table_id, op, row_key, before, after",
             good="""
-                (1, 'insert', '1', null, parse_json('{}')),
-                (2, 'snapshot', '1', null, parse_json('{}')),
-                (3, 'update', '1', parse_json('{}'), parse_json('{}')),
-                (4, 'update', '1', null, parse_json('{}')),
-                (5, 'delete', '1', parse_json('{}'), null)
+                (1, 't', 'insert', '1', null, parse_json('{}')),
+                (2, 't', 'snapshot', '1', null, parse_json('{}')),
+                (3, 't', 'update', '1', parse_json('{}'), parse_json('{}')),
+                (4, 't', 'update', '1', null, parse_json('{}')),
+                (5, 't', 'delete', '1', parse_json('{}'), null)
             """,
             bad="""
                 -- no row after
-                (6, 'insert', '1', null, null),
+                (6, 't', 'insert', '1', null, null),
                 -- was there before
-                (7, 'insert', '1', parse_json('{}'), parse_json('{}')),
+                (7, 't', 'insert', '1', parse_json('{}'), parse_json('{}')),
                 -- no row
-                (8, 'snapshot', '1', null, null),
+                (8, 't', 'snapshot', '1', null, null),
                 -- was there before
-                (9, 'snapshot', '1', parse_json('{}'), parse_json('{}')),
+                (9, 't', 'snapshot', '1', parse_json('{}'), parse_json('{}')),
                 -- no row after
-                (10, 'update', '1', parse_json('{}'), null),
+                (10, 't', 'update', '1', parse_json('{}'), null),
                 -- no row before
-                (11, 'delete', '1', null, null),
+                (11, 't', 'delete', '1', null, null),
                 -- still there
-                (12, 'delete', '1', parse_json('{}'), parse_json('{}')),
+                (12, 't', 'delete', '1', parse_json('{}'), parse_json('{}')),
                 -- no key
-                (13, 'insert', null, null, parse_json('{}'))
+                (13, 't', 'insert', null, null, parse_json('{}')),
+                -- no table
+                (14, null, 'insert', '1', null, parse_json('{}'))
             """,
         )
     ),

@@ -61,7 +61,7 @@ def _batches() -> list[Any]:
         seed, runs, source_format, number = HISTORY.split("/")
         return [Batch(int(seed), int(runs), int(number), [source_format], int(number))]
     return [
-        pytest.param(Batch(SEED, runs=2, size=12), marks=pytest.mark.long, id="dozen"),
+        pytest.param(Batch(SEED, runs=2, size=12), id="dozen"),
         *(
             pytest.param(Batch(SEED + more, runs=4, size=70), marks=pytest.mark.long, id=f"{more}")
             for more in range(1, 4)
@@ -168,7 +168,8 @@ def test_every_message_is_accounted_for(outcome: Outcome, source_format: str) ->
 @pytest.mark.parametrize("mart", REBUILT)
 def test_a_rebuild_gives_the_same_mart(outcome: Outcome, mart: str) -> None:
     after_runs, rebuilt = outcome.after_runs[mart], outcome.rebuilt[mart]
-    assert after_runs
+    # One history alone need not have something for every mart.
+    assert after_runs or outcome.batch.number is not None
     lost, new = sorted(after_runs - rebuilt), sorted(rebuilt - after_runs)
     assert not lost and not new, "\n".join(
         [

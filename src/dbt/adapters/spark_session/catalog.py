@@ -12,3 +12,9 @@ def iceberg_table(session: SparkSession, name: str) -> Any:
     return session._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(
         session._jsparkSession, name
     )
+
+
+def has_rows(session: SparkSession, name: str) -> bool:
+    """Whether the current snapshot of a table counts any rows."""
+    snapshot = iceberg_table(session, name).currentSnapshot()
+    return snapshot is not None and snapshot.summary().get("total-records") != "0"

@@ -18,6 +18,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from dbt.adapters.spark_session.__version__ import version
+from dbt.adapters.spark_session.catalog import has_rows
 from dbt.adapters.spark_session.connections import SparkSessionConnectionManager
 from dbt.adapters.spark_session.increments import (
     SNAPSHOT_PROPERTY,
@@ -172,6 +173,12 @@ class SparkSessionAdapter(SparkAdapter):
         self._kept.tables = []
 
     # Metadata, straight from the catalog
+
+    @available.parse(lambda *_, **__: True)
+    def has_rows(self, relation: BaseRelation) -> bool:
+        """Whether a table is there and holds rows, by its metadata alone."""
+        name = relation.render()
+        return self.session.catalog.tableExists(name) and has_rows(self.session, name)
 
     def list_relations_without_caching(self, schema_relation: BaseRelation) -> list[BaseRelation]:
         schema = schema_relation.without_identifier().render()

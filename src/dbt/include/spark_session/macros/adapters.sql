@@ -23,3 +23,9 @@
     {{ relation }}
   {%- endif -%}
 {%- endmacro %}
+
+
+{#- Whether a relation holds rows, by its metadata alone; a mocked one may. -#}
+{% macro has_rows(relation) -%}
+  {%- do return(relation.is_cte or adapter.has_rows(relation)) -%}
+{%- endmacro %}
