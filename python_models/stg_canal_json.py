@@ -1,12 +1,13 @@
 from cdc_marts.formats import canal_json
-from cdc_marts.landing.arrivals import first_arrivals
+from cdc_marts.landing.arrivals import parse_arrivals
 from cdc_marts.parsing.settings import declared_keys
 
 
 def model(dbt, session):
-    messages = first_arrivals(dbt.ref("base_canal_json"), dbt)
-    return canal_json.parse(
-        messages,
+    return parse_arrivals(
+        dbt.ref("base_canal_json"),
+        dbt,
+        canal_json.parse,
         key_settings=declared_keys(dbt.config.get("tables"), "canal_json"),
         swapped_topics=dbt.config.get("swapped_topics"),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import logging
 import os
 import signal
@@ -18,7 +19,9 @@ from rich.console import Console
 from rich.progress import (
     BarColumn,
     DownloadColumn,
+    MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     SpinnerColumn,
     TimeRemainingColumn,
 )
@@ -204,6 +207,51 @@ def requeue(
         _tell(f"{read}, {outcome.remaining.total():,} remain: {codes}")
 
 
+@app.command()
+def maintain(
+    keep_days: Annotated[
+        int,
+        typer.Option(
+            metavar="DAYS",
+            min=0,
+            help="How long snapshots stay, to query tables as they were.",
+        ),
+    ] = 5,
+    target: Annotated[
+        str,
+        typer.Option(
+            metavar="TARGET",
+            help="A target of profiles.yml: local, demo or cluster.",
+        ),
+    ] = "local",
+) -> None:
+    """Compact the tables, expire old snapshots, and remove files that belong to none.
+
+    To be run now and then, daily where runs are many. What incremental runs
+    read by stays, so they go on as before.
+    """
+    from cdc_marts.maintenance import maintain as maintain_tables
+    from cdc_marts.maintenance import project_tables
+
+    keep = dt.timedelta(days=keep_days)
+    with _session(target) as session, _progress(MofNCompleteColumn()) as progress:
+        tables = project_tables(session)
+        width = max(map(len, tables), default=0)
+        for done in progress.track(maintain_tables(session, tables, keep), total=len(tables)):
+            _tell(
+                f"{done.table:<{width}}  files {_became(done.files)},"
+                f" snapshots {_became(done.snapshots)}"
+                + (f", {_counted(done.orphan_files, 'orphan file')}" if done.orphan_files else "")
+            )
+    if not tables:
+        _tell(f"The target {target} has no tables yet.")
+
+
+def _became(counts: tuple[int, int]) -> str:
+    before, after = counts
+    return f"{before:,}" if before == after else f"{before:,} -> {after:,}"
+
+
 def _check(path: Path) -> None:
     if str(path) == "-":
         return
@@ -228,7 +276,7 @@ def _land(
         if reports <= _MOST_REPORTS:
             _say(f"{place}: {reason}")
 
-    with _progress() as progress:
+    with _progress(DownloadColumn()) as progress:
         task = progress.add_task("", total=_total_size(paths))
         try:
             landing = files.land_files(
@@ -314,11 +362,12 @@ _output = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
 _errors = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
-def _progress() -> Progress:
+def _progress(count: ProgressColumn) -> Progress:
+    """A bar that shows how much is done in `count`."""
     return Progress(
         SpinnerColumn(),
         BarColumn(),
-        DownloadColumn(),
+        count,
         TimeRemainingColumn(),
         console=_errors,
         transient=True,

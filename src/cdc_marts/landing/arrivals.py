@@ -1,27 +1,43 @@
-"""A message counts once: at its first landing."""
+"""From landing to staging: what has arrived is parsed, each message once."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
 from pyspark.sql import Column, DataFrame, Row, Window
 from pyspark.sql import functions as F
 
+from cdc_marts.parsing.records import no_records
+
 IDENTITY = ("topic", "partition", "offset")
 #: Beyond this many partitions one range over all of them is narrow enough.
 _MOST_RANGES = 200
 
 
-def first_arrivals(messages: DataFrame, dbt: Any) -> DataFrame:
-    """The messages without those that were landed before, now or in an earlier run.
+def parse_arrivals(
+    messages: DataFrame, dbt: Any, parse: Callable[..., DataFrame], **settings: Any
+) -> DataFrame:
+    """The staging rows of the messages that were not landed before, now or in an earlier run.
 
     `messages` are newly landed ones in the shape of a landing table, and those
-    that are read again; `dbt` is the object of the staging model, whose table
-    holds the earlier ones.  It is looked at only in the offset ranges of the
-    messages.  Without repetitions the messages pass through untouched.
+    that are read again; `dbt` is the object of the staging model; `parse`, with
+    its `settings`, a format's parser.  A format of which nothing has arrived is
+    not parsed: Spark would plan it all the same.
     """
     ranges = _offset_ranges(messages)
+    if not ranges:
+        return no_records(messages.sparkSession)
+    return parse(_first_arrivals(messages, ranges, dbt), **settings)
+
+
+def _first_arrivals(messages: DataFrame, ranges: list[Row], dbt: Any) -> DataFrame:
+    """`messages` without repetitions: untouched where there are none.
+
+    The model's table, which holds the earlier ones, is looked at only in the
+    offset ranges of the messages.
+    """
     if any(range_.messages != range_.offsets for range_ in ranges):
         by_arrival = Window.partitionBy(*IDENTITY).orderBy("landed_at")
         messages = (
@@ -29,7 +45,7 @@ def first_arrivals(messages: DataFrame, dbt: Any) -> DataFrame:
             .where("arrival = 1")
             .drop("arrival")
         )
-    if dbt.is_incremental and ranges:
+    if dbt.is_incremental:
         staged = messages.sparkSession.table(str(dbt.this))
         if dbt.replaced_rows is not None:
             staged = staged.where(f"not ({dbt.replaced_rows})")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from cdc_marts.parsing.images import json_text, key_of, no_columns
@@ -180,6 +180,12 @@ def to_staging(messages: DataFrame, source_format: str, **record: Column) -> Dat
             for name, type_ in STAGING_COLUMNS.items()
         )
     )
+
+
+def no_records(session: SparkSession) -> DataFrame:
+    """Staging rows of no message."""
+    schema = ", ".join(f"`{name}` {type_}" for name, type_ in STAGING_COLUMNS.items())
+    return session.createDataFrame([], schema)
 
 
 def _member(name: str, type_: str, column: Column | None) -> Column:

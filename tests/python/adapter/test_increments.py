@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 
 import pytest
 from dbt.tests.util import run_dbt
 from pyspark.sql import SparkSession
 
+from cdc_marts.maintenance import maintain
 from dbt.adapters.spark_session.increments import Reading, new_rows_sql
 
 READERS = ("python_reader", "sql_reader", "merging_reader")
@@ -181,6 +183,25 @@ class TestIncrements:
         landing.run(*self.run_readers)
         for reader in READERS:
             assert landing.ids(reader) == [1, 2, 3, 10]
+
+    def test_maintenance_keeps_what_readers_read_by(self, landing):
+        tables = [f"{landing.schema}.{name}" for name in ("a", "b", *READERS)]
+        for id in range(3, 9):
+            landing.append("a", id)
+            landing.run("--select", "sql_reader")
+        landing.compact("sql_reader")
+        keep = dt.timedelta()
+        done = {upkeep.table: upkeep for upkeep in maintain(landing.spark, tables, keep)}
+        # Two of the readers have not read the newest six rows yet.
+        assert done[f"{landing.schema}.a"].snapshots[1] > 6
+        assert done[f"{landing.schema}.a"].files[1] < done[f"{landing.schema}.a"].files[0]
+        landing.run(*self.run_readers)
+        done = {upkeep.table: upkeep for upkeep in maintain(landing.spark, tables, keep)}
+        assert done[f"{landing.schema}.a"].snapshots[1] == 1
+        landing.append("a", 9)
+        landing.run(*self.run_readers)
+        for reader in READERS:
+            assert landing.ids(reader) == [*range(1, 11)]
 
     def test_a_reader_whose_notes_have_expired_does_not_read_twice(self, landing):
         reader = f"{landing.schema}.sql_reader"

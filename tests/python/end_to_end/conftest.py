@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
 import pytest
 from pyspark.sql import SparkSession
 
+from cdc_marts import project as cli_project
 from tests.python.end_to_end.project import Project
 
 
@@ -14,3 +19,14 @@ def project(spark: SparkSession) -> Project:
     project = Project(spark)
     project.empty()
     return project
+
+
+@pytest.fixture
+def command_line(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`cdc-marts` in the session that the project has here."""
+
+    @contextmanager
+    def session(target: str, **_: Any) -> Iterator[SparkSession]:
+        yield spark
+
+    monkeypatch.setattr(cli_project, "spark_session", session)

@@ -65,6 +65,10 @@ class Project:
 
     def empty(self) -> None:
         """Drop every table and view, and make the landing tables anew."""
+        self.drop_all()
+        self.dbt("run-operation", "create_landing_tables")
+
+    def drop_all(self) -> None:
         for schema in _SCHEMAS:
             if not self.spark.catalog.databaseExists(schema):
                 continue
@@ -72,7 +76,6 @@ class Project:
                 self.spark.sql(f"drop view {schema}.{view['viewName']}")
             for table in self.rows(f"show tables in {schema}"):
                 self.spark.sql(f"drop table {schema}.{table['tableName']} purge")
-        self.dbt("run-operation", "create_landing_tables")
 
     def rows(self, sql: str) -> list[dict[str, Any]]:
         """The rows of a query as plain dicts."""

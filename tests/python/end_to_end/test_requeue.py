@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 from typer.testing import CliRunner
 
-from cdc_marts import project as cli_project
 from cdc_marts.cli import app
 from cdc_marts.parsing import ops
 from dbt.adapters.spark_session import impl
@@ -27,6 +24,8 @@ NEWER_CODES = {"UPDATE", "UPDATE_BEFOR", "TRUNCATE", "DELETE"}
 
 Marts = dict[str, list[str]]
 
+pytestmark = pytest.mark.usefixtures("command_line")
+
 
 @pytest.fixture
 def older_parser(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
@@ -40,17 +39,6 @@ def older_parser(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]
     with monkeypatch.context() as patch:
         patch.setattr(ops, "source_ops", older)
         yield patch.undo
-
-
-@pytest.fixture(autouse=True)
-def command_line(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`cdc-marts` in the session that the project has here."""
-
-    @contextmanager
-    def session(target: str, **_: Any) -> Iterator[SparkSession]:
-        yield spark
-
-    monkeypatch.setattr(cli_project, "spark_session", session)
 
 
 @pytest.fixture
