@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
@@ -34,6 +35,7 @@ class Commands:
         """`work`: where what dbt and the tests write goes; of one process at a time."""
         self.target, self.environment, self.work = target, environment, work
         self.log = work / "output.txt"
+        self._started: list[subprocess.Popen[bytes]] = []
 
     def dbt(self, *arguments: str) -> subprocess.Popen[bytes]:
         """Start a dbt command, as a process group of its own."""
@@ -73,6 +75,13 @@ class Commands:
         """Wait for a process that ends well."""
         assert process.wait(TIMEOUT) == 0, self.output()
 
+    def stop(self) -> None:
+        """Kill what still runs."""
+        for process in self._started:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
     def _share(self, source_format: str) -> Path:
         return self.work / f"{source_format}.jsonl"
 
@@ -81,7 +90,7 @@ class Commands:
 
     def _start(self, *arguments: str) -> subprocess.Popen[bytes]:
         with self.log.open("wb") as log:
-            return subprocess.Popen(
+            process = subprocess.Popen(
                 [sys.executable, *arguments],
                 cwd=PROJECT,
                 env={**os.environ, **self.environment},
@@ -89,6 +98,8 @@ class Commands:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
+        self._started.append(process)
+        return process
 
 
 class Home(Commands):

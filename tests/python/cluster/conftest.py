@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
@@ -17,7 +16,7 @@ from tests.python.cluster.services import (
     postgres_programs,
     standalone,
 )
-from tests.python.commands import Commands
+from tests.python.commands import Commands, Home
 
 USER, PASSWORD = "cdc", "not on any command line"
 #: Nothing of the project runs as Python on executors.
@@ -32,8 +31,14 @@ spark.driver.bindAddress={host}
 spark.driver.memory     1g
 spark.executor.memory   1g
 spark.ui.port           {ui_port}
-spark.sql.shuffle.partitions 2
+# For hundreds of messages, as the target demo has it.
+spark.sql.shuffle.partitions     2
+spark.sql.codegen.wholeStage     false
+spark.sql.codegen.factoryMode    NO_CODEGEN
+spark.driver.extraJavaOptions    {java_options}
+spark.executor.extraJavaOptions  {java_options}
 """
+_JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=256m"
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +78,9 @@ def environment(
 ) -> dict[str, str]:
     """The environment variables of the target `cluster`; the master stands in a file."""
     conf_dir, warehouse = tmp_path_factory.mktemp("conf"), tmp_path_factory.mktemp("warehouse")
-    settings = SPARK_DEFAULTS.format(master=spark_cluster.url, host=HOST, ui_port=ui_port)
+    settings = SPARK_DEFAULTS.format(
+        master=spark_cluster.url, host=HOST, ui_port=ui_port, java_options=_JAVA_OPTIONS
+    )
     (conf_dir / "spark-defaults.conf").write_text(settings)
     return {
         **NO_PYTHON,
@@ -89,15 +96,23 @@ def environment(
 @pytest.fixture(scope="module")
 def a_user(
     environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
-) -> Callable[..., Commands]:
+) -> Iterator[Callable[..., Commands]]:
     """Makes somebody who uses the cluster: with `NAME=value` settings of their own."""
+    users: list[Commands] = []
 
     def make(**settings: str) -> Commands:
-        return Commands("cluster", {**environment, **settings}, tmp_path_factory.mktemp("work"))
+        work = tmp_path_factory.mktemp("work")
+        users.append(Commands("cluster", {**environment, **settings}, work))
+        return users[-1]
 
-    return make
+    yield make
+    for user in users:
+        user.stop()
 
 
 @pytest.fixture(scope="module")
-def embedded_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("home")
+def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
+    """The target `local`, whose marts those of the cluster are to equal."""
+    home = Home(tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("work"))
+    yield home
+    home.stop()

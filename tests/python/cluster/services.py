@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -86,7 +87,8 @@ def postgres(programs: Path, user: str, password: str) -> Iterator[str]:
             wait_until(lambda: subprocess.call(is_ready) == 0, "PostgreSQL answers")
             yield f"jdbc:postgresql://{HOST}:{port}/postgres"
         finally:
-            server.terminate()
+            # Without waiting for those who are connected.
+            server.send_signal(signal.SIGINT)
             server.wait()
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 import psutil
 import pytest
@@ -35,10 +34,6 @@ class TestRuns:
     def user(self, a_user: User, spark_cluster: Standalone) -> Commands:
         return a_user(CDC_MARTS_SPARK_MASTER=spark_cluster.url)
 
-    @pytest.fixture(scope="class")
-    def embedded(self, embedded_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Home:
-        return Home(embedded_home, tmp_path_factory.mktemp("work"))
-
     def test_the_marts_equal_the_embedded_ones(
         self,
         left: dict[str, list[Message]],
@@ -50,7 +45,11 @@ class TestRuns:
         share = take_shares(left, 3)
         user.land(share)
         run = user.dbt("run")
-        wait_until(lambda: len(spark_cluster.executors()) == 2, "both workers have an executor")
+        wait_until(
+            lambda: run.poll() is not None or len(spark_cluster.executors()) == 2,
+            "both workers have an executor",
+            patience=TIMEOUT,
+        )
         assert PASSWORD not in " ".join(_command_lines(run))
         user.finish(run)
         _assert_equal(user, embedded, share)
@@ -66,7 +65,11 @@ class TestRuns:
         share = take_shares(left, 2)
         user.land(share)
         run = user.dbt("run")
-        wait_until(lambda: _busy_executors(ui_port) > 0, "a job runs", patience=TIMEOUT)
+        wait_until(
+            lambda: run.poll() is not None or _busy_executors(ui_port) > 0,
+            "a job runs",
+            patience=TIMEOUT,
+        )
         spark_cluster.kill_worker(spark_cluster.executors()[0])
         assert run.poll() is None, user.output()
         user.finish(run)
