@@ -105,11 +105,11 @@ class Commands:
 class Home(Commands):
     """The target `local` in a folder."""
 
-    def __init__(self, folder: Path, work: Path) -> None:
-        """`work`: outside of the folder."""
+    def __init__(self, folder: Path, work: Path, **settings: str) -> None:
+        """`work`: outside of the folder.  `settings`: more environment variables."""
         memory = os.environ.get("CDC_MARTS_DRIVER_MEMORY", "2g")
         environment = {"CDC_MARTS_HOME": str(folder), "CDC_MARTS_DRIVER_MEMORY": memory}
-        super().__init__("local", environment, work)
+        super().__init__("local", {**environment, **settings}, work)
         self.folder = folder
 
 

@@ -111,8 +111,13 @@ def a_user(
 
 
 @pytest.fixture(scope="module")
-def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
+def embedded(
+    environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Home]:
     """The target `local`, whose marts those of the cluster are to equal."""
-    home = Home(tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("work"))
+    # As quick: Spark reads the file there too, for what the target leaves open.
+    conf_dir = environment["SPARK_CONF_DIR"]
+    folders = (tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("work"))
+    home = Home(*folders, SPARK_CONF_DIR=conf_dir)
     yield home
     home.stop()
