@@ -11,6 +11,7 @@ from dbt.tests.util import run_dbt
 from pyspark.sql import SparkSession
 
 from dbt.adapters.spark_session import run_lock
+from dbt.adapters.spark_session.catalog import activate
 from dbt.adapters.spark_session.errors import SessionError
 from dbt.adapters.spark_session.run_lock import RunLock
 
@@ -71,6 +72,7 @@ def test_many_that_come_at_once_run_one_after_the_other(a_run):
 
     def run() -> None:
         lock = a_run()
+        activate(lock._session)
         lock.take(timeout=60)
         running.append(lock)
         most_running.append(len(running))
@@ -136,9 +138,16 @@ class TestCommands:
         return {"a_view.sql": "select 1 as n"}
 
     def test_a_run_takes_the_lock_and_gives_it_back_and_reading_takes_none(self, project, spark):
+        # dbt's own fixture, which makes the schema, counts as a run.
+        before = self.head(spark)
         run_dbt(["show", "--inline", "select 1 as n"])
-        assert not spark.catalog.tableExists("locks.of_commands")
+        assert self.head(spark) == before
         run_dbt(["run"])
-        head = spark.sql("select snapshot_id from locks.of_commands.refs").first()[0]
+        after = self.head(spark)
+        assert after != before
         ended = f"show tblproperties locks.of_commands ('{run_lock._ENDED}')"
-        assert spark.sql(ended).first()["value"] == str(head)
+        assert spark.sql(ended).first()["value"] == str(after)
+
+    @staticmethod
+    def head(spark: SparkSession) -> int:
+        return spark.sql("select snapshot_id from locks.of_commands.refs").first()[0]

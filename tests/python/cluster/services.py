@@ -39,11 +39,11 @@ def wait_until(is_so: Callable[[], bool], what: str, patience: float = PATIENCE)
 
 
 def answer_of(url: str) -> Any:
-    """The JSON at a URL, None where nobody answers."""
+    """The JSON at a URL, None where there is none, as of a server that starts."""
     try:
         with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
             return json.load(answer)
-    except (urllib.error.URLError, ConnectionError):
+    except (urllib.error.URLError, ConnectionError, json.JSONDecodeError):
         return None
 
 

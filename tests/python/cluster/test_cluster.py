@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 import psutil
 import pytest
@@ -121,5 +122,8 @@ def _busy_executors(ui_port: int) -> int:
 
 
 def _command_lines(process: subprocess.Popen[bytes]) -> list[str]:
-    tree = [psutil.Process(process.pid), *psutil.Process(process.pid).children(recursive=True)]
-    return [part for member in tree for part in member.cmdline()]
+    parts = []
+    for child in psutil.Process(process.pid).children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            parts += child.cmdline()
+    return parts

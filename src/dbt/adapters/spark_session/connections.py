@@ -19,6 +19,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import Row, SparkSession
 from pyspark.sql.types import VariantVal
 
+from dbt.adapters.spark_session.catalog import activate
 from dbt.adapters.spark_session.errors import SessionError, message_of
 from dbt.adapters.spark_session.run_lock import RunLock
 from dbt.adapters.spark_session.session import open_session
@@ -135,15 +136,12 @@ class SparkSessionConnectionManager(SparkConnectionManager):
         if connection.state == ConnectionState.OPEN:
             return connection
         root = connection.credentials.session()
-        cls._take_turn(root, connection.credentials)
         # Settings and temporary views of one thread are not those of another.
         if getattr(cls._of_thread, "root", None) is not root:
             cls._of_thread.root, cls._of_thread.session = root, root.newSession()
         session = cls._of_thread.session
-        # Names are resolved by the settings of the thread's active session.
-        session._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(
-            session._jsparkSession
-        )
+        activate(session)
+        cls._take_turn(session, connection.credentials)
         connection.handle = SessionWrapper(SessionConnection(session))
         connection.state = ConnectionState.OPEN
         return connection
