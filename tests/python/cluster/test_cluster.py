@@ -67,8 +67,13 @@ class TestRuns:
         user.land(share)
         run = user.dbt("run")
         wait_until(
-            lambda: run.poll() is not None or _busy_executors(ui_port) > 0,
-            "a job runs",
+            lambda: "OK created python incremental" in user.output() or run.poll() is not None,
+            "some messages are read",
+            patience=TIMEOUT,
+        )
+        wait_until(
+            lambda: _busy_executors(ui_port) == 2 or run.poll() is not None,
+            "both workers have work",
             patience=TIMEOUT,
         )
         spark_cluster.kill_worker(spark_cluster.executors()[0])

@@ -6,8 +6,6 @@ from dbt_common.exceptions import DbtRuntimeError
 from py4j.protocol import Py4JNetworkError
 from pyspark.errors import PySparkException
 
-from dbt.adapters.spark_session.folders import log_file
-
 #: What Java, the catalog or the system say -> what is the matter with the folder, what to do.
 _STORAGE = {
     "No space left on device": ("is full", "free space there"),
@@ -31,11 +29,10 @@ def message_of(error: BaseException, home: str | Path | None = None) -> str:
     not be written where something on disk fails.
     """
     if isinstance(error, Py4JNetworkError | ConnectionError):
-        log = log_file(Path(home).absolute() if home is not None else None)
+        log = f" (its log is {Path(home).absolute() / 'spark.log'})" if home is not None else ""
         return (
-            f"Spark's Java process has ended (its log is {log}): it was killed, or had no memory"
-            " left. What was committed stays; run again, with more CDC_MARTS_DRIVER_MEMORY if"
-            " memory was short."
+            f"Spark's Java process has ended{log}: it was killed, or had no memory left. What was"
+            " committed stays; run again, with more CDC_MARTS_DRIVER_MEMORY if memory was short."
         )
     text = str(error)
     if home is not None:
