@@ -133,11 +133,6 @@ class Standalone:
             for child in psutil.Process(worker.pid).children()
         ]
 
-    def applications(self) -> int:
-        """How many programs the cluster has run, or runs."""
-        state = answer_of(f"http://{HOST}:{self.web_port}/json/")
-        return len(state["activeapps"]) + len(state["completedapps"])
-
     def stop(self) -> None:
         # A worker that is killed leaves its executors.
         processes = [*self.executors(), *self.workers, self.master]
