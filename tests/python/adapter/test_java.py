@@ -154,7 +154,7 @@ def test_the_wheels_java_trusts_what_python_trusts(machine, work_dir, tmp_path):
 
 def test_a_jvm_that_gets_no_memory_is_explained_in_one_sentence(machine, work_dir):
     java.use_java(work_dir)
-    explanation = str(java.start_failure("9999g"))
+    explanation = str(java.start_failure("9999g", work_dir / "spark.log"))
     assert "Java could not start with 9999g of memory" in explanation
     assert "CDC_MARTS_DRIVER_MEMORY" in explanation
 

@@ -69,7 +69,7 @@ def test_a_home_folder_that_cannot_be_written_is_told_in_a_sentence(tmp_path, lo
     in_the_way = tmp_path / "file"
     in_the_way.touch()
     with pytest.raises(SessionError) as raised:
-        session._start(in_the_way / "home", {}, [], 0)
+        session._start(in_the_way / "home", {}, [], 0, {})
     assert f"The folder {in_the_way / 'home'} can't be written" in str(raised.value)
     assert "CDC_MARTS_HOME" in str(raised.value)
 
@@ -81,7 +81,7 @@ def test_a_start_that_fails_leaves_the_home_folder_free(tmp_path, log, monkeypat
     monkeypatch.setattr(session, "jar_paths", no_network)
     monkeypatch.setenv("JAVA_HOME", os.environ.get("JAVA_HOME", ""))
     with pytest.raises(SessionError, match="no network"):
-        session._start(tmp_path, {}, ["a:b:1"], 0)
+        session._start(tmp_path, {}, ["a:b:1"], 0, {})
     FileLock(tmp_path / "lock").acquire(timeout=0)
 
 

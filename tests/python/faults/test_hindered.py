@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from cdc_marts.formats import SOURCE_FORMATS
-from tests.python.faults.home import Home, java_of
+from tests.python.commands import Home, all_samples
+from tests.python.faults.java import java_of
 from tests.python.samples.files import samples
 
 pytestmark = pytest.mark.long
@@ -38,7 +38,7 @@ def work(tmp_path: Path) -> Path:
 @needs_mounts
 def test_a_full_disk_is_told_and_what_was_committed_stays(disk: Path, work: Path) -> None:
     home = Home(disk / "home", work)
-    home.land({name: samples(name) for name in SOURCE_FORMATS})
+    home.land(all_samples())
     ballast = disk / "ballast"
     _fill(ballast, disk, but=600_000)
 

@@ -12,10 +12,8 @@ from subprocess import Popen
 
 import pytest
 
-from cdc_marts.formats import SOURCE_FORMATS
-from cdc_marts.landing.envelopes import Message
-from tests.python.faults.home import Home, java_of
-from tests.python.samples.files import samples
+from tests.python.commands import MARTS, Home, all_samples, take_shares
+from tests.python.faults.java import java_of
 
 pytestmark = pytest.mark.long
 
@@ -24,13 +22,6 @@ SEED = int(os.environ.get("FAULTS_SEED") or random.SystemRandom().randrange(2**3
 KILLS = int(os.environ.get("FAULTS_KILLS") or 30)
 #: Before this, in seconds, a run reads its settings.
 SHORTEST = 3
-MARTS = tuple(
-    f"marts.{mart}"
-    for mart in (
-        *("change_events", "latest_state", "row_history", "ddl_events", "heartbeats"),
-        *("transaction_events", "quarantined_messages", "source_tables", "message_ledger"),
-    )
-)
 
 
 def _kill_group(process: Popen[bytes]) -> None:
@@ -63,15 +54,15 @@ def home(tmp_path: Path) -> Home:
 def test_killed_runs_leave_what_undisturbed_ones_do(home: Home) -> None:
     chance = random.Random(SEED)
     print(f"{KILLS} kills, FAULTS_SEED={SEED}")
-    left = {source_format: samples(source_format) for source_format in SOURCE_FORMATS}
+    left = all_samples()
     # How long a run takes, of which every moment may be the one of a kill.
-    home.land(_shares(left, KILLS + 1))
+    home.land(take_shares(left, KILLS + 1))
     started = time.monotonic()
     home.run()
     longest = time.monotonic() - started
     killed = 0
     for kill in range(KILLS):
-        home.land(_shares(left, KILLS - kill))
+        home.land(take_shares(left, KILLS - kill))
         run = home.dbt("run")
         victim, delay = chance.choice(list(VICTIMS)), chance.uniform(SHORTEST, longest)
         time.sleep(delay)
@@ -90,15 +81,6 @@ def test_killed_runs_leave_what_undisturbed_ones_do(home: Home) -> None:
     assert repaired["marts.change_events"]
     for mart in MARTS:
         assert repaired[mart] == undisturbed[mart], mart
-
-
-def _shares(left: dict[str, list[Message]], runs: int) -> dict[str, list[Message]]:
-    """What lands before the next of `runs` runs: an equal share of what is left."""
-    shares = {}
-    for source_format, messages in left.items():
-        size = -(-len(messages) // runs)
-        shares[source_format], left[source_format] = messages[:size], messages[size:]
-    return shares
 
 
 def test_a_killed_landing_leaves_all_or_nothing(home: Home, tmp_path: Path) -> None:

@@ -7,8 +7,13 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 
+def activate(session: SparkSession) -> None:
+    """Have names on this thread resolved by the settings of `session`."""
+    session._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(session._jsparkSession)
+
+
 def iceberg_table(session: SparkSession, name: str) -> Any:
-    """The `org.apache.iceberg.Table` of a name that SQL resolves."""
+    """The `org.apache.iceberg.Table` of a name that SQL resolves, on a thread of the session."""
     return session._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(
         session._jsparkSession, name
     )

@@ -14,14 +14,20 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.connections import SparkConnectionManager, SparkCredentials
 from dbt.adapters.spark.session import Connection as SessionHandle
 from dbt.adapters.spark.session import Cursor, SessionConnectionWrapper
+from dbt.flags import get_flags
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import Row, SparkSession
 from pyspark.sql.types import VariantVal
 
+from dbt.adapters.spark_session.catalog import activate
 from dbt.adapters.spark_session.errors import SessionError, message_of
+from dbt.adapters.spark_session.run_lock import RunLock
 from dbt.adapters.spark_session.session import open_session
 
 logger = AdapterLogger("Spark")
+
+#: Commands of dbt that write what other runs read.
+_RUNS = ("run", "build", "seed", "snapshot", "run-operation", "retry", "clone")
 
 
 @dataclass
@@ -30,14 +36,19 @@ class SparkSessionCredentials(SparkCredentials):
 
     `home`: folder of an embedded catalog and warehouse, one process at a time;
     leave it out on a cluster, whose catalog stands elsewhere.
-    `conf`: Spark settings (`${home}` is replaced).  `packages`: Maven
-    coordinates of jars.  `lock_timeout`: seconds to wait for the home folder.
+    `run_lock`: a table in such a catalog that lets in one run at a time.
+    `conf`: Spark settings (`${home}` is replaced; one without a value is left
+    to spark-defaults.conf).  `required`: environment variable -> the setting
+    that a cluster can't do without.  `packages`: Maven coordinates of jars.
+    `lock_timeout`: seconds to wait for another run.
     """
 
     method: str = "session"  # type: ignore[assignment]
     host: str | None = "session"
     home: str | None = None
+    run_lock: str | None = None
     conf: dict[str, Any] = field(default_factory=dict)
+    required: dict[str, str] = field(default_factory=dict)
     packages: list[str] = field(default_factory=list)
     lock_timeout: int = 600
 
@@ -50,13 +61,14 @@ class SparkSessionCredentials(SparkCredentials):
         return self.home or str(self.conf.get("spark.master", "session"))
 
     def _connection_keys(self) -> tuple[str, ...]:
-        return ("schema", "home", "packages", "conf")
+        # `conf` may hold secrets.
+        return ("schema", "home", "run_lock", "packages")
 
     def session(self) -> SparkSession:
         """The process's Spark session for this target."""
         home = Path(self.home).expanduser().resolve() if self.home else None
         conf = {str(key): _text(value) for key, value in self.conf.items()}
-        return open_session(home, conf, self.packages, self.lock_timeout)
+        return open_session(home, conf, self.packages, self.lock_timeout, self.required)
 
 
 class SessionCursor(Cursor):
@@ -116,6 +128,8 @@ class SparkSessionConnectionManager(SparkConnectionManager):
     TYPE = "spark_session"
 
     _of_thread = threading.local()
+    _locking = threading.Lock()
+    _run_lock: RunLock | None = None
 
     @classmethod
     def open(cls, connection: Connection) -> Connection:
@@ -126,13 +140,34 @@ class SparkSessionConnectionManager(SparkConnectionManager):
         if getattr(cls._of_thread, "root", None) is not root:
             cls._of_thread.root, cls._of_thread.session = root, root.newSession()
         session = cls._of_thread.session
-        # Names are resolved by the settings of the thread's active session.
-        session._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(
-            session._jsparkSession
-        )
+        activate(session)
+        cls._take_turn(session, connection.credentials)
         connection.handle = SessionWrapper(SessionConnection(session))
         connection.state = ConnectionState.OPEN
         return connection
+
+    @classmethod
+    def _take_turn(cls, session: SparkSession, credentials: SparkSessionCredentials) -> None:
+        """Before anything is looked at: a run begins with what the one before it left."""
+        if credentials.run_lock is None or getattr(get_flags(), "WHICH", None) not in _RUNS:
+            return
+        with cls._locking:
+            if cls._run_lock is None:
+                lock = RunLock(session, credentials.run_lock)
+                lock.take(credentials.lock_timeout)
+                SparkSessionConnectionManager._run_lock = lock
+
+    def check_turn(self) -> None:
+        """Raise where another run may have taken this one for dead."""
+        if self._run_lock is not None:
+            self._run_lock.check()
+
+    def cleanup_all(self) -> None:
+        super().cleanup_all()
+        with self._locking:
+            if self._run_lock is not None:
+                self._run_lock.release()
+                SparkSessionConnectionManager._run_lock = None
 
     @contextmanager
     def exception_handler(self, sql: str):
@@ -150,6 +185,8 @@ class SparkSessionConnectionManager(SparkConnectionManager):
 
 
 def _text(value: Any) -> str:
+    if value is None:
+        return ""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -141,6 +141,7 @@ class SparkSessionAdapter(SparkAdapter):
     @available
     def note_reading(self, consumer: BaseRelation) -> None:
         """Have the next write commit what was read along with its data."""
+        self.connections.check_turn()
         self.forget_readings()
         reading = self._readings.pop(consumer.render(), Reading())
         self._noted.names = [SNAPSHOT_PROPERTY + name for name in reading.snapshot_properties()]

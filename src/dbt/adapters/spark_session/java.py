@@ -35,7 +35,7 @@ def use_java(work_dir: Path) -> None:
     os.environ["JAVA_HOME"] = str(work_dir / "java")
 
 
-def start_failure(memory: str) -> SessionError:
+def start_failure(memory: str, log: Path) -> SessionError:
     """Why the JVM did not start, found by starting it once more without Spark."""
     java = Path(os.environ["JAVA_HOME"]) / "bin" / "java"
     trial = _run_java(
@@ -50,8 +50,7 @@ def start_failure(memory: str) -> SessionError:
             " a smaller CDC_MARTS_DRIVER_MEMORY such as 1g."
         )
     return SessionError(
-        f"Spark's JVM stopped while starting ({java}): see the lines above, or the log file"
-        " spark.log in the project's home folder."
+        f"Spark's JVM stopped while starting ({java}): see the lines above, or {log}."
     )
 
 
@@ -110,8 +109,7 @@ exec {shlex.join([str(java), *options])} "$@"
 """
     if not launcher.exists() or launcher.read_text() != script:
         launcher.parent.mkdir(parents=True, exist_ok=True)
-        launcher.write_text(script)
-        launcher.chmod(0o755)
+        _put(launcher, script.encode(), mode=0o755)
 
 
 def _trust_options(work_dir: Path) -> list[str]:
@@ -143,9 +141,18 @@ def _trust_store(work_dir: Path) -> Path | None:
         pkcs12.PKCS12Certificate(certificate, str(number).encode())
         for number, certificate in enumerate(certificates)
     ]
-    store.write_bytes(
+    _put(
+        store,
         pkcs12.serialize_java_truststore(
             entries, BestAvailableEncryption(_TRUST_STORE_PASSWORD.encode())
-        )
+        ),
     )
     return store
+
+
+def _put(path: Path, content: bytes, mode: int = 0o644) -> None:
+    """Write a file at once: another process that starts may be about to read it."""
+    written = path.with_name(f"{path.name}.{os.getpid()}")
+    written.write_bytes(content)
+    written.chmod(mode)
+    written.replace(path)

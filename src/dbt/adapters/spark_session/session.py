@@ -4,25 +4,36 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from string import Template
+from types import MappingProxyType
 
 import pyspark
 from dbt.adapters.events.logging import AdapterLogger
 from filelock import FileLock, Timeout
+from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 from dbt.adapters.spark_session.errors import SessionError, message_of
+from dbt.adapters.spark_session.folders import log_file, work_dir
 from dbt.adapters.spark_session.java import start_failure, use_java
 from dbt.adapters.spark_session.packages import jar_paths
+from dbt.adapters.spark_session.spark_defaults import (
+    check_required,
+    keep_conf_dir,
+    spark_defaults,
+)
 
 logger = AdapterLogger("Spark")
 
 _LOG_SETTINGS = Path(__file__).parent / "log4j2.properties"
+#: Settings that nobody but Spark is to see.
+_SECRET = re.compile("(?i)password|secret|token|credential|access[._-]?key")
 _IVY_CACHE = Path.home() / ".ivy2.5.2"  # where Spark 4.1 keeps its jars too
 
 _opening = threading.Lock()
@@ -35,19 +46,27 @@ def open_session(
     conf: Mapping[str, str],
     packages: Sequence[str] = (),
     lock_timeout: float = 600,
+    required: Mapping[str, str] = MappingProxyType({}),
 ) -> SparkSession:
     """The process's Spark session, started if there is none.
 
-    `conf`: Spark settings; `${home}` in a value is the home folder.
+    `conf`: Spark settings; `${home}` in a value is the home folder, and one
+    without a value is left to spark-defaults.conf and Spark.
     `packages`: Maven coordinates of the jars to run with.
     `home`: folder of an embedded catalog, which one process uses at a time: a
-    second one waits for it up to `lock_timeout` seconds.  None on a cluster.
+    second one waits for it up to `lock_timeout` seconds.  None on a cluster,
+    where spark-defaults.conf holds too.
+    `required`: environment variable -> the setting without which a cluster
+    can't be used, and which may come from that file.
     A session that the process already has is used as it is.
     """
     global _session
     with _opening:
         if _session is None or _session.sparkContext._jsc is None:
-            _session = SparkSession.getActiveSession() or _start(home, conf, packages, lock_timeout)
+            settings = {key: value for key, value in conf.items() if value}
+            _session = SparkSession.getActiveSession() or _start(
+                home, settings, packages, lock_timeout, required
+            )
         return _session
 
 
@@ -62,47 +81,61 @@ def close_session() -> None:
 
 
 def _start(
-    home: Path | None, conf: Mapping[str, str], packages: Sequence[str], lock_timeout: float
+    home: Path | None,
+    conf: Mapping[str, str],
+    packages: Sequence[str],
+    lock_timeout: float,
+    required: Mapping[str, str],
 ) -> SparkSession:
     # Rows are shown in UTC, whatever the machine's zone: PySpark uses the process's.
     os.environ["TZ"] = "UTC"
     time.tzset()
+    defaults = {}
+    if home is None:
+        keep_conf_dir()
+        defaults = spark_defaults()
+        check_required(required, {**defaults, **conf})
     os.environ["SPARK_HOME"] = str(Path(pyspark.__file__).parent)
-    work_dir = home or Path(os.environ.get("TMPDIR", "/tmp")) / f"spark-session-{os.getuid()}"
+    folder = work_dir(home)
     try:
-        work_dir.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         if home is not None:
             _take(home, lock_timeout)
-        use_java(work_dir)
+        use_java(folder)
     except OSError as error:
         _release_home()
+        mover = "CDC_MARTS_HOME" if home is not None else "XDG_CACHE_HOME"
         raise SessionError(
-            f"The folder {work_dir} can't be written ({error.strerror}): free space, mend its"
-            " rights, or choose another one with CDC_MARTS_HOME."
+            f"The folder {folder} can't be written ({error.strerror}): free space, mend its"
+            f" rights, or choose another one with {mover}."
         ) from error
     try:
-        return _start_spark(home, work_dir, conf, packages)
+        return _start_spark(home, conf, jar_paths(packages, _IVY_CACHE), defaults)
     except Exception:
         _release_home()
         raise
 
 
 def _start_spark(
-    home: Path | None, work_dir: Path, conf: Mapping[str, str], packages: Sequence[str]
+    home: Path | None, conf: Mapping[str, str], jars: Sequence[Path], defaults: Mapping[str, str]
 ) -> SparkSession:
-    jars = jar_paths(packages, _IVY_CACHE)
     settings = {
-        key: Template(str(value)).safe_substitute(home=work_dir) for key, value in conf.items()
+        key: Template(value).safe_substitute(home=work_dir(home)) for key, value in conf.items()
     }
-    builder = SparkSession.builder
-    for key, value in {**_runtime_settings(jars, home, work_dir, settings), **settings}.items():
-        builder = builder.config(key, value)
+    settings = {**_runtime_settings(jars, home, settings, defaults), **settings}
+    secrets = {key: settings.pop(key) for key in list(settings) if _SECRET.search(key)}
     # dbt reports errors itself.
     logging.getLogger("SQLQueryContextLogger").disabled = True
     try:
+        # Settings go into a command line, which everybody on the machine may read, but secrets.
+        launched = SparkConf(loadDefaults=False).setAll(list(settings.items()))
+        SparkContext._ensure_initialized(conf=launched)
+        builder = SparkSession.builder
+        for key, value in secrets.items():
+            builder = builder.config(key, value)
         session = builder.getOrCreate()
     except PySparkRuntimeError as error:
-        raise start_failure(settings.get("spark.driver.memory", "1g")) from error
+        raise start_failure(settings.get("spark.driver.memory", "1g"), log_file(home)) from error
     try:
         # An embedded catalog makes its tables at first use: before dbt's threads all do.
         session.sql("show namespaces").collect()
@@ -113,26 +146,33 @@ def _start_spark(
 
 
 def _runtime_settings(
-    jars: Sequence[Path], home: Path | None, work_dir: Path, settings: dict[str, str]
+    jars: Sequence[Path],
+    home: Path | None,
+    settings: dict[str, str],
+    defaults: Mapping[str, str],
 ) -> dict[str, str]:
+    folder = work_dir(home)
     options = [
         f'"-Dlog4j2.configurationFile={_LOG_SETTINGS.as_uri()}"',
-        f'"-Dspark.log={work_dir / "spark.log"}"',
-        f'"-XX:ErrorFile={work_dir / "java-error.log"}"',
+        f'"-Dspark.log={log_file(home)}"',
+        f'"-XX:ErrorFile={folder / "java-error.log"}"',
         settings.pop("spark.driver.defaultJavaOptions", ""),
     ]
     runtime = {
         "spark.driver.defaultJavaOptions": " ".join(options),
         # A `${…}` in a text of dbt's SQL is text.
         "spark.sql.variable.substitute": "false",
+        # Spark makes this folder even where another catalog is the default; not in the project.
+        "spark.sql.warehouse.dir": str(folder / "spark-warehouse"),
     }
     if home is not None:
         # On the class path of the one JVM there is: nothing to copy, nothing to fetch.
         runtime["spark.driver.extraClassPath"] = os.pathsep.join(map(str, jars))
-        # Spark makes this folder even where another catalog is the default; not in the project.
-        runtime["spark.sql.warehouse.dir"] = str(home / "spark-warehouse")
-    elif jars:
-        runtime["spark.jars"] = ",".join(map(str, jars))
+    else:
+        # The driver hands them to the executors.
+        runtime["spark.jars"] = ",".join(
+            [*filter(None, [defaults.get("spark.jars")]), *map(str, jars)]
+        )
     return runtime
 
 

@@ -1,4 +1,4 @@
-"""What tests do in a home folder, in a process of its own: `land PATH…`, `content PATH TABLE…`."""
+"""What tests do on a target, in a process of its own: `land PATH…`, `content PATH TABLE…`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from cdc_marts.project import spark_session
 from tests.python.end_to_end.project import content
 
 
-def main(command: str, *arguments: str) -> None:
-    with spark_session("local") as session:
+def main(target: str, command: str, *arguments: str) -> None:
+    with spark_session(target) as session:
         if command == "land":
             _land(session, *arguments)
         else:

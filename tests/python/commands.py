@@ -1,0 +1,141 @@
+"""The project's commands on a target, each in a process of its own."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from cdc_marts.formats import SOURCE_FORMATS
+from cdc_marts.landing.envelopes import Message
+from tests.python.samples.files import samples
+
+PROJECT = Path(__file__).parents[2]
+#: A process that takes longer hangs.
+TIMEOUT = 900
+MARTS = tuple(
+    f"marts.{mart}"
+    for mart in (
+        *("change_events", "latest_state", "row_history", "ddl_events", "heartbeats"),
+        *("transaction_events", "quarantined_messages", "source_tables", "message_ledger"),
+    )
+)
+
+
+class Commands:
+    """dbt, landings and marts of a target."""
+
+    def __init__(self, target: str, environment: Mapping[str, str], work: Path) -> None:
+        """`work`: where what dbt and the tests write goes; of one process at a time."""
+        self.target, self.environment, self.work = target, environment, work
+        self.log = work / "output.txt"
+        self._started: list[subprocess.Popen[bytes]] = []
+
+    def dbt(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """Start a dbt command, as a process group of its own."""
+        folders = ("--target-path", str(self.work / "target"), "--log-path", str(self.work))
+        settings = (*folders, "--target", self.target, "--no-use-colors")
+        return self._start("-c", "from dbt.cli.main import cli; cli()", *arguments, *settings)
+
+    def land(self, shares: Mapping[str, Iterable[Message]]) -> None:
+        """Land messages of several formats, each format's in one commit."""
+        for source_format, messages in shares.items():
+            lines = "".join(json.dumps(_envelope(message)) + "\n" for message in messages)
+            self._share(source_format).write_text(lines, "utf-8")
+        paths = [str(self._share(source_format)) for source_format in shares]
+        self.finish(self._start_child("land", *paths))
+
+    def land_files(self, source_format: str, path: Path) -> subprocess.Popen[bytes]:
+        """Start `cdc-marts land files`."""
+        code = "from cdc_marts.cli import app; app()"
+        command = ("land", "files", "--format", source_format, "--target", self.target)
+        return self._start("-c", code, *command, str(path))
+
+    def content(self, *relations: str) -> dict[str, list[str]]:
+        """Relation -> its rows as sorted JSON texts."""
+        found = self.work / "content.json"
+        self.finish(self._start_child("content", str(found), *relations))
+        return json.loads(found.read_text("utf-8"))
+
+    def run(self) -> None:
+        """`dbt run` to its end."""
+        self.finish(self.dbt("run"))
+
+    def output(self) -> str:
+        """What the last process wrote."""
+        return self.log.read_text("utf-8", errors="replace")
+
+    def finish(self, process: subprocess.Popen[bytes]) -> None:
+        """Wait for a process that ends well."""
+        assert process.wait(TIMEOUT) == 0, self.output()
+
+    def stop(self) -> None:
+        """Kill what still runs."""
+        for process in self._started:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
+    def _share(self, source_format: str) -> Path:
+        return self.work / f"{source_format}.jsonl"
+
+    def _start_child(self, *arguments: str) -> subprocess.Popen[bytes]:
+        return self._start("-m", "tests.python.child", self.target, *arguments)
+
+    def _start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        with self.log.open("wb") as log:
+            process = subprocess.Popen(
+                [sys.executable, *arguments],
+                cwd=PROJECT,
+                env={**os.environ, **self.environment},
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        self._started.append(process)
+        return process
+
+
+class Home(Commands):
+    """The target `local` in a folder."""
+
+    def __init__(self, folder: Path, work: Path, **settings: str) -> None:
+        """`work`: outside of the folder.  `settings`: more environment variables."""
+        memory = os.environ.get("CDC_MARTS_DRIVER_MEMORY", "2g")
+        environment = {"CDC_MARTS_HOME": str(folder), "CDC_MARTS_DRIVER_MEMORY": memory}
+        super().__init__("local", {**environment, **settings}, work)
+        self.folder = folder
+
+
+def all_samples() -> dict[str, list[Message]]:
+    """Format -> its sample messages."""
+    return {source_format: samples(source_format) for source_format in SOURCE_FORMATS}
+
+
+def take_shares(left: dict[str, list[Message]], runs: int) -> dict[str, list[Message]]:
+    """What lands before the next of `runs` runs: an equal share of what is left."""
+    shares = {}
+    for source_format, messages in left.items():
+        size = -(-len(messages) // runs)
+        shares[source_format], left[source_format] = messages[:size], messages[size:]
+    return shares
+
+
+def _envelope(message: Message) -> dict[str, Any]:
+    def text(data: bytes | None) -> str | None:
+        return None if data is None else base64.b64encode(data).decode()
+
+    return {
+        "topic": message.topic,
+        "partition": message.partition,
+        "offset": message.offset,
+        "timestamp": message.timestamp,
+        "key_base64": text(message.key),
+        "value_base64": text(message.value),
+    }
