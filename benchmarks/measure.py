@@ -1,0 +1,127 @@
+"""What a piece of work took: time, memory, Spark's work, bytes written."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import psutil
+from pyspark.sql import SparkSession
+
+_SAMPLING_SECONDS = 0.1
+
+
+@dataclass(frozen=True)
+class SparkWork:
+    """What Spark's executors did, in all since the session began or in between two looks."""
+
+    stages: int
+    tasks: int
+    task_seconds: float
+    input_bytes: int
+    shuffle_bytes: int
+
+    def __sub__(self, earlier: SparkWork) -> SparkWork:
+        return SparkWork(
+            *(getattr(self, name) - getattr(earlier, name) for name in self.__dataclass_fields__)
+        )
+
+
+@dataclass
+class Cost:
+    """What a piece of work cost; filled when it is done."""
+
+    seconds: float = 0
+    #: Largest resident memory of Python, the JVM and their children together.
+    peak_rss_bytes: int = 0
+    #: None where the work was not Spark's.
+    spark: SparkWork | None = None
+    written_bytes: int = 0
+    #: Model -> seconds, where the work was dbt's.
+    models: dict[str, float] = field(default_factory=dict)
+
+
+@contextmanager
+def measured(session: SparkSession | None = None) -> Iterator[Cost]:
+    """The cost of what runs in the block; of Spark's work where a session is given."""
+    cost = Cost()
+    before = spark_work(session) if session else None
+    with _peak_rss(cost):
+        started = time.perf_counter()
+        yield cost
+        cost.seconds = cost.seconds or time.perf_counter() - started
+    if session and before:
+        cost.spark = spark_work(session) - before
+
+
+def spark_work(session: SparkSession) -> SparkWork:
+    """Spark's work since the session began."""
+    context = session.sparkContext._jsc.sc()
+    # Its figures come from events, which arrive a little later.
+    context.listenerBus().waitUntilEmpty()
+    executors = context.statusStore().executorList(False)
+    summaries = [executors.apply(index) for index in range(executors.size())]
+    return SparkWork(
+        stages=context.dagScheduler().nextStageId(),
+        tasks=sum(summary.totalTasks() for summary in summaries),
+        task_seconds=sum(summary.totalDuration() for summary in summaries) / 1000,
+        input_bytes=sum(summary.totalInputBytes() for summary in summaries),
+        shuffle_bytes=sum(summary.totalShuffleWrite() for summary in summaries),
+    )
+
+
+def written_bytes(session: SparkSession, namespaces: tuple[str, ...]) -> int:
+    """Bytes of the files that all snapshots of all tables added."""
+    return sum(table_bytes(session, table) for table in tables_of(session, namespaces))
+
+
+def table_bytes(session: SparkSession, table: str) -> int:
+    """Bytes of the files that all snapshots of a table added."""
+    added = session.sql(
+        f"select sum(cast(summary['added-files-size'] as bigint)) from {table}.snapshots"
+    )
+    return added.first()[0] or 0
+
+
+def tables_of(session: SparkSession, namespaces: tuple[str, ...]) -> list[str]:
+    """Names of the tables, not the views, of some namespaces."""
+    return [
+        f"{namespace}.{row['tableName']}"
+        for namespace in namespaces
+        if session.catalog.databaseExists(namespace)
+        for row in session.sql(f"show tables in {namespace}").collect()
+    ]
+
+
+@contextmanager
+def _peak_rss(cost: Cost) -> Iterator[None]:
+    done = threading.Event()
+    process = psutil.Process()
+
+    def sample() -> None:
+        while not done.is_set():
+            cost.peak_rss_bytes = max(cost.peak_rss_bytes, _rss_bytes(process))
+            done.wait(_SAMPLING_SECONDS)
+
+    sampler = threading.Thread(target=sample, daemon=True)
+    sampler.start()
+    try:
+        yield
+    finally:
+        done.set()
+        sampler.join()
+
+
+def _rss_bytes(process: psutil.Process) -> int:
+    """Of a process and its children, but not of the JVM's: forks that share its memory."""
+    # A child may end while it is looked at.
+    try:
+        own = process.memory_info().rss
+        if process.name() == "java":
+            return own
+        return own + sum(_rss_bytes(child) for child in process.children())
+    except psutil.NoSuchProcess:
+        return 0

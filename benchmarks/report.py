@@ -1,0 +1,149 @@
+"""Measurements as Markdown tables and as a plot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+
+from benchmarks.full import COMPARED, MODELS, STAGING, FullBuild
+from benchmarks.measure import Cost
+
+_MIB = 2**20
+_TOP_MODELS = 15
+
+Rows = Sequence[Sequence[str]]
+
+
+def table(head: Sequence[str], rows: Rows) -> str:
+    """A Markdown table; all columns but the first are numbers."""
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def document(title: str, machine: Mapping[str, str], sections: Iterable[str]) -> str:
+    """A page: title, machine, sections."""
+    facts = "\n".join(f"- {name}: {value}" for name, value in machine.items())
+    return "\n\n".join([f"# {title}", facts, *sections]) + "\n"
+
+
+def full_builds(builds: Sequence[FullBuild]) -> list[str]:
+    """A section for each format, and one for the ratios of them all."""
+    return [_ratios(builds), *(_full_build(build) for build in builds)]
+
+
+def seconds(values: Sequence[float]) -> list[str]:
+    """Min, median, max."""
+    return [f"{value:.2f}" for value in (min(values), median(values), max(values))]
+
+
+def model_seconds(costs: Sequence[Cost], most: int = _TOP_MODELS) -> str:
+    """The models that took longest: median of their own seconds."""
+    names = {name for cost in costs for name in cost.models}
+    took = {name: [cost.models.get(name, 0) for cost in costs] for name in names}
+    longest = sorted(took, key=lambda name: -median(took[name]))[:most]
+    return table(
+        ["model", "min s", "median s", "max s"],
+        [[f"`{name}`", *seconds(took[name])] for name in longest],
+    )
+
+
+def cost_row(costs: Sequence[Cost]) -> list[str]:
+    """Seconds (min, median, max), peak RSS, bytes written, and Spark's work: medians."""
+
+    def middle(values: Iterable[float]) -> float:
+        return median(values)
+
+    spark = [cost.spark for cost in costs if cost.spark]
+    work = [
+        f"{middle(one.stages for one in spark):.0f}",
+        f"{middle(one.task_seconds for one in spark):.1f}",
+        f"{middle(one.input_bytes for one in spark) / _MIB:,.1f}",
+        f"{middle(one.shuffle_bytes for one in spark) / _MIB:,.1f}",
+    ]
+    return [
+        *seconds([cost.seconds for cost in costs]),
+        f"{max(cost.peak_rss_bytes for cost in costs) / _MIB:,.0f}",
+        f"{middle(cost.written_bytes for cost in costs) / _MIB:,.1f}",
+        *(work if spark else ["-"] * len(work)),
+    ]
+
+
+COST_HEAD = [
+    *("min s", "median s", "max s", "peak RSS MiB", "written MiB"),
+    *("stages", "task s", "read MiB", "shuffled MiB"),
+]
+
+
+def _ratios(builds: Sequence[FullBuild]) -> str:
+    head = ["format", "messages", *(f"{one} / {other}" for one, other in COMPARED.items())]
+    rows = [
+        [
+            f"`{build.source_format}`",
+            f"{build.messages:,}",
+            *(f"{ratio(build, one, other):.2f}" for one, other in COMPARED.items()),
+            f"{_written(build, MODELS) / _written(build, STAGING):.2f}",
+            f"{build.messages / _median(build, MODELS):,.0f}",
+        ]
+        for build in builds
+    ]
+    return "## Against the floor\n\n" + table(
+        [*head, "bytes written / staging's", "messages a second"], rows
+    )
+
+
+def ratio(build: FullBuild, one: str, other: str) -> float:
+    """Median seconds of one over those of the other."""
+    return _median(build, one) / _median(build, other)
+
+
+def _median(build: FullBuild, what: str) -> float:
+    return median(cost.seconds for cost in build.costs[what])
+
+
+def _written(build: FullBuild, what: str) -> float:
+    return median(cost.written_bytes for cost in build.costs[what])
+
+
+def _full_build(build: FullBuild) -> str:
+    workload, repeated = build.workload, len(build.costs[MODELS])
+    told = (
+        f"{build.messages:,} messages of {workload.message_bytes:,} bytes"
+        f" ({build.landed_bytes / _MIB:,.0f} MiB landed), {workload.changes:,} changes of"
+        f" {workload.keys:,} rows in {workload.tables} tables"
+        f"{', 80 % of them of one row' if workload.skewed else ''}; {repeated} repetitions."
+    )
+    costs = table(
+        ["", *COST_HEAD], [[what, *cost_row(costs)] for what, costs in build.costs.items()]
+    )
+    models = model_seconds(build.costs[MODELS])
+    return "\n\n".join([f"## {build.source_format}", told, costs, "Each model's own time:", models])
+
+
+def plot(builds: Sequence[FullBuild], path: Path) -> None:
+    """Bars of the compared parts: medians, with their range."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    from matplotlib import pyplot
+
+    matplotlib.rcParams["svg.hashsalt"] = "cdc_marts"
+    figure, axes = pyplot.subplots(1, len(COMPARED), figsize=(14, 0.5 * len(builds) + 2))
+    names = [build.source_format for build in builds]
+    for axis, (one, other) in zip(axes, COMPARED.items(), strict=True):
+        for shift, what, color in ((-0.2, one, "#1f6f8b"), (0.2, other, "#c8c8c8")):
+            values = [[cost.seconds for cost in build.costs[what]] for build in builds]
+            middles = [median(value) for value in values]
+            ranges = [
+                [middle - min(value) for middle, value in zip(middles, values, strict=True)],
+                [max(value) - middle for middle, value in zip(middles, values, strict=True)],
+            ]
+            places = [place + shift for place in range(len(builds))]
+            axis.barh(places, middles, 0.38, xerr=ranges, label=what, color=color)
+        axis.set_yticks(range(len(builds)), names if axis is axes[0] else [""] * len(names))
+        axis.invert_yaxis()
+        axis.set_xlabel("seconds")
+        axis.legend(fontsize="small", loc="upper center", bbox_to_anchor=(0.5, 1.25))
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None})
+    pyplot.close(figure)
