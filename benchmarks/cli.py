@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, NamedTuple, NoReturn, TypeVar
 
 import typer
 from pyspark.sql import SparkSession
 
-from benchmarks import full, machine, project, report
+from benchmarks import full, incremental, machine, plot, project, report
+from benchmarks.rivals.rival import add_rivals
 from benchmarks.workload import Workload
 from cdc_marts.formats import SOURCE_FORMATS
 
@@ -25,7 +26,7 @@ app = typer.Typer(
 Formats = Annotated[
     str, typer.Option("--formats", metavar="A,B", help=f"Of {', '.join(SOURCE_FORMATS)}.")
 ]
-Changes = Annotated[str, typer.Option("--sizes", metavar="N,M", help="Numbers of row changes.")]
+Sizes = Annotated[str, typer.Option("--sizes", metavar="N,M", help="Numbers of row changes.")]
 MessageBytes = Annotated[int, typer.Option("--message-bytes", help="Mean size of a message.")]
 Keys = Annotated[int, typer.Option(help="Rows that the changes are of.")]
 Tables = Annotated[int, typer.Option(min=1, max=200, help="Tables that the rows are in.")]
@@ -41,6 +42,9 @@ Select = Annotated[
     str | None, typer.Option(metavar="SELECTION", help="Passed on to `dbt run`: all models if not.")
 ]
 DriverMemory = Annotated[str, typer.Option(help="Memory of the JVM.")]
+Rivals = Annotated[
+    bool, typer.Option(help="Also Flink SQL and DuckDB, where they know the format and install.")
+]
 Home = Annotated[
     Path | None,
     typer.Option(help="Folder of the warehouse, which is kept; else one that is removed."),
@@ -48,12 +52,21 @@ Home = Annotated[
 Output = Annotated[Path, typer.Option(help="Folder of the report.")]
 
 _DOCS = Path("docs/benchmarks")
+_ALL = ",".join(SOURCE_FORMATS)
+_Number = TypeVar("_Number", int, float)
+
+
+class FullBuilds(NamedTuple):
+    """Builds, and what they were measured on."""
+
+    machine: dict[str, str]
+    builds: list[full.FullBuild]
 
 
 @app.command("full")
 def full_command(
-    formats: Formats = ",".join(SOURCE_FORMATS),
-    sizes: Changes = "400000",
+    formats: Formats = _ALL,
+    sizes: Sizes = "400000",
     message_bytes: MessageBytes = 1000,
     keys: Keys = 50_000,
     tables: Tables = 1,
@@ -63,6 +76,7 @@ def full_command(
     repeat: Repeat = 5,
     warm_up: WarmUp = 20_000,
     select: Select = None,
+    rivals: Rivals = True,
     driver_memory: DriverMemory = "4g",
     home: Home = None,
     output: Output = _DOCS,
@@ -71,24 +85,125 @@ def full_command(
 
     Also staging alone, and latest_state rebuilt from staging.
     """
+    workloads = [
+        Workload(changes, message_bytes, keys, tables, update_share, skew, seed)
+        for changes in _numbers(sizes, int)
+    ]
+    builds = _full_builds(
+        home,
+        driver_memory,
+        _formats(formats),
+        workloads,
+        repeat,
+        warm_up,
+        _selection(select),
+        with_rivals=rivals,
+    )
+    _write_full("full", "The models against the floor", builds, output)
+
+
+@app.command("memory")
+def memory_command(
+    formats: Formats = "canal_json",
+    size: Annotated[int, typer.Option(help="Number of row changes.")] = 5_000_000,
+    message_bytes: MessageBytes = 1000,
+    keys: Keys = 50_000,
+    tables: Tables = 200,
+    update_share: UpdateShare = 0.8,
+    seed: Seed = 1,
+    select: Select = None,
+    driver_memory: DriverMemory = "4g",
+    home: Home = None,
+    output: Output = _DOCS,
+) -> None:
+    """Build many messages in little memory: evenly spread, skewed, and of many tables."""
+    even = Workload(size, message_bytes, keys, 1, update_share, False, seed)
+    workloads = [even, replace(even, skewed=True), replace(even, tables=tables)]
+    builds = _full_builds(
+        home, driver_memory, _formats(formats), workloads, 1, 0, _selection(select)
+    )
+    _write_full("memory", f"Many messages in {driver_memory}", builds, output)
+
+
+@app.command("incremental")
+def incremental_command(
+    formats: Formats = _ALL,
+    sizes: Sizes = "400000",
+    shares: Annotated[
+        str, typer.Option(metavar="X,Y", help="New changes, as shares of the base.")
+    ] = "0.001,0.01,0.1",
+    message_bytes: MessageBytes = 1000,
+    keys: Keys = 50_000,
+    tables: Tables = 1,
+    update_share: UpdateShare = 0.8,
+    skew: Skew = False,
+    seed: Seed = 1,
+    repeat: Repeat = 3,
+    warm_up: WarmUp = 20_000,
+    select: Select = None,
+    driver_memory: DriverMemory = "4g",
+    home: Home = None,
+    output: Output = _DOCS,
+) -> None:
+    """Land some more messages on a base that was built, and run; and run with nothing new."""
     arguments = _selection(select)
-    builds = []
+    measured = []
     with _session(home, driver_memory) as session:
+        described = machine.description(session)
         for source_format in _formats(formats):
-            for changes in _sizes(sizes):
+            for changes in _numbers(sizes, int):
                 workload = Workload(changes, message_bytes, keys, tables, update_share, skew, seed)
                 if warm_up:
                     full.warm_up(session, source_format, workload, warm_up, arguments)
-                builds.append(
-                    full.measure_full(session, source_format, workload, repeat, arguments, _tell)
+                increments = incremental.measure_increments(
+                    session,
+                    source_format,
+                    workload,
+                    _numbers(shares, float),
+                    repeat,
+                    arguments,
+                    _tell,
                 )
-                _tell("\n\n".join(report.full_builds(builds[-1:])))
-        described = machine.description(session)
-    _write(
-        output / "full.md",
-        report.document("The models against the floor", described, report.full_builds(builds)),
-    )
-    report.plot(builds, output / "full.svg")
+                measured.append(increments)
+                _tell(report.increments(increments))
+    sections = [report.increments(one) for one in measured]
+    text = report.document("New messages, and none", described, sections)
+    _write(output / "incremental.md", text)
+
+
+def _full_builds(
+    home: Path | None,
+    driver_memory: str,
+    formats: Sequence[str],
+    workloads: Sequence[Workload],
+    repeat: int,
+    warm_up: int,
+    dbt_arguments: Sequence[str],
+    with_rivals: bool = False,
+) -> FullBuilds:
+    builds = []
+    with _session(home, driver_memory) as session:
+        for source_format in formats:
+            for workload in workloads:
+                if warm_up:
+                    full.warm_up(session, source_format, workload, warm_up, dbt_arguments)
+                build = full.measure_full(
+                    session, source_format, workload, repeat, dbt_arguments, _tell
+                )
+                if with_rivals:
+                    add_rivals(session, build, repeat, _tell)
+                builds.append(build)
+                _tell("\n\n".join(report.full_builds([build])))
+        return FullBuilds(machine.description(session), builds)
+
+
+def _write_full(name: str, title: str, builds: FullBuilds, output: Path) -> None:
+    sections = [f"![{title}]({name}.svg)", *report.full_builds(builds.builds)]
+    _write(output / f"{name}.md", report.document(title, builds.machine, sections))
+    try:
+        plot.full_builds(builds.builds, output / f"{name}.svg")
+    except ModuleNotFoundError as error:
+        _tell(f"No plot: {error}; `./run --group benchmarks python -m benchmarks …` has it.")
 
 
 @contextmanager
@@ -112,11 +227,11 @@ def _formats(names: str) -> list[str]:
     return formats
 
 
-def _sizes(numbers: str) -> list[int]:
+def _numbers(texts: str, type_: type[_Number]) -> list[_Number]:
     try:
-        return [int(number) for number in numbers.split(",")]
+        return [type_(text) for text in texts.split(",")]
     except ValueError:
-        raise typer.BadParameter(f"{numbers} are no numbers with commas between.") from None
+        raise typer.BadParameter(f"{texts} are no numbers with commas between.") from None
 
 
 def _write(path: Path, text: str) -> None:

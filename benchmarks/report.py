@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from statistics import median
 
 from benchmarks.full import COMPARED, MODELS, STAGING, FullBuild
+from benchmarks.incremental import Increments
 from benchmarks.measure import Cost
 
 _MIB = 2**20
@@ -30,6 +30,37 @@ def document(title: str, machine: Mapping[str, str], sections: Iterable[str]) ->
 def full_builds(builds: Sequence[FullBuild]) -> list[str]:
     """A section for each format, and one for the ratios of them all."""
     return [_ratios(builds), *(_full_build(build) for build in builds)]
+
+
+def increments(one: Increments) -> str:
+    """A section of one format: what new messages cost, and what none do."""
+    empty = median(cost.seconds for cost in one.empty)
+    costs = {"full build": [one.full], "nothing new": one.empty}
+    costs |= {f"{share:.1%} new": runs for share, runs in one.new.items()}
+    rows = [
+        [
+            what,
+            *cost_row(runs),
+            f"{max(0.0, median(run.seconds for run in runs) - empty):.2f}",
+            f"{_task_seconds(runs) / _task_seconds([one.full]):.1%}",
+        ]
+        for what, runs in costs.items()
+    ]
+    workload = one.workload
+    read = max(cost.spark.input_bytes for cost in one.empty if cost.spark)
+    told = (
+        f"A base of {workload.changes:,} changes in messages of {workload.message_bytes:,} bytes."
+        f" Runs with nothing new read {read:,} bytes at most of {one.landed_bytes:,} landed ones."
+    )
+    head = ["", *COST_HEAD, "s without those of an empty run", "task s / full build's"]
+    sections = [f"## {one.source_format}", told, table(head, rows)]
+    for what, runs in costs.items():
+        sections += [f"Each model's own time, {what}:", model_seconds(runs)]
+    return "\n\n".join(sections)
+
+
+def _task_seconds(costs: Sequence[Cost]) -> float:
+    return median(cost.spark.task_seconds for cost in costs if cost.spark)
 
 
 def seconds(values: Sequence[float]) -> list[str]:
@@ -118,32 +149,3 @@ def _full_build(build: FullBuild) -> str:
     )
     models = model_seconds(build.costs[MODELS])
     return "\n\n".join([f"## {build.source_format}", told, costs, "Each model's own time:", models])
-
-
-def plot(builds: Sequence[FullBuild], path: Path) -> None:
-    """Bars of the compared parts: medians, with their range."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    from matplotlib import pyplot
-
-    matplotlib.rcParams["svg.hashsalt"] = "cdc_marts"
-    figure, axes = pyplot.subplots(1, len(COMPARED), figsize=(14, 0.5 * len(builds) + 2))
-    names = [build.source_format for build in builds]
-    for axis, (one, other) in zip(axes, COMPARED.items(), strict=True):
-        for shift, what, color in ((-0.2, one, "#1f6f8b"), (0.2, other, "#c8c8c8")):
-            values = [[cost.seconds for cost in build.costs[what]] for build in builds]
-            middles = [median(value) for value in values]
-            ranges = [
-                [middle - min(value) for middle, value in zip(middles, values, strict=True)],
-                [max(value) - middle for middle, value in zip(middles, values, strict=True)],
-            ]
-            places = [place + shift for place in range(len(builds))]
-            axis.barh(places, middles, 0.38, xerr=ranges, label=what, color=color)
-        axis.set_yticks(range(len(builds)), names if axis is axes[0] else [""] * len(names))
-        axis.invert_yaxis()
-        axis.set_xlabel("seconds")
-        axis.legend(fontsize="small", loc="upper center", bbox_to_anchor=(0.5, 1.25))
-    figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
-    pyplot.close(figure)
