@@ -45,11 +45,14 @@ class Cost:
 
 
 @contextmanager
-def measured(session: SparkSession | None = None) -> Iterator[Cost]:
-    """The cost of what runs in the block; of Spark's work where a session is given."""
+def measured(session: SparkSession | None = None, pid: int | None = None) -> Iterator[Cost]:
+    """The cost of what runs in the block; of Spark's work where a session is given.
+
+    `pid`: of the process whose memory counts, this one's if it is not given.
+    """
     cost = Cost()
     before = spark_work(session) if session else None
-    with _peak_rss(cost):
+    with _peak_rss(cost, psutil.Process(pid)):
         started = time.perf_counter()
         yield cost
         cost.seconds = cost.seconds or time.perf_counter() - started
@@ -97,9 +100,8 @@ def tables_of(session: SparkSession, namespaces: tuple[str, ...]) -> list[str]:
 
 
 @contextmanager
-def _peak_rss(cost: Cost) -> Iterator[None]:
+def _peak_rss(cost: Cost, process: psutil.Process) -> Iterator[None]:
     done = threading.Event()
-    process = psutil.Process()
 
     def sample() -> None:
         while not done.is_set():
