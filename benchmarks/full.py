@@ -35,6 +35,11 @@ class FullBuild:
     landed_bytes: int
     costs: dict[str, list[Cost]] = field(default_factory=dict)
 
+    @property
+    def compared(self) -> dict[str, str]:
+        """Of `COMPARED` what was measured."""
+        return {one: other for one, other in COMPARED.items() if one in self.costs}
+
     def note(self, what: str, cost: Cost) -> None:
         self.costs.setdefault(what, []).append(cost)
 
@@ -47,7 +52,11 @@ def measure_full(
     dbt_arguments: Sequence[str] = (),
     say: Callable[[str], None] = print,
 ) -> FullBuild:
-    """Land a workload and build from it `repeat` times, each time from nothing."""
+    """Land a workload and build from it `repeat` times, each time from nothing.
+
+    With `dbt_arguments`, which select models, the parts are not measured, and
+    nothing is compared with what the floor built: what it needs may not be there.
+    """
     project.empty(session)
     messages = land(session, source_format, workload)
     landed = table_bytes(session, landing_table(source_format))
@@ -85,18 +94,12 @@ def _build_once(session: SparkSession, build: FullBuild, dbt_arguments: Sequence
     events.written_bytes = table_bytes(session, job.CHANGE_EVENTS)
     state.written_bytes = table_bytes(session, job.LATEST_STATE)
     floor.written_bytes = events.written_bytes + state.written_bytes
-    models = project.run_models(session, workload, *dbt_arguments)
+    build.note(MODELS, project.run_models(session, workload, *dbt_arguments))
+    build.note(FLOOR, floor)
     if not dbt_arguments:
         check_equal(session, source_format)
-    rebuilt = project.run_models(session, workload, "--full-refresh", *_TO_STATE)
-    project.unbuild(session)
-    staged = project.run_models(session, workload, "--select", *staging)
-    for what, cost in {
-        MODELS: models,
-        FLOOR: floor,
-        STAGING: staged,
-        FLOOR_EVENTS: events,
-        STATE: rebuilt,
-        FLOOR_STATE: state,
-    }.items():
-        build.note(what, cost)
+        build.note(STATE, project.run_models(session, workload, "--full-refresh", *_TO_STATE))
+        build.note(FLOOR_STATE, state)
+        project.unbuild(session)
+        build.note(STAGING, project.run_models(session, workload, "--select", *staging))
+        build.note(FLOOR_EVENTS, events)

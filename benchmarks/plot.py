@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
-from benchmarks.full import COMPARED, FullBuild
+from benchmarks.full import FullBuild
 
 
 def full_builds(builds: Sequence[FullBuild], path: Path) -> None:
@@ -17,9 +17,12 @@ def full_builds(builds: Sequence[FullBuild], path: Path) -> None:
     from matplotlib import pyplot
 
     matplotlib.rcParams["svg.hashsalt"] = "cdc_marts"
-    figure, axes = pyplot.subplots(1, len(COMPARED), figsize=(14, 0.5 * len(builds) + 2))
-    names = [build.source_format for build in builds]
-    for axis, (one, other) in zip(axes, COMPARED.items(), strict=True):
+    compared = {one: other for build in builds for one, other in build.compared.items()}
+    figure, (axes,) = pyplot.subplots(
+        1, len(compared), figsize=(14, 0.5 * len(builds) + 2), squeeze=False
+    )
+    names = [f"{build.source_format} {build.messages:,}" for build in builds]
+    for axis, (one, other) in zip(axes, compared.items(), strict=True):
         for shift, what, color in ((-0.2, one, "#1f6f8b"), (0.2, other, "#c8c8c8")):
             values = [[cost.seconds for cost in build.costs[what]] for build in builds]
             middles = [median(value) for value in values]

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import pytest
-from pyspark.sql import SparkSession
+import re
+from dataclasses import replace
 
-from benchmarks import floors, project
+import pytest
+from pyspark.sql import Row, SparkSession
+
+from benchmarks import floors, project, report
 from benchmarks.comparison import check_equal
 from benchmarks.floors import job
+from benchmarks.full import COMPARED, FullBuild
 from benchmarks.landing import land
-from benchmarks.workload import Workload
+from benchmarks.measure import Cost, SparkWork
+from benchmarks.workload import Workload, changes
 from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.landing.tables import landing_table
 
@@ -35,3 +40,53 @@ def test_the_floor_builds_what_the_models_build(built: SparkSession, source_form
     job.write_latest_state(built)
 
     check_equal(built, source_format)
+
+
+@pytest.mark.parametrize("source_format", SOURCE_FORMATS)
+def test_the_floor_reads_each_message_once(built: SparkSession, source_format: str) -> None:
+    messages = built.table(landing_table(source_format))
+    events = floors.events(source_format, messages)
+
+    plan = events._jdf.queryExecution().optimizedPlan().toString()
+    assert len(re.findall(r"from_json\(|from_avro\(|parseJson|parse_json\(", plan)) == 1, plan
+
+
+def test_a_workload_goes_on_where_another_one_ended(spark: SparkSession) -> None:
+    def rows(first: int, count: int) -> list[Row]:
+        workload = replace(WORKLOAD, changes=count)
+        return changes(spark, workload, note_length=100, first=first).collect()
+
+    assert rows(0, 200) == rows(0, 150) + rows(150, 50)
+
+
+@pytest.mark.parametrize("is_skewed", [False, True])
+def test_changes_of_a_row_follow_from_one_another(spark: SparkSession, is_skewed: bool) -> None:
+    workload = replace(WORKLOAD, skewed=is_skewed)
+    rows: dict[int, Row] = {}
+    for change in changes(spark, workload, note_length=0).orderBy("number").collect():
+        held = rows.pop(change["row"], None)
+        assert (held is None) == (change["op"] == "insert")
+        if held is not None:
+            assert held["after_amount"] == change["before_amount"]
+        if change["op"] != "delete":
+            rows[change["row"]] = change
+
+
+def test_a_skewed_workload_is_about_one_row(spark: SparkSession) -> None:
+    skewed = changes(spark, replace(WORKLOAD, skewed=True), note_length=0)
+
+    assert skewed.where("`row` = 0").count() == 0.8 * WORKLOAD.changes
+
+
+def test_a_report_shows_costs_and_each_models_seconds() -> None:
+    work = SparkWork(3, 4, 1.5, 2**20, 2**21)
+    cost = Cost(2.0, 2**30, work, 2**22, {"stg_canal_json": 1.25})
+    build = FullBuild("canal_json", WORKLOAD, 300, 2**20)
+    for what in (*COMPARED, *COMPARED.values()):
+        build.note(what, cost)
+
+    text = "\n".join(report.full_builds([build]))
+
+    assert "| `canal_json` | 300 | 1.00 | 1.00 | 1.00 | 150 | 1.00 |" in text
+    assert "| all models | 2.00 | 2.00 | 2.00 | 1,024 | 4.0 | 3 | 1.5 | 1.0 | 2.0 |" in text
+    assert "| `stg_canal_json` | 1.25 | 1.25 | 1.25 |" in text
