@@ -147,14 +147,17 @@ def incremental_command(
 ) -> None:
     """Land some more messages on a base that was built, and run; and run with nothing new."""
     arguments = _selection(select)
+    workloads = [
+        Workload(changes, message_bytes, keys, tables, update_share, skew, seed)
+        for changes in _numbers(sizes, int)
+    ]
     measured = []
     with _session(home, driver_memory) as session:
         described = machine.description(session)
         for source_format in _formats(formats):
-            for changes in _numbers(sizes, int):
-                workload = Workload(changes, message_bytes, keys, tables, update_share, skew, seed)
-                if warm_up:
-                    full.warm_up(session, source_format, workload, warm_up, arguments)
+            if warm_up:
+                full.warm_up(session, source_format, workloads[0], warm_up, arguments)
+            for workload in workloads:
                 increments = incremental.measure_increments(
                     session,
                     source_format,
@@ -184,9 +187,9 @@ def _full_builds(
     builds = []
     with _session(home, driver_memory) as session:
         for source_format in formats:
+            if warm_up:
+                full.warm_up(session, source_format, workloads[0], warm_up, dbt_arguments)
             for workload in workloads:
-                if warm_up:
-                    full.warm_up(session, source_format, workload, warm_up, dbt_arguments)
                 build = full.measure_full(
                     session, source_format, workload, repeat, dbt_arguments, _tell
                 )
