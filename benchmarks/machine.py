@@ -15,11 +15,14 @@ _PACKAGES = ("pyspark", "dbt-core")
 
 def description(session: SparkSession) -> dict[str, str]:
     """Machine, settings and versions, by what they are."""
-    conf, java = session.sparkContext.getConf(), session.sparkContext._jvm.System
+    context = session.sparkContext
+    start = context.startTime / 1000 - psutil.Process().create_time()
+    conf, java = context.getConf(), context._jvm.System
     return {
         "CPU": f"{_cpu()}, {os.cpu_count()} cores",
         "RAM": f"{psutil.virtual_memory().total / 2**30:.0f} GiB",
         "Spark": f"{conf.get('spark.master')}, driver memory {conf.get('spark.driver.memory')}",
+        "start": f"{start:.1f} s from the start of Python to Spark's",
         "versions": ", ".join(
             [
                 f"Python {platform.python_version()}",

@@ -42,6 +42,8 @@ class Cost:
     written_bytes: int = 0
     #: Model -> seconds, where the work was dbt's.
     models: dict[str, float] = field(default_factory=dict)
+    #: What dbt took around its models: parsing, listing, hooks.
+    dbt_seconds: float = 0
 
 
 @contextmanager

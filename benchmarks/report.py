@@ -149,4 +149,6 @@ def _full_build(build: FullBuild) -> str:
         ["", *COST_HEAD], [[what, *cost_row(costs)] for what, costs in build.costs.items()]
     )
     models = model_seconds(build.costs[MODELS])
-    return "\n\n".join([f"## {build.source_format}", told, costs, "Each model's own time:", models])
+    around = median(cost.dbt_seconds for cost in build.costs[MODELS])
+    own = f"Each model's own time; dbt took {around:.1f} s around them (parsing, hooks):"
+    return "\n\n".join([f"## {build.source_format}", told, costs, own, models])
