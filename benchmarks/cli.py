@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -169,9 +169,9 @@ def incremental_command(
                 )
                 measured.append(increments)
                 _tell(report.increments(increments))
-    sections = [report.increments(one) for one in measured]
-    text = report.document("New messages, and none", described, sections)
-    _write(output / "incremental.md", text)
+    sections = map(report.increments, measured)
+    _write("incremental", "New messages, and none", described, sections, output)
+    _plot(lambda: plot.increments(measured, output / "incremental.svg"))
 
 
 def _full_builds(
@@ -201,10 +201,24 @@ def _full_builds(
 
 
 def _write_full(name: str, title: str, builds: FullBuilds, output: Path) -> None:
-    sections = [f"![{title}]({name}.svg)", *report.full_builds(builds.builds)]
-    _write(output / f"{name}.md", report.document(title, builds.machine, sections))
+    sections = report.full_builds(builds.builds)
+    _write(name, title, builds.machine, sections, output)
+    _plot(lambda: plot.full_builds(builds.builds, output / f"{name}.svg"))
+
+
+def _write(
+    name: str, title: str, described: dict[str, str], sections: Iterable[str], output: Path
+) -> None:
+    output.mkdir(parents=True, exist_ok=True)
+    page = output / f"{name}.md"
+    text = report.document(title, described, [f"![{title}]({name}.svg)", *sections])
+    page.write_text(text, "utf-8")
+    _tell(f"Wrote {page}")
+
+
+def _plot(draw: Callable[[], None]) -> None:
     try:
-        plot.full_builds(builds.builds, output / f"{name}.svg")
+        draw()
     except ModuleNotFoundError as error:
         _tell(f"No plot: {error}; `./run --group benchmarks python -m benchmarks …` has it.")
 
@@ -235,12 +249,6 @@ def _numbers(texts: str, type_: type[_Number]) -> list[_Number]:
         return [type_(text) for text in texts.split(",")]
     except ValueError:
         raise typer.BadParameter(f"{texts} are no numbers with commas between.") from None
-
-
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, "utf-8")
-    _tell(f"Wrote {path}")
 
 
 def _tell(text: str) -> None:

@@ -29,6 +29,12 @@ class Increments:
     #: Share of the base that is new -> runs.
     new: dict[float, list[Cost]] = field(default_factory=dict)
 
+    @property
+    def costs(self) -> dict[str, list[Cost]]:
+        """What was measured -> its runs."""
+        shares = {f"{share:.1%} new": runs for share, runs in self.new.items()}
+        return {"full build": [self.full], "nothing new": self.empty, **shares}
+
 
 def measure_increments(
     session: SparkSession,

@@ -35,8 +35,6 @@ def full_builds(builds: Sequence[FullBuild]) -> list[str]:
 def increments(one: Increments) -> str:
     """A section of one format: what new messages cost, and what none do."""
     empty = median(cost.seconds for cost in one.empty)
-    costs = {"full build": [one.full], "nothing new": one.empty}
-    costs |= {f"{share:.1%} new": runs for share, runs in one.new.items()}
     rows = [
         [
             what,
@@ -44,7 +42,7 @@ def increments(one: Increments) -> str:
             f"{max(0.0, median(run.seconds for run in runs) - empty):.2f}",
             f"{_task_seconds(runs) / _task_seconds([one.full]):.1%}",
         ]
-        for what, runs in costs.items()
+        for what, runs in one.costs.items()
     ]
     workload = one.workload
     read = max(cost.spark.input_bytes for cost in one.empty if cost.spark)
@@ -54,7 +52,7 @@ def increments(one: Increments) -> str:
     )
     head = ["", *COST_HEAD, "s without those of an empty run", "task s / full build's"]
     sections = [f"## {one.source_format}", told, table(head, rows)]
-    for what, runs in costs.items():
+    for what, runs in one.costs.items():
         sections += [f"Each model's own time, {what}:", model_seconds(runs)]
     return "\n\n".join(sections)
 

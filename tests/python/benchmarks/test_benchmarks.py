@@ -12,6 +12,7 @@ from benchmarks import floors, project, report
 from benchmarks.comparison import check_equal
 from benchmarks.floors import job
 from benchmarks.full import COMPARED, FullBuild
+from benchmarks.incremental import Increments
 from benchmarks.landing import land
 from benchmarks.measure import Cost, SparkWork
 from benchmarks.workload import Workload, changes
@@ -90,3 +91,20 @@ def test_a_report_shows_costs_and_each_models_seconds() -> None:
     assert "| `canal_json` | 300 | 1.00 | 1.00 | 1.00 | 150 | 1.00 |" in text
     assert "| all models | 2.00 | 2.00 | 2.00 | 1,024 | 4.0 | 3 | 1.5 | 1.0 | 2.0 |" in text
     assert "| `stg_canal_json` | 1.25 | 1.25 | 1.25 |" in text
+
+
+def test_a_report_of_increments_leaves_out_what_an_empty_run_takes() -> None:
+    def run(seconds: float, task_seconds: float) -> Cost:
+        return Cost(seconds, 2**30, SparkWork(1, 1, task_seconds, 4096, 0))
+
+    increments = Increments("canal_json", WORKLOAD, run(20, 30), 10**6)
+    increments.empty.append(run(2, 0.5))
+    increments.new[0.01] = [run(3, 1.5)]
+
+    text = report.increments(increments)
+
+    assert "Runs with nothing new read 4,096 bytes at most of 1,000,000 landed ones." in text
+    assert (
+        "| 1.0% new | 3.00 | 3.00 | 3.00 | 1,024 | 0.0 | 1 | 1.5 | 0.0 | 0.0 | 1.00 | 5.0% |"
+        in text
+    )
