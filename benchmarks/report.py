@@ -7,7 +7,7 @@ from statistics import median
 
 from benchmarks.full import MODELS, STAGING, FullBuild
 from benchmarks.incremental import Increments
-from benchmarks.measure import Cost
+from benchmarks.measure import Cost, SparkWork
 
 _MIB = 2**20
 _TOP_MODELS = 15
@@ -78,23 +78,24 @@ def model_seconds(costs: Sequence[Cost], most: int = _TOP_MODELS) -> str:
 
 
 def cost_row(costs: Sequence[Cost]) -> list[str]:
-    """Seconds (min, median, max), peak RSS, bytes written, and Spark's work: medians."""
-
-    def middle(values: Iterable[float]) -> float:
-        return median(values)
-
-    spark = [cost.spark for cost in costs if cost.spark]
-    work = [
-        f"{middle(one.stages for one in spark):.0f}",
-        f"{middle(one.task_seconds for one in spark):.1f}",
-        f"{middle(one.input_bytes for one in spark) / _MIB:,.1f}",
-        f"{middle(one.shuffle_bytes for one in spark) / _MIB:,.1f}",
-    ]
+    """The cells of `COST_HEAD`: seconds; the largest peak; medians of the rest."""
     return [
         *seconds([cost.seconds for cost in costs]),
         f"{max(cost.peak_rss_bytes for cost in costs) / _MIB:,.0f}",
-        f"{middle(cost.written_bytes for cost in costs) / _MIB:,.1f}",
-        *(work if spark else ["-"] * len(work)),
+        f"{median(cost.written_bytes for cost in costs) / _MIB:,.1f}",
+        *_spark_cells([cost.spark for cost in costs if cost.spark]),
+    ]
+
+
+def _spark_cells(work: Sequence[SparkWork]) -> list[str]:
+    """Empty where the work was not Spark's."""
+    if not work:
+        return [""] * 4
+    return [
+        f"{median(one.stages for one in work):.0f}",
+        f"{median(one.task_seconds for one in work):.1f}",
+        f"{median(one.input_bytes for one in work) / _MIB:,.1f}",
+        f"{median(one.shuffle_bytes for one in work) / _MIB:,.1f}",
     ]
 
 

@@ -85,11 +85,13 @@ def test_a_report_shows_costs_and_each_models_seconds() -> None:
     build = FullBuild("canal_json", WORKLOAD, 300, 2**20)
     for what in (*COMPARED, *COMPARED.values()):
         build.note(what, cost)
+    build.note("a rival", Cost(1.5, 2**30))
 
     text = "\n".join(report.full_builds([build]))
 
     assert "| `canal_json` | 300 | 1.00 | 1.00 | 1.00 | 150 | 1.00 |" in text
     assert "| all models | 2.00 | 2.00 | 2.00 | 1,024 | 4.0 | 3 | 1.5 | 1.0 | 2.0 |" in text
+    assert "| a rival | 1.50 | 1.50 | 1.50 | 1,024 | 0.0 |  |  |  |  |" in text
     assert "| `stg_canal_json` | 1.25 | 1.25 | 1.25 |" in text
 
 
