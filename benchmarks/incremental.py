@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from benchmarks import project
 from benchmarks.landing import land
-from benchmarks.measure import Cost, table_bytes
+from benchmarks.measure import Cost
 from benchmarks.workload import Workload
 from cdc_marts.landing.tables import landing_table
 
@@ -22,8 +22,8 @@ class Increments:
     workload: Workload
     #: The first run over the base.
     full: Cost
-    #: Bytes of the landing table when the last run was done.
-    landed_bytes: int = 0
+    #: Messages, when the last run was done.
+    landed: int = 0
     #: Runs with nothing new.
     empty: list[Cost] = field(default_factory=list)
     #: Share of the base that is new -> runs.
@@ -64,5 +64,5 @@ def measure_increments(
             cost = project.run_models(session, workload, *dbt_arguments)
             increments.new.setdefault(share, []).append(cost)
             increments.empty.append(project.run_models(session, workload, *dbt_arguments))
-    increments.landed_bytes = table_bytes(session, landing_table(source_format))
+    increments.landed = session.table(landing_table(source_format)).count()
     return increments

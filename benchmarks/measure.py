@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import psutil
 from pyspark.sql import SparkSession
@@ -16,18 +17,14 @@ _SAMPLING_SECONDS = 0.1
 
 @dataclass(frozen=True)
 class SparkWork:
-    """What Spark's executors did, in all since the session began or in between two looks."""
+    """What Spark's executors did."""
 
     stages: int
     tasks: int
     task_seconds: float
-    input_bytes: int
+    #: Rows that tasks read from tables.  Iceberg's bytes are not all counted.
+    input_records: int
     shuffle_bytes: int
-
-    def __sub__(self, earlier: SparkWork) -> SparkWork:
-        return SparkWork(
-            *(getattr(self, name) - getattr(earlier, name) for name in self.__dataclass_fields__)
-        )
 
 
 @dataclass
@@ -53,29 +50,68 @@ def measured(session: SparkSession | None = None, pid: int | None = None) -> Ite
     `pid`: of the process whose memory counts, this one's if it is not given.
     """
     cost = Cost()
-    before = spark_work(session) if session else None
+    before = _Totals.of(session) if session else None
     with _peak_rss(cost, psutil.Process(pid)):
         started = time.perf_counter()
         yield cost
         cost.seconds = cost.seconds or time.perf_counter() - started
     if session and before:
-        cost.spark = spark_work(session) - before
+        cost.spark = _work_since(session, before)
 
 
-def spark_work(session: SparkSession) -> SparkWork:
-    """Spark's work since the session began."""
-    context = session.sparkContext._jsc.sc()
-    # Its figures come from events, which arrive a little later.
-    context.listenerBus().waitUntilEmpty()
-    executors = context.statusStore().executorList(False)
-    summaries = [executors.apply(index) for index in range(executors.size())]
+class _Totals(NamedTuple):
+    """What Spark counts since its session began."""
+
+    stages: int
+    tasks: int
+    task_millis: int
+    shuffle_bytes: int
+
+    @classmethod
+    def of(cls, session: SparkSession) -> _Totals:
+        context = session.sparkContext._jsc.sc()
+        # The figures come from events, which arrive a little later.
+        context.listenerBus().waitUntilEmpty()
+        executors = context.statusStore().executorList(False)
+        summaries = [executors.apply(index) for index in range(executors.size())]
+        return cls(
+            context.dagScheduler().nextStageId(),
+            sum(summary.totalTasks() for summary in summaries),
+            sum(summary.totalDuration() for summary in summaries),
+            sum(summary.totalShuffleWrite() for summary in summaries),
+        )
+
+
+def _work_since(session: SparkSession, before: _Totals) -> SparkWork:
+    now = _Totals.of(session)
     return SparkWork(
-        stages=context.dagScheduler().nextStageId(),
-        tasks=sum(summary.totalTasks() for summary in summaries),
-        task_seconds=sum(summary.totalDuration() for summary in summaries) / 1000,
-        input_bytes=sum(summary.totalInputBytes() for summary in summaries),
-        shuffle_bytes=sum(summary.totalShuffleWrite() for summary in summaries),
+        stages=now.stages - before.stages,
+        tasks=now.tasks - before.tasks,
+        task_seconds=(now.task_millis - before.task_millis) / 1000,
+        input_records=_records_read_since(session, before.stages),
+        shuffle_bytes=now.shuffle_bytes - before.shuffle_bytes,
     )
+
+
+def _records_read_since(session: SparkSession, first_stage: int) -> int:
+    """By the stages from a number on."""
+    context = session.sparkContext
+    jvm = context._jvm
+    stages = (
+        context._jsc.sc()
+        .statusStore()
+        .stageList(
+            None, False, False, context._gateway.new_array(jvm.double, 0), jvm.java.util.ArrayList()
+        )
+    )
+    records = 0
+    # In the order of their numbers: the newest are the last.
+    for index in reversed(range(stages.size())):
+        stage = stages.apply(index)
+        if stage.stageId() < first_stage:
+            break
+        records += stage.inputRecords()
+    return records
 
 
 def written_bytes(session: SparkSession, namespaces: tuple[str, ...]) -> int:

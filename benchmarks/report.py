@@ -45,10 +45,10 @@ def increments(one: Increments) -> str:
         for what, runs in one.costs.items()
     ]
     workload = one.workload
-    read = max(cost.spark.input_bytes for cost in one.empty if cost.spark)
+    read = max(cost.spark.input_records for cost in one.empty if cost.spark)
     told = (
         f"A base of {workload.changes:,} changes in messages of {workload.message_bytes:,} bytes."
-        f" Runs with nothing new read {read:,} bytes at most of {one.landed_bytes:,} landed ones."
+        f" Runs with nothing new read {read:,} rows at most: {one.landed:,} messages were landed."
     )
     head = ["", *COST_HEAD, "s without those of an empty run", "task s / full build's"]
     sections = [f"## {one.source_format}", told, table(head, rows)]
@@ -94,14 +94,14 @@ def _spark_cells(work: Sequence[SparkWork]) -> list[str]:
     return [
         f"{median(one.stages for one in work):.0f}",
         f"{median(one.task_seconds for one in work):.1f}",
-        f"{median(one.input_bytes for one in work) / _MIB:,.1f}",
+        f"{median(one.input_records for one in work):,.0f}",
         f"{median(one.shuffle_bytes for one in work) / _MIB:,.1f}",
     ]
 
 
 COST_HEAD = [
     *("min s", "median s", "max s", "peak RSS MiB", "written MiB"),
-    *("stages", "task s", "read MiB", "shuffled MiB"),
+    *("stages", "task s", "rows read", "shuffled MiB"),
 ]
 
 
