@@ -1,0 +1,1 @@
+"""The project's models, measured against the shortest job that does their work by hand."""

@@ -1,0 +1,11 @@
+"""DataHub BLOB topics by hand."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+
+from benchmarks.floors import streamx
+
+
+def events(messages: DataFrame) -> DataFrame:
+    return streamx.events(messages, "datahub_blob")

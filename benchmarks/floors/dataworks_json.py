@@ -1,0 +1,11 @@
+"""DataWorks in Kafka by hand."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+
+from benchmarks.floors import streamx
+
+
+def events(messages: DataFrame) -> DataFrame:
+    return streamx.events(messages, "dataworks_json")

@@ -1,0 +1,105 @@
+"""The models together, and parts of them, against the floor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from pyspark.sql import SparkSession
+
+from benchmarks import floors, project
+from benchmarks.comparison import check_equal
+from benchmarks.floors import job
+from benchmarks.landing import land
+from benchmarks.measure import Cost, measured, table_bytes
+from benchmarks.workload import Workload
+from cdc_marts.landing.tables import landing_table
+
+#: What was measured, in order.  Each part of the project has one of the floor to compare with.
+MODELS, FLOOR = "all models", "floor"
+STAGING, FLOOR_EVENTS = "staging", "floor: parse and write events"
+STATE, FLOOR_STATE = "latest_state rebuilt", "floor: latest state"
+COMPARED = {MODELS: FLOOR, STAGING: FLOOR_EVENTS, STATE: FLOOR_STATE}
+
+#: The models between staging and latest_state, and it.
+_TO_STATE = ("--select", "int_records+,+latest_state", "--exclude", "int_records")
+
+
+@dataclass
+class FullBuild:
+    """The repeated measurements of one format."""
+
+    source_format: str
+    workload: Workload
+    messages: int
+    landed_bytes: int
+    costs: dict[str, list[Cost]] = field(default_factory=dict)
+
+    @property
+    def compared(self) -> dict[str, str]:
+        """Of `COMPARED` what was measured."""
+        return {one: other for one, other in COMPARED.items() if one in self.costs}
+
+    def note(self, what: str, cost: Cost) -> None:
+        self.costs.setdefault(what, []).append(cost)
+
+
+def measure_full(
+    session: SparkSession,
+    source_format: str,
+    workload: Workload,
+    repeat: int,
+    dbt_arguments: Sequence[str] = (),
+    say: Callable[[str], None] = print,
+) -> FullBuild:
+    """Land a workload and build from it `repeat` times, each time from nothing.
+
+    With `dbt_arguments`, which select models, the parts are not measured, and
+    nothing is compared with what the floor built: what it needs may not be there.
+    """
+    project.empty(session)
+    messages = land(session, source_format, workload)
+    landed = table_bytes(session, landing_table(source_format))
+    build = FullBuild(source_format, workload, messages, landed)
+    for number in range(1, repeat + 1):
+        say(f"{source_format}: {messages:,} messages, {number} of {repeat}")
+        _build_once(session, build, dbt_arguments)
+    return build
+
+
+def warm_up(
+    session: SparkSession,
+    source_format: str,
+    workload: Workload,
+    changes: int,
+    dbt_arguments: Sequence[str] = (),
+) -> None:
+    """Run everything that will be measured once at a small size: compilers learn from it."""
+    keys = max(2, min(workload.keys, changes // 3))
+    small = replace(workload, changes=changes, keys=keys)
+    measure_full(session, source_format, small, 1, dbt_arguments, say=lambda _: None)
+
+
+def _build_once(session: SparkSession, build: FullBuild, dbt_arguments: Sequence[str]) -> None:
+    source_format, workload = build.source_format, build.workload
+    messages = session.table(landing_table(source_format))
+    staging = (f"base_{source_format}", f"stg_{source_format}")
+
+    project.unbuild(session)
+    with measured(session) as floor:
+        with measured(session) as events:
+            job.write_change_events(floors.events(source_format, messages))
+        with measured(session) as state:
+            job.write_latest_state(session)
+    events.written_bytes = table_bytes(session, job.CHANGE_EVENTS)
+    state.written_bytes = table_bytes(session, job.LATEST_STATE)
+    floor.written_bytes = events.written_bytes + state.written_bytes
+    build.note(MODELS, project.run_models(session, workload, *dbt_arguments))
+    build.note(FLOOR, floor)
+    if not dbt_arguments:
+        check_equal(session, source_format)
+        build.note(STATE, project.run_models(session, workload, "--full-refresh", *_TO_STATE))
+        build.note(FLOOR_STATE, state)
+        project.unbuild(session)
+        build.note(STAGING, project.run_models(session, workload, "--select", *staging))
+        build.note(FLOOR_EVENTS, events)

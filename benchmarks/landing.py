@@ -1,0 +1,91 @@
+"""Landing the messages of a workload."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from benchmarks.messages import tell
+from benchmarks.workload import Workload, change_of, changes
+from cdc_marts.landing.tables import landing_table
+
+TOPIC = "shop-changes"
+#: A change has at most two messages, which stand side by side.
+_MESSAGES_OF_CHANGE = 2
+_PARTITIONS = 4
+#: Bytes of a landing file, about: as a job that lands once in a while writes them.
+_FILE_BYTES = 256 * 2**20
+_SAMPLE = 2000
+
+
+def land(session: SparkSession, source_format: str, workload: Workload, first: int = 0) -> int:
+    """Append a workload's messages to the landing table, and count them.
+
+    `first` is the number of its first change: it goes on where another one ended.
+    """
+    table = landing_table(source_format)
+    fewest = session.sparkContext.defaultParallelism
+    tasks = max(fewest, math.ceil(workload.changes * workload.message_bytes / _FILE_BYTES))
+    length = _note_length(session, source_format, workload)
+    messages = _messages(session, source_format, workload, length, first, tasks)
+    before = session.table(table).count()
+    messages.writeTo(table).append()
+    return session.table(table).count() - before
+
+
+def _note_length(session: SparkSession, source_format: str, workload: Workload) -> int:
+    """How long notes make messages of the size that is asked for: size grows with them evenly."""
+    sample = replace(workload, changes=_SAMPLE)
+    # Where rows have been visited before: the messages of the first round are inserts.
+    first = workload.keys * 2
+
+    def mean_bytes(length: int) -> float:
+        messages = _messages(session, source_format, sample, length, first, 1)
+        return messages.agg(F.avg(F.length("value"))).first()[0]
+
+    empty, filled = mean_bytes(0), mean_bytes(1000)
+    return max(0, round((workload.message_bytes - empty) / (filled - empty) * 1000))
+
+
+def _messages(
+    session: SparkSession,
+    source_format: str,
+    workload: Workload,
+    note_length: int,
+    first: int,
+    tasks: int,
+) -> DataFrame:
+    """Messages in the shape of the landing table."""
+    change = change_of(workload)
+    told = [
+        F.struct(
+            F.lit(part).alias("part"),
+            _binary(message.key).alias("key"),
+            _binary(message.value).alias("value"),
+            F.lit(True if message.is_told is None else message.is_told).alias("is_told"),
+        )
+        for part, message in enumerate(tell(source_format, change))
+    ]
+    made_at = F.timestamp_millis(change.published_at)
+    messages = changes(session, workload, note_length, first, tasks)
+    if len(told) == 1:
+        messages = messages.select("*", told[0].alias("message"))
+    else:
+        messages = messages.select("*", F.explode(F.array(*told)).alias("message"))
+        messages = messages.where("message.is_told")
+    return messages.select(
+        F.lit(TOPIC).alias("topic"),
+        (F.col("row") % _PARTITIONS).cast("int").alias("partition"),
+        (F.col("number") * _MESSAGES_OF_CHANGE + F.col("message.part")).alias("offset"),
+        made_at.alias("timestamp"),
+        F.col("message.key").alias("key"),
+        F.col("message.value").alias("value"),
+        made_at.alias("landed_at"),
+    )
+
+
+def _binary(content: Column | None) -> Column:
+    return (F.lit(None) if content is None else content).cast("binary")

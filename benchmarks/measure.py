@@ -1,0 +1,167 @@
+"""What a piece of work took: time, memory, Spark's work, bytes written."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import psutil
+from pyspark.sql import SparkSession
+
+_SAMPLING_SECONDS = 0.1
+
+
+@dataclass(frozen=True)
+class SparkWork:
+    """What Spark's executors did."""
+
+    stages: int
+    tasks: int
+    task_seconds: float
+    #: Rows that tasks read from tables.  Iceberg's bytes are not all counted.
+    input_records: int
+    shuffle_bytes: int
+
+
+@dataclass
+class Cost:
+    """What a piece of work cost; filled when it is done."""
+
+    seconds: float = 0
+    #: Largest resident memory of Python, the JVM and their children together.
+    peak_rss_bytes: int = 0
+    #: None where the work was not Spark's.
+    spark: SparkWork | None = None
+    written_bytes: int = 0
+    #: Model -> seconds, where the work was dbt's.
+    models: dict[str, float] = field(default_factory=dict)
+    #: What dbt took around its models: parsing, listing, hooks.
+    dbt_seconds: float = 0
+
+
+@contextmanager
+def measured(session: SparkSession | None = None, pid: int | None = None) -> Iterator[Cost]:
+    """The cost of what runs in the block; of Spark's work where a session is given.
+
+    `pid`: of the process whose memory counts, this one's if it is not given.
+    """
+    cost = Cost()
+    before = _Totals.of(session) if session else None
+    with _peak_rss(cost, psutil.Process(pid)):
+        started = time.perf_counter()
+        yield cost
+        cost.seconds = cost.seconds or time.perf_counter() - started
+    if session and before:
+        cost.spark = _work_since(session, before)
+
+
+class _Totals(NamedTuple):
+    """What Spark counts since its session began."""
+
+    stages: int
+    tasks: int
+    task_millis: int
+    shuffle_bytes: int
+
+    @classmethod
+    def of(cls, session: SparkSession) -> _Totals:
+        context = session.sparkContext._jsc.sc()
+        # The figures come from events, which arrive a little later.
+        context.listenerBus().waitUntilEmpty()
+        executors = context.statusStore().executorList(False)
+        summaries = [executors.apply(index) for index in range(executors.size())]
+        return cls(
+            context.dagScheduler().nextStageId(),
+            sum(summary.totalTasks() for summary in summaries),
+            sum(summary.totalDuration() for summary in summaries),
+            sum(summary.totalShuffleWrite() for summary in summaries),
+        )
+
+
+def _work_since(session: SparkSession, before: _Totals) -> SparkWork:
+    now = _Totals.of(session)
+    return SparkWork(
+        stages=now.stages - before.stages,
+        tasks=now.tasks - before.tasks,
+        task_seconds=(now.task_millis - before.task_millis) / 1000,
+        input_records=_records_read_since(session, before.stages),
+        shuffle_bytes=now.shuffle_bytes - before.shuffle_bytes,
+    )
+
+
+def _records_read_since(session: SparkSession, first_stage: int) -> int:
+    """By the stages from a number on."""
+    context = session.sparkContext
+    jvm = context._jvm
+    stages = (
+        context._jsc.sc()
+        .statusStore()
+        .stageList(
+            None, False, False, context._gateway.new_array(jvm.double, 0), jvm.java.util.ArrayList()
+        )
+    )
+    records = 0
+    # In the order of their numbers: the newest are the last.
+    for index in reversed(range(stages.size())):
+        stage = stages.apply(index)
+        if stage.stageId() < first_stage:
+            break
+        records += stage.inputRecords()
+    return records
+
+
+def written_bytes(session: SparkSession, namespaces: tuple[str, ...]) -> int:
+    """Bytes of the files that all snapshots of all tables added."""
+    return sum(table_bytes(session, table) for table in tables_of(session, namespaces))
+
+
+def table_bytes(session: SparkSession, table: str) -> int:
+    """Bytes of the files that all snapshots of a table added."""
+    added = session.sql(
+        f"select sum(cast(summary['added-files-size'] as bigint)) from {table}.snapshots"
+    )
+    return added.first()[0] or 0
+
+
+def tables_of(session: SparkSession, namespaces: tuple[str, ...]) -> list[str]:
+    """Names of the tables, not the views, of some namespaces."""
+    return [
+        f"{namespace}.{row['tableName']}"
+        for namespace in namespaces
+        if session.catalog.databaseExists(namespace)
+        for row in session.sql(f"show tables in {namespace}").collect()
+    ]
+
+
+@contextmanager
+def _peak_rss(cost: Cost, process: psutil.Process) -> Iterator[None]:
+    done = threading.Event()
+
+    def sample() -> None:
+        while not done.is_set():
+            cost.peak_rss_bytes = max(cost.peak_rss_bytes, _rss_bytes(process))
+            done.wait(_SAMPLING_SECONDS)
+
+    sampler = threading.Thread(target=sample, daemon=True)
+    sampler.start()
+    try:
+        yield
+    finally:
+        done.set()
+        sampler.join()
+
+
+def _rss_bytes(process: psutil.Process) -> int:
+    """Of a process and its children, but not of the JVM's: forks that share its memory."""
+    # A child may end while it is looked at.
+    try:
+        own = process.memory_info().rss
+        if process.name() == "java":
+            return own
+        return own + sum(_rss_bytes(child) for child in process.children())
+    except psutil.NoSuchProcess:
+        return 0

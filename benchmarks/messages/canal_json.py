@@ -1,0 +1,39 @@
+"""Canal JSON: one row a message, as Canal servers write most of them."""
+
+from __future__ import annotations
+
+from pyspark.sql import functions as F
+
+from benchmarks.messages.message import Message, json, json_object, texts
+from benchmarks.workload import CHANGED_COLUMNS, DATABASE, Change
+
+#: Column type -> (type in MySQL, JDBC's number of it).
+_MYSQL_TYPES = {
+    "long": ("bigint", -5),
+    "text": ("varchar(255)", 12),
+    "decimal": ("decimal(12,2)", 3),
+    "boolean": ("tinyint(1)", -6),
+    "timestamp": ("datetime", 93),
+}
+
+
+def tell(change: Change) -> list[Message]:
+    """The columns of an update that it left alone are in `data` only."""
+    before = texts({name: change.before[name] for name in CHANGED_COLUMNS}, change.types)
+    value = {
+        "data": F.array(json_object(texts(change.row, change.types))),
+        "database": DATABASE,
+        "es": F.floor(change.made_at / 1000) * 1000,
+        "gtid": "",
+        "id": change.transaction.cast("bigint"),
+        "isDdl": False,
+        "mysqlType": json_object({n: _MYSQL_TYPES[type_][0] for n, type_ in change.types.items()}),
+        "old": F.when(change.op == "update", F.array(json_object(before))),
+        "pkNames": F.array(F.lit("id")),
+        "sql": "",
+        "sqlType": json_object({n: _MYSQL_TYPES[type_][1] for n, type_ in change.types.items()}),
+        "table": change.table,
+        "ts": change.published_at,
+        "type": F.upper(change.op),
+    }
+    return [Message(json(json_object(value)))]

@@ -1,0 +1,11 @@
+"""DataHub BLOB topics of DataWorks: updates in two halves, what is empty left out."""
+
+from __future__ import annotations
+
+from benchmarks.messages.message import Message
+from benchmarks.messages.streamx import envelopes
+from benchmarks.workload import Change
+
+
+def tell(change: Change) -> list[Message]:
+    return envelopes(change, writes_nulls=False)

@@ -1,0 +1,58 @@
+"""What the formats' messages are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+
+@dataclass(frozen=True)
+class Message:
+    """One of the messages of a change; `value` and `key` are strings or binaries."""
+
+    value: Column
+    key: Column | None = None
+    #: Whether the change has this message, None where it always has.
+    is_told: Column | None = None
+
+
+def json(members: Column) -> Column:
+    """A struct as compact JSON, with its nulls."""
+    return F.to_json(members, {"ignoreNullFields": "false"})
+
+
+def json_object(members: Mapping[str, Column | str | int | bool | None]) -> Column:
+    """A struct of these members; what is no column is a literal."""
+    return F.struct(
+        *(
+            (value if isinstance(value, Column) else F.lit(value)).alias(name)
+            for name, value in members.items()
+        )
+    )
+
+
+def code_of(op: Column, codes: Mapping[str, str]) -> Column:
+    """What a format calls an operation."""
+    return F.coalesce(*(F.when(op == ours, code) for ours, code in codes.items()))
+
+
+def texts(values: Mapping[str, Column], types: Mapping[str, str]) -> dict[str, Column]:
+    """Column values as databases write them: no value is anything but text."""
+    return {name: _text(value, types[name]) for name, value in values.items()}
+
+
+def moment(millis: Column, pattern: str = "yyyy-MM-dd HH:mm:ss") -> Column:
+    """Epoch milliseconds as text, in UTC."""
+    return F.date_format(F.timestamp_millis(millis), pattern)
+
+
+def _text(value: Column, type_: str) -> Column:
+    match type_:
+        case "boolean":
+            return value.cast("int").cast("string")
+        case "timestamp":
+            return moment(value)
+    return value.cast("string")

@@ -1,0 +1,122 @@
+"""The project as a user runs it, on landed messages in a home of the benchmark's own."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import yaml
+from dbt.cli.main import dbtRunner
+from pyspark.sql import SparkSession
+
+from benchmarks.floors import job
+from benchmarks.measure import Cost, measured, table_bytes, tables_of, written_bytes
+from benchmarks.workload import DATABASE, Workload
+from cdc_marts import project
+from cdc_marts.landing.tables import create_landing_tables
+
+TARGET = "local"
+LANDING = ("landing",)
+BUILT = ("staging", "intermediate", "marts")
+_ROOT = Path(__file__).parents[1]
+
+
+class BenchmarkError(Exception):
+    """The benchmark can't go on, or its results would mean nothing; the message says why."""
+
+
+@contextmanager
+def opened(home: Path | None, driver_memory: str) -> Iterator[SparkSession]:
+    """A session of the target `local` in `home`, or in a folder that is removed afterwards."""
+    folder = tempfile.TemporaryDirectory() if home is None else nullcontext(str(home))
+    with folder as name:
+        os.environ["CDC_MARTS_HOME"] = name
+        os.environ["CDC_MARTS_DRIVER_MEMORY"] = driver_memory
+        os.environ["DBT_TARGET_PATH"] = str(Path(name) / "target")
+        os.environ["DBT_LOG_PATH"] = str(Path(name) / "logs")
+        with project.spark_session(TARGET) as session:
+            yield session
+
+
+def empty(session: SparkSession) -> None:
+    """Drop all tables and views, and make the landing tables anew."""
+    _drop(session, (*LANDING, *BUILT, job.NAMESPACE))
+    create_landing_tables(session)
+    session.sql(f"create namespace if not exists {job.NAMESPACE}")
+
+
+def unbuild(session: SparkSession) -> None:
+    """Drop what was built; what was landed stays."""
+    _drop(session, (*BUILT, job.NAMESPACE))
+
+
+def run_models(session: SparkSession, workload: Workload, *arguments: str) -> Cost:
+    """`dbt run`: its seconds are from the first model's start to the last one's end."""
+    written = written_bytes(session, BUILT)
+    with measured(session) as cost:
+        started = time.perf_counter()
+        results = _dbt_run(workload, arguments)
+        whole = time.perf_counter() - started
+        timings = [
+            moment for result in results for timing in result.timing for moment in _span(timing)
+        ]
+        cost.seconds = (max(timings) - min(timings)).total_seconds()
+        cost.dbt_seconds = whole - cost.seconds
+        cost.models = {result.node.name: result.execution_time for result in results}
+    cost.written_bytes = written_bytes(session, BUILT) - written
+    return cost
+
+
+def staging_bytes(session: SparkSession, source_format: str) -> int:
+    """Bytes written to the staging table of a format."""
+    return table_bytes(session, f"staging.stg_{source_format}")
+
+
+def _dbt_run(workload: Workload, arguments: Sequence[str]) -> list[Any]:
+    command = ["run", *arguments, "--target", TARGET, "--project-dir", str(_ROOT), "--quiet"]
+    result = dbtRunner().invoke(
+        [*command, "--vars", json.dumps({"tables": _declared_tables(workload)})]
+    )
+    if not result.success:
+        reasons = [
+            f"{one.node.name}: {one.message}"
+            for one in getattr(result.result, "results", [])
+            if one.status == "error"
+        ]
+        raise BenchmarkError("\n".join(["dbt failed", *reasons, str(result.exception or "")]))
+    return [one for one in result.result.results if one.timing]
+
+
+def _span(timing: Any) -> tuple[dt.datetime, dt.datetime]:
+    return timing.started_at, timing.completed_at
+
+
+def _declared_tables(workload: Workload) -> dict[str, Any]:
+    """The project's declarations, and the keys of tables whose messages name none."""
+    declared = yaml.safe_load((_ROOT / "dbt_project.yml").read_text("utf-8"))["vars"]["tables"]
+    keys = {
+        f"benchmark_{name}": {
+            "source_format": "datahub_tuple",
+            "table_id": f"{DATABASE}.{name}",
+            "key": ["id"],
+        }
+        for name in workload.table_names
+    }
+    return {**declared, **keys}
+
+
+def _drop(session: SparkSession, namespaces: tuple[str, ...]) -> None:
+    for namespace in namespaces:
+        if not session.catalog.databaseExists(namespace):
+            continue
+        for view in session.sql(f"show views in {namespace}").collect():
+            session.sql(f"drop view {namespace}.{view['viewName']}")
+    for table in tables_of(session, namespaces):
+        session.sql(f"drop table {table} purge")

@@ -1,0 +1,89 @@
+"""Running the rivals: `uv` makes their environments."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import PIPE
+
+from pyspark.sql import SparkSession
+
+from benchmarks.full import FullBuild
+from benchmarks.measure import Cost, measured
+from cdc_marts.landing.tables import landing_table
+
+_FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Rival:
+    """An engine: the package to install, the script to run, the formats it knows."""
+
+    name: str
+    package: str
+    script: str
+    #: Format -> what the script is told of it.
+    formats: dict[str, str]
+
+
+RIVALS = (
+    Rival(
+        "Flink SQL, keyed state",
+        "apache-flink==2.3.0",
+        "flink_job.py",
+        {"canal_json": "canal-json", "cdl_debezium_json": "debezium-json"},
+    ),
+    Rival(
+        "DuckDB, JSON text",
+        "duckdb==2.0.0",
+        "duckdb_job.py",
+        {name: name for name in ("canal_json", "cdl_json", "cdl_debezium_json")},
+    ),
+)
+
+
+def add_rivals(
+    session: SparkSession, build: FullBuild, repeat: int, say: Callable[[str], None]
+) -> None:
+    """Note what each rival that runs here takes for the landed messages, as text files."""
+    rivals = [rival for rival in RIVALS if build.source_format in rival.formats]
+    if not rivals:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        messages = Path(folder) / "messages"
+        texts = session.table(landing_table(build.source_format)).selectExpr(
+            "cast(value as string)"
+        )
+        texts.write.text(str(messages))
+        for rival in rivals:
+            for _ in range(repeat):
+                cost = _run(rival, build, messages, say)
+                if cost is None:
+                    break
+                build.note(rival.name, cost)
+
+
+def _run(rival: Rival, build: FullBuild, messages: Path, say: Callable[[str], None]) -> Cost | None:
+    uv = os.environ.get("UV") or shutil.which("uv")
+    if uv is None:
+        say(f"{rival.name} is left out: there is no uv to install it with.")
+        return None
+    columns = ",".join(f"{name}:{type_}" for name, type_ in build.workload.columns.items())
+    command = [uv, "run", "--quiet", "--no-project", "--python", sys.executable]
+    command += ["--with", rival.package, "python", str(_FOLDER / rival.script)]
+    command += [rival.formats[build.source_format], str(messages), columns]
+    running = subprocess.Popen(command, stdout=PIPE, stderr=PIPE, text=True)
+    with running, measured(pid=running.pid) as cost:
+        told, complaints = running.communicate()
+    if running.returncode:
+        reason = complaints.strip().splitlines()[-1:]
+        say(f"{rival.name} is left out of {build.source_format}: {''.join(reason)}")
+        return None
+    cost.seconds = float(told.split()[-1])
+    return cost

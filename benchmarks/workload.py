@@ -1,0 +1,247 @@
+"""What happens in the source database of a benchmark: changes, drawn from a seed.
+
+Every change is an expression of its number alone, so that millions of them are
+made in parallel, the same on every machine.  The rows are visited in rounds, in
+another order each: a row's visit number tells what it was before and is after.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+#: 2024-03-01T00:00:00Z in epoch milliseconds; a change is made every millisecond.
+FIRST_MILLIS = 1_709_251_200_000
+#: How long the producer took from the change to its message, in milliseconds.
+PUBLISHING_MILLIS = 731
+DATABASE, SCHEMA = "shop", "public"
+
+_STATUSES = ("new", "paid", "packed", "shipped", "delivered", "returned")
+_NAMES = ("Ada O'Neill", "李雷", "Zoë Müller", 'Grace "Amazing" Hopper', "Jean-Luc")
+#: Coprime to any sensible number of keys: multiplied by it, they come in another order.
+_SHUFFLING_PRIME = 2_654_435_761
+#: Of the messages of a skewed workload, those for one key.
+_SKEWED_TENTHS = 8
+#: Characters of the note that one step of its sequence makes.
+_NOTE_STEP = 64
+
+#: Column -> type, of every table, besides the attributes of wide ones.
+_CORE_COLUMNS = {
+    "id": "long",
+    "customer": "text",
+    "status": "text",
+    "amount": "decimal",
+    "is_paid": "boolean",
+    "updated_at": "timestamp",
+}
+#: What an update changes.
+CHANGED_COLUMNS = ("status", "amount", "is_paid", "updated_at")
+
+
+@dataclass(frozen=True)
+class Workload:
+    """How much of what is drawn."""
+
+    #: Row-level changes; an update in two halves is two messages.
+    changes: int
+    #: Mean size of a message.
+    message_bytes: int = 1000
+    keys: int = 50_000
+    tables: int = 1
+    #: Of the changes of rows that are there already, those that are updates; the
+    #: others are deletes, and the inserts that bring their rows back.
+    update_share: float = 0.8
+    #: Whether 80 % of the changes are of one row.
+    skewed: bool = False
+    seed: int = 1
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Column -> type of every table: wider for larger messages."""
+        attributes = 0 if self.message_bytes < 500 else 4 if self.message_bytes < 4000 else 16
+        named = {f"attribute_{number}": "text" for number in range(1, attributes + 1)}
+        return {**_CORE_COLUMNS, **named, "note": "text"}
+
+    @property
+    def table_names(self) -> list[str]:
+        return [f"orders_{number:03}" for number in range(self.tables)]
+
+
+@dataclass(frozen=True)
+class Change:
+    """Columns that tell a row-level change; no key ever changes."""
+
+    #: insert, update, delete
+    op: Column
+    table: Column
+    #: bigint, also the row's `id`
+    key: Column
+    #: Column -> value before and after: bigint, string, decimal(12,2), boolean, and for
+    #: a timestamp a bigint of epoch milliseconds.  Without meaning where `op` has no such image.
+    before: dict[str, Column]
+    after: dict[str, Column]
+    types: dict[str, str]
+    #: bigint, rises along the log
+    position: Column
+    #: bigint, epoch milliseconds
+    made_at: Column
+    published_at: Column
+    #: string
+    transaction: Column
+    #: Whether the message describes its columns: where it is large enough for that.
+    is_described: bool
+
+    @property
+    def has_before(self) -> Column:
+        return self.op != "insert"
+
+    @property
+    def has_after(self) -> Column:
+        return self.op != "delete"
+
+    @property
+    def row(self) -> dict[str, Column]:
+        """The row as it is, or for a delete as it was."""
+        return {
+            name: F.when(self.has_after, after).otherwise(self.before[name])
+            for name, after in self.after.items()
+        }
+
+
+def changes(
+    session: SparkSession, workload: Workload, note_length: int, first: int = 0, tasks: int = 1
+) -> DataFrame:
+    """The changes from number `first` on, one a row, in `tasks` tasks, for `change_of`.
+
+    `note_length`: characters of the rows' notes, which fill the messages up.
+    """
+    numbers = session.range(first, first + workload.changes, 1, tasks).toDF("number")
+    visited = _visited(numbers, workload)
+    row, visit, seed = F.col("row"), F.col("visit"), F.lit(workload.seed)
+    drawn = visited.select(
+        "*",
+        ((visit > 0) & ~_is_gone(workload, row, visit - 1)).alias("was_there"),
+        (~_is_gone(workload, row, visit)).alias("is_there"),
+        F.pmod(F.xxhash64(row, seed), F.lit(2**31)).alias("of_row"),
+        *(
+            F.pmod(F.xxhash64(row, at, seed), F.lit(2**31)).alias(side)
+            for side, at in (("before", visit - 1), ("after", visit))
+        ),
+    )
+    return drawn.select(
+        "number",
+        "row",
+        F.when(~F.col("was_there"), "insert")
+        .when(F.col("is_there"), "update")
+        .otherwise("delete")
+        .alias("op"),
+        F.format_string("orders_%03d", row % workload.tables).alias("table"),
+        *_lasting_values(workload, F.col("of_row"), note_length),
+        *_changed_values("before"),
+        *_changed_values("after"),
+    )
+
+
+def change_of(workload: Workload) -> Change:
+    """The change that a row of `changes` stands for."""
+    number = F.col("number")
+    made_at = number + FIRST_MILLIS
+    before, after = (
+        {
+            name: F.col(f"{side}_{name}" if name in CHANGED_COLUMNS else name)
+            for name in workload.columns
+        }
+        for side in ("before", "after")
+    )
+    return Change(
+        op=F.col("op"),
+        table=F.col("table"),
+        key=F.col("row"),
+        before=before,
+        after=after,
+        types=workload.columns,
+        position=number + 10**18,
+        made_at=made_at,
+        published_at=made_at + PUBLISHING_MILLIS,
+        transaction=F.floor(number / 3).cast("string"),
+        is_described=workload.message_bytes >= 4000,
+    )
+
+
+def _visited(numbers: DataFrame, workload: Workload) -> DataFrame:
+    """`number`, the `row` that it is about, and `visit`: how often that was visited before."""
+    number = F.col("number")
+    if not workload.skewed:
+        return numbers.select("number", *_in_rounds(number, workload.keys))
+    tenth, rest = F.floor(number / 10), number % 10
+    is_hot = rest < _SKEWED_TENTHS
+    row, visit = _in_rounds(
+        tenth * (10 - _SKEWED_TENTHS) + rest - _SKEWED_TENTHS, workload.keys - 1
+    )
+    return numbers.select(
+        "number",
+        F.when(is_hot, 0).otherwise(row + 1).cast("bigint").alias("row"),
+        F.when(is_hot, tenth * _SKEWED_TENTHS + rest).otherwise(visit).alias("visit"),
+    )
+
+
+def _in_rounds(number: Column, rows: int) -> tuple[Column, Column]:
+    """Each of `rows` rows once, then each once again, in another order: row, visit."""
+    visit = F.floor(number / rows)
+    row = ((number % rows) * _SHUFFLING_PRIME + visit * 7919) % rows
+    return row.alias("row"), visit.alias("visit")
+
+
+def _is_gone(workload: Workload, row: Column, visit: Column) -> Column:
+    """Whether a visit deleted its row; never the first one, nor two one after another."""
+
+    def is_drawn(at: Column) -> Column:
+        draw = F.pmod(F.xxhash64(F.lit(workload.seed), row, at), F.lit(1_000_000))
+        return draw < int((1 - workload.update_share) * 500_000)
+
+    return (visit > 0) & is_drawn(visit) & ~is_drawn(visit - 1)
+
+
+def _lasting_values(workload: Workload, of_row: Column, note_length: int) -> list[Column]:
+    """The columns of a row that no update changes, all but the key."""
+    values = [
+        F.col("row").alias("id"),
+        _one_of(_NAMES, of_row).alias("customer"),
+        _note(of_row, note_length).alias("note"),
+    ]
+    attributes = [name for name in workload.columns if name.startswith("attribute_")]
+    for number, name in enumerate(attributes):
+        text = F.substring(F.md5(F.concat_ws(":", of_row, F.lit(number))), 1, 16)
+        # A tenth of the attributes is NULL.
+        values.append(F.when(of_row % 10 != number % 10, text).alias(name))
+    return values
+
+
+def _changed_values(side: str) -> list[Column]:
+    drawn = F.col(side)
+    amount = (drawn % 1_000_000).cast("decimal(12,0)") / 100
+    values = {
+        "status": _one_of(_STATUSES, drawn),
+        "amount": amount.cast("decimal(12,2)"),
+        "is_paid": drawn % 2 == 0,
+        "updated_at": (drawn % 10**9) * 1000 + 10**12,
+    }
+    return [value.alias(f"{side}_{name}") for name, value in values.items()]
+
+
+def _one_of(texts: tuple[str, ...], number: Column) -> Column:
+    return F.element_at(F.array(*map(F.lit, texts)), (number % len(texts) + 1).cast("int"))
+
+
+def _note(of_row: Column, length: int) -> Column:
+    """Text of which half can be compressed away, as prose can."""
+    steps = length // _NOTE_STEP + 1
+    step = F.transform(
+        F.sequence(F.lit(1), F.lit(steps)),
+        lambda number: F.concat(
+            F.md5(F.concat_ws(":", of_row, number)), F.lit(" Grüße, and thank you for it all ")
+        ),
+    )
+    return F.substring(F.array_join(step, ""), 1, length)

@@ -1,0 +1,111 @@
+"""What benchmarks measure must be the same work: the project's and the floor's."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from pyspark.sql import Row, SparkSession
+
+from benchmarks import floors, project, report
+from benchmarks.comparison import check_equal
+from benchmarks.floors import job
+from benchmarks.full import COMPARED, FullBuild
+from benchmarks.incremental import Increments
+from benchmarks.landing import land
+from benchmarks.measure import Cost, SparkWork
+from benchmarks.workload import Workload, changes
+from cdc_marts.formats import SOURCE_FORMATS
+from cdc_marts.landing.tables import landing_table
+
+#: Every row is visited some times, in two tables.
+WORKLOAD = Workload(300, keys=60, tables=2)
+COMPARED_MARTS = ("+change_events", "+latest_state", "+message_ledger")
+
+
+@pytest.fixture(scope="module")
+def built(spark: SparkSession) -> SparkSession:
+    """A session in which one run built the messages of all formats."""
+    project.empty(spark)
+    for source_format in SOURCE_FORMATS:
+        land(spark, source_format, WORKLOAD)
+    project.run_models(spark, WORKLOAD, "--select", *COMPARED_MARTS)
+    return spark
+
+
+@pytest.mark.parametrize("source_format", SOURCE_FORMATS)
+def test_the_floor_builds_what_the_models_build(built: SparkSession, source_format: str) -> None:
+    messages = built.table(landing_table(source_format))
+    job.write_change_events(floors.events(source_format, messages))
+    job.write_latest_state(built)
+
+    check_equal(built, source_format)
+
+
+@pytest.mark.parametrize("source_format", SOURCE_FORMATS)
+def test_the_floor_reads_each_message_once(built: SparkSession, source_format: str) -> None:
+    messages = built.table(landing_table(source_format))
+    events = floors.events(source_format, messages)
+
+    plan = events._jdf.queryExecution().optimizedPlan().toString()
+    assert len(re.findall(r"from_json\(|from_avro\(|parseJson|parse_json\(", plan)) == 1, plan
+
+
+def test_a_workload_goes_on_where_another_one_ended(spark: SparkSession) -> None:
+    def rows(first: int, count: int) -> list[Row]:
+        workload = replace(WORKLOAD, changes=count)
+        return changes(spark, workload, note_length=100, first=first).collect()
+
+    assert rows(0, 200) == rows(0, 150) + rows(150, 50)
+
+
+@pytest.mark.parametrize("is_skewed", [False, True])
+def test_changes_of_a_row_follow_from_one_another(spark: SparkSession, is_skewed: bool) -> None:
+    workload = replace(WORKLOAD, skewed=is_skewed)
+    rows: dict[int, Row] = {}
+    for change in changes(spark, workload, note_length=0).orderBy("number").collect():
+        held = rows.pop(change["row"], None)
+        assert (held is None) == (change["op"] == "insert")
+        if held is not None:
+            assert held["after_amount"] == change["before_amount"]
+        if change["op"] != "delete":
+            rows[change["row"]] = change
+
+
+def test_a_skewed_workload_is_about_one_row(spark: SparkSession) -> None:
+    skewed = changes(spark, replace(WORKLOAD, skewed=True), note_length=0)
+
+    assert skewed.where("`row` = 0").count() == 0.8 * WORKLOAD.changes
+
+
+def test_a_report_shows_costs_and_each_models_seconds() -> None:
+    work = SparkWork(3, 4, 1.5, 2_000, 2**21)
+    cost = Cost(2.0, 2**30, work, 2**22, {"stg_canal_json": 1.25})
+    build = FullBuild("canal_json", WORKLOAD, 300, 2**20)
+    for what in (*COMPARED, *COMPARED.values()):
+        build.note(what, cost)
+    build.note("a rival", Cost(1.5, 2**30))
+
+    text = "\n".join(report.full_builds([build]))
+
+    assert "| `canal_json` | 300 | 1.00 | 1.00 | 1.00 | 150 | 1.00 |" in text
+    assert "| all models | 2.00 | 2.00 | 2.00 | 1,024 | 4.0 | 3 | 1.5 | 2,000 | 2.0 |" in text
+    assert "| a rival | 1.50 | 1.50 | 1.50 | 1,024 | 0.0 |  |  |  |  |" in text
+    assert "| `stg_canal_json` | 1.25 | 1.25 | 1.25 |" in text
+
+
+def test_a_report_of_increments_leaves_out_what_an_empty_run_takes() -> None:
+    def run(seconds: float, task_seconds: float) -> Cost:
+        return Cost(seconds, 2**30, SparkWork(1, 1, task_seconds, 40, 0))
+
+    increments = Increments("canal_json", WORKLOAD, run(20, 30), 300)
+    increments.empty.append(run(2, 0.5))
+    increments.new[0.01] = [run(3, 1.5)]
+
+    text = report.increments(increments)
+
+    assert "Runs with nothing new read 40 rows at most: 300 messages were landed." in text
+    assert (
+        "| 1.0% new | 3.00 | 3.00 | 3.00 | 1,024 | 0.0 | 1 | 1.5 | 40 | 0.0 | 1.00 | 5.0% |" in text
+    )
