@@ -5,11 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import psutil
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 _SAMPLING_SECONDS = 0.1
@@ -88,29 +89,19 @@ def _work_since(session: SparkSession, before: _Totals) -> SparkWork:
         stages=now.stages - before.stages,
         tasks=now.tasks - before.tasks,
         task_seconds=(now.task_millis - before.task_millis) / 1000,
-        input_records=_records_read_since(session, before.stages),
+        input_records=_records_read(session, range(before.stages, now.stages)),
         shuffle_bytes=now.shuffle_bytes - before.shuffle_bytes,
     )
 
 
-def _records_read_since(session: SparkSession, first_stage: int) -> int:
-    """By the stages from a number on."""
-    context = session.sparkContext
-    jvm = context._jvm
-    stages = (
-        context._jsc.sc()
-        .statusStore()
-        .stageList(
-            None, False, False, context._gateway.new_array(jvm.double, 0), jvm.java.util.ArrayList()
-        )
-    )
+def _records_read(session: SparkSession, stages: range) -> int:
+    """By the stages of these numbers."""
+    store = session.sparkContext._jsc.sc().statusStore()
     records = 0
-    # In the order of their numbers: the newest are the last.
-    for index in reversed(range(stages.size())):
-        stage = stages.apply(index)
-        if stage.stageId() < first_stage:
-            break
-        records += stage.inputRecords()
+    for stage in stages:
+        # A stage that was skipped is not known there.
+        with suppress(Py4JJavaError):
+            records += store.lastStageAttempt(stage).inputRecords()
     return records
 
 

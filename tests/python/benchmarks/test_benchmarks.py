@@ -14,7 +14,7 @@ from benchmarks.floors import job
 from benchmarks.full import COMPARED, FullBuild
 from benchmarks.incremental import Increments
 from benchmarks.landing import land
-from benchmarks.measure import Cost, SparkWork
+from benchmarks.measure import Cost, SparkWork, measured
 from benchmarks.workload import Workload, changes
 from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.landing.tables import landing_table
@@ -50,6 +50,16 @@ def test_the_floor_reads_each_message_once(built: SparkSession, source_format: s
 
     plan = events._jdf.queryExecution().optimizedPlan().toString()
     assert len(re.findall(r"from_json\(|from_avro\(|parseJson|parse_json\(", plan)) == 1, plan
+
+
+def test_rows_that_spark_reads_are_counted(spark: SparkSession) -> None:
+    spark.sql("create namespace if not exists read")
+    spark.range(250).writeTo("read.numbers").using("iceberg").createOrReplace()
+
+    with measured(spark) as cost:
+        spark.sql("select max(id) + sum(id) from read.numbers where id % 2 < 3").collect()
+
+    assert cost.spark is not None and cost.spark.input_records == 250
 
 
 def test_a_workload_goes_on_where_another_one_ended(spark: SparkSession) -> None:
