@@ -9,7 +9,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from cdc_marts.parsing.images import column_names, columns_of, no_columns
+from cdc_marts.parsing.images import column_names, columns_of, no_columns, row_or_null
 from cdc_marts.parsing.messages import COORDINATES, read_json, rejection
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import to_staging
@@ -65,22 +65,26 @@ def parse_envelope(
         _column_types(F.col("message.schema.dataColumn")).alias("column_types"),
         F.col("message.payload.op").alias("source_op"),
         non_empty(F.col("message.payload.sequenceId")).alias("sequence_id"),
-        image_or_null(F.col("message.payload.before.dataColumn")).alias("before_image"),
-        image_or_null(F.col("message.payload.after.dataColumn")).alias("after_image"),
+        *_image(F.col("message.payload.before.dataColumn"), "before"),
+        *_image(F.col("message.payload.after.dataColumn"), "after"),
         F.col("message.payload.timestamp").alias("times"),
         F.col("message.payload.ddl").alias("ddl"),
         meaning_of(F.col("message.payload.op"), source_format).alias("meaning"),
     )
     named = envelope.select("*", *record_kind(F.col("meaning"), F.col("sequence_id")))
     is_update = F.col("op") == "update"
+    has_before = (F.col("needs_before") | is_update) & F.col("sent_columns_before").isNotNull()
+    has_after = F.col("needs_after") & F.col("sent_columns_after").isNotNull()
     imaged = named.select(
         "*",
-        F.when(F.col("needs_before") | is_update, F.col("before_image")).alias("before"),
-        F.when(F.col("needs_after"), F.col("after_image")).alias("after"),
+        F.when(has_before, F.col("sent_before")).alias("before"),
+        F.when(has_after, F.col("sent_after")).alias("after"),
+        F.when(has_before, F.col("sent_columns_before")).alias("columns_before"),
+        F.when(has_after, F.col("sent_columns_after")).alias("columns_after"),
     )
     listed = imaged.select(
         "*",
-        column_names(columns_of(F.coalesce("after", "before"))).alias("carried_columns"),
+        column_names(F.coalesce("columns_after", "columns_before")).alias("carried_columns"),
         column_names(F.col("column_types")).alias("source_columns"),
     )
     keyed = listed.select("*", _key_columns(key_settings).alias("key_columns"))
@@ -101,6 +105,8 @@ def parse_envelope(
         key_columns=F.col("key_columns"),
         before=F.col("before"),
         after=F.col("after"),
+        columns_before=F.col("columns_before"),
+        columns_after=F.col("columns_after"),
         unavailable_columns=F.array_except("source_columns", "carried_columns"),
         column_types=F.col("column_types"),
         event_at=timestamp_of_millis(F.col("times.eventTime")),
@@ -134,9 +140,9 @@ def record_kind(meaning: Column, sequence_id: Column) -> tuple[Column, ...]:
     )
 
 
-def image_or_null(image: Column) -> Column:
-    """An image, null where it is no object or has no column in it."""
-    return F.when(F.size(columns_of(image)) > 0, image)
+def _image(image: Column, side: str) -> tuple[Column, Column]:
+    """An image as sent, and its columns: null where it is no object or has no column in it."""
+    return image.alias(f"sent_{side}"), row_or_null(columns_of(image)).alias(f"sent_columns_{side}")
 
 
 def is_bad_sequence_id(sequence_id: Column) -> Column:
@@ -193,7 +199,7 @@ def _key_columns(key_settings: KeySettings | None) -> Column:
 def _broken() -> Column:
     # Rows end at a place in the log of one table: without either the end would be lost unseen.
     is_placed = F.col("is_row") | F.col("meaning.ends_rows")
-    before_columns = column_names(columns_of(F.col("before")))
+    before_columns = column_names(F.col("columns_before"))
     return rejection(
         (
             F.col("source_op").isNull(),

@@ -77,7 +77,7 @@ def parse(
         .when(F.col("meaning.op") == "update", F.col("old_rows"))
         .alias("changes"),
     )
-    checked = oriented.select(
+    checked = oriented.select("*", F.transform("rows", columns_of).alias("row_columns")).select(
         "*",
         F.coalesce("unreadable", _broken(is_row_message, is_swapped)).alias("rejection"),
     )
@@ -89,12 +89,17 @@ def parse(
     )
     imaged = exploded.select(
         "*",
-        columns_of(F.col("row.rows")).alias("columns"),
-        columns_of(F.col("row.changes")).alias("changed"),
+        F.col("row.columns").alias("columns"),
+        F.when(
+            F.col("meaning.op") == "update",
+            overlay(F.col("row.columns"), columns_of(F.col("row.changes"))),
+        )
+        .when(F.col("meaning.op") == "delete", F.col("row.columns"))
+        .alias("columns_before"),
     )
     op = F.col("meaning.op")
-    before = F.when(op == "update", image_of(overlay(F.col("columns"), F.col("changed")))).when(
-        op == "delete", F.col("row.rows")
+    before = F.when(op == "update", image_of(F.col("columns_before"))).when(
+        op == "delete", F.col("row.image")
     )
     return to_staging(
         imaged,
@@ -113,7 +118,9 @@ def parse(
             F.concat_ws(".", non_empty(F.col("database")), non_empty(F.col("table"))),
         ),
         before=before,
-        after=F.when(op != "delete", F.col("row.rows")),
+        after=F.when(op != "delete", F.col("row.image")),
+        columns_before=F.col("columns_before"),
+        columns_after=F.when(op != "delete", F.col("columns")),
         unavailable_columns=F.array_except(
             column_names(F.col("mysqlType")), column_names(F.col("columns"))
         ),
@@ -145,9 +152,13 @@ def _rows(images: Column) -> Column:
 
 
 def _paired_rows() -> Column:
-    """array<struct<rows, changes>>: `old[i]` belongs to `data[i]`."""
+    """array<struct<image, columns, changes>>: `old[i]` belongs to `data[i]`."""
     no_changes = F.array().cast("array<variant>")
-    return F.arrays_zip("rows", F.coalesce("changes", no_changes).alias("changes"))
+    return F.arrays_zip(
+        F.col("rows").alias("image"),
+        F.col("row_columns").alias("columns"),
+        F.coalesce("changes", no_changes).alias("changes"),
+    )
 
 
 def _is_swapped(swapped_topics: Mapping[str, str | None]) -> Column:
@@ -162,12 +173,9 @@ def _is_swapped(swapped_topics: Mapping[str, str | None]) -> Column:
 
 
 def _broken(is_row_message: Column, is_swapped: Column) -> Column:
-    def lacks_object(row: Column) -> Column:
-        return columns_of(row).isNull()
-
     def lacks_columns(row: Column) -> Column:
         # Of a swapped topic `rows` are those in `old`, `changes` those in `data`.
-        after, before = (column_names(columns_of(row[side])) for side in ("rows", "changes"))
+        after, before = column_names(row["columns"]), column_names(columns_of(row["changes"]))
         return F.size(F.array_except(before, after)) > 0
 
     needs_changes = F.col("meaning.op") == "update"
@@ -192,7 +200,7 @@ def _broken(is_row_message: Column, is_swapped: Column) -> Column:
             "a row change needs at least one row in `data`",
         ),
         (
-            is_row_message & F.exists("rows", lacks_object),
+            is_row_message & F.exists("row_columns", lambda columns: columns.isNull()),
             "missing_image",
             "a row in `data` is not an object of columns",
         ),

@@ -18,7 +18,7 @@ from cdc_marts.formats._streamx import (
     pairing_id,
     record_kind,
 )
-from cdc_marts.parsing.images import image_of
+from cdc_marts.parsing.images import image_of, row_or_null
 from cdc_marts.parsing.messages import COORDINATES, read_json_columns, rejection
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import to_staging
@@ -123,7 +123,7 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
         _op_code().alias("op_code"),
         meaning_of(_op_code(), SOURCE_FORMAT).alias("meaning"),
         _millis(F.col("metadata.time")).alias("time"),
-        F.when(F.size("columns") > 0, image_of(F.col("columns"))).alias("image"),
+        image_of(row_or_null(F.col("columns"))).alias("image"),
     )
     named = coded.select("*", *record_kind(F.col("meaning"), F.col("sequence_id")))
     keyed = named.select(
@@ -147,6 +147,8 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
         key_columns=F.col("key_columns"),
         before=F.when(F.col("needs_before"), F.col("image")),
         after=F.when(F.col("needs_after"), F.col("image")),
+        columns_before=F.when(F.col("needs_before"), row_or_null(F.col("columns"))),
+        columns_after=F.when(F.col("needs_after"), row_or_null(F.col("columns"))),
         event_at=timestamp_of_millis(F.col("time")),
         position=position(F.col("sequence_id")),
         identity=identity(F.col("op_code")),

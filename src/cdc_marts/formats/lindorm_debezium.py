@@ -16,7 +16,7 @@ from cdc_marts.parsing.connect import (
     is_no_row,
     read_payload,
 )
-from cdc_marts.parsing.images import columns_of
+from cdc_marts.parsing.images import columns_of, row_or_null
 from cdc_marts.parsing.messages import rejection
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import to_staging
@@ -84,6 +84,8 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
         ),
         before=before,
         after=after,
+        columns_before=F.when(op.isin("update", "delete"), row_or_null(F.col("columns_before"))),
+        columns_after=F.when(op != "delete", row_or_null(F.col("columns_after"))),
         column_types=column_types(fields),
         column_parameters=column_parameters(fields),
         event_at=timestamp_of_millis(F.col("event_millis")),

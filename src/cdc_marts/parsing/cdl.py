@@ -21,7 +21,7 @@ from cdc_marts.parsing.connect import (
     may_hold_placeholders,
     unavailable_columns,
 )
-from cdc_marts.parsing.images import columns_of
+from cdc_marts.parsing.images import columns_of, row_or_null
 from cdc_marts.parsing.messages import rejection
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import to_staging
@@ -110,6 +110,8 @@ def stage(named: DataFrame, dialect: Dialect, key_settings: KeySettings | None) 
         key_columns=key_columns,
         before=F.when(op.isin("update", "delete"), before),
         after=F.when(op != "delete", after),
+        columns_before=F.when(op.isin("update", "delete"), row_or_null(F.col("carried_before"))),
+        columns_after=F.when(op != "delete", row_or_null(F.col("carried_after"))),
         unavailable_columns=row_unavailable,
         column_types=column_types(F.col("fields")),
         column_parameters=column_parameters(F.col("fields")),

@@ -18,6 +18,11 @@ def image_of(columns: Column) -> Column:
     return F.to_variant_object(columns)
 
 
+def row_or_null(columns: Column) -> Column:
+    """The columns of a row, null where there are none."""
+    return F.when(F.size(columns) > 0, columns)
+
+
 def overlay(columns: Column, changes: Column) -> Column:
     """The row with some columns replaced; a null among the changes is NULL."""
     return F.when(changes.isNull(), columns).otherwise(F.map_concat(columns, changes))
@@ -32,22 +37,26 @@ def no_columns() -> Column:
     return F.array().cast("array<string>")
 
 
-def key_of(image: Column, key_columns: Column) -> Column:
+def key_of(columns: Column, image: Column, key_columns: Column) -> Column:
     """Row key: compact JSON of the key columns in the given order.
 
-    Null where the image is absent or lacks one of them.  Without key columns
-    (a keyless table) the whole image, whose columns VARIANT keeps sorted.
+    `columns` are those of `image`, read once.  Null where the image is absent or
+    lacks one of them.  Without key columns (a keyless table) the whole image,
+    whose columns VARIANT keeps sorted.
     """
-    columns = columns_of(image)
-    members = F.transform(
-        key_columns,
-        lambda name: F.concat(json_text(name), F.lit(":"), F.to_json(columns[name])),
+    name = F.get(key_columns, 0)
+    value = columns[name]
+    of_one = F.when(value.isNotNull(), F.to_json(F.create_map(name, value)))
+    values = F.transform(key_columns, lambda name: columns[name])
+    of_many = F.when(
+        ~F.exists(values, lambda value: value.isNull()),
+        F.to_json(F.map_from_arrays(key_columns, values)),
     )
-    of_key = F.when(
-        ~F.exists(members, lambda member: member.isNull()),
-        F.concat(F.lit("{"), F.array_join(members, ","), F.lit("}")),
+    return (
+        F.when(F.size(key_columns) == 0, F.to_json(image))
+        .when(F.size(key_columns) == 1, of_one)
+        .otherwise(of_many)
     )
-    return F.when(F.size(key_columns) == 0, F.to_json(image)).otherwise(of_key)
 
 
 def json_text(text: Column) -> Column:

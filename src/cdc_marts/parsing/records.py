@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from cdc_marts.parsing.images import json_text, key_of, no_columns
+from cdc_marts.parsing.images import columns_of, json_text, key_of, no_columns
 from cdc_marts.parsing.messages import COORDINATES, rejection
 
 #: What a parser may know of a record, with its type.  What it leaves out is null.
@@ -93,11 +93,20 @@ _ROW_RECORDS = ("change", "update_before")
 _SEPARATOR = "\x1f"
 
 
-def to_staging(messages: DataFrame, source_format: str, **record: Column) -> DataFrame:
+def to_staging(
+    messages: DataFrame,
+    source_format: str,
+    *,
+    columns_before: Column | None = None,
+    columns_after: Column | None = None,
+    **record: Column,
+) -> DataFrame:
     """Parsed messages -> staging rows (`STAGING_COLUMNS`), one per row of `messages`.
 
     `messages` has the landing coordinates and `value`; `record` names what the
-    format tells (`RECORD`).  Added here, alike for all formats:
+    format tells (`RECORD`).  `columns_before`, `columns_after`: the columns of
+    the images, null with them, where the parser has read them anyway.  Added here, alike for
+    all formats:
 
     - a rejected message keeps its bytes and loses everything else;
     - `row_key` and `previous_row_key` from the images and the key columns, or
@@ -112,15 +121,28 @@ def to_staging(messages: DataFrame, source_format: str, **record: Column) -> Dat
     unknown = record.keys() - RECORD.keys()
     if unknown:
         raise TypeError(f"not a member of a record: {sorted(unknown)}")
+    columns = {"columns_before": columns_before, "columns_after": columns_after}
     named = messages.select(
         *COORDINATES,
         "value",
         *(_member(name, type_, record.get(name)) for name, type_ in RECORD.items()),
+        *(read.alias(name) for name, read in columns.items() if read is not None),
+    ).select(
+        "*",
+        *(
+            columns_of(F.col(name.removeprefix("columns_"))).alias(name)
+            for name, read in columns.items()
+            if read is None
+        ),
     )
     keyed = named.select(
         "*",
-        _row_key(F.coalesce("after", "before")).alias("row_key"),
-        F.when(F.col("op") == "update", _row_key(F.col("before"))).alias("row_key_before"),
+        _row_key(
+            F.coalesce("columns_after", "columns_before"), F.coalesce("after", "before")
+        ).alias("row_key"),
+        F.when(F.col("op") == "update", _row_key(F.col("columns_before"), F.col("before"))).alias(
+            "row_key_before"
+        ),
         F.nullif(F.concat_ws(".", "database_name", "schema_name", "table_name"), F.lit("")).alias(
             "table_id"
         ),
@@ -145,7 +167,7 @@ def to_staging(messages: DataFrame, source_format: str, **record: Column) -> Dat
     is_known_statement = (F.col("record_type") == "ddl") & F.col("identity").isNotNull()
     is_tombstone = F.col("rejection.code").eqNullSafe("tombstone")
     is_rejected = F.col("rejection").isNotNull() & ~is_tombstone
-    columns = {
+    staging = {
         "record_type": F.when(is_tombstone, "tombstone")
         .when(is_rejected, "rejected")
         .otherwise(F.col("record_type")),
@@ -176,7 +198,7 @@ def to_staging(messages: DataFrame, source_format: str, **record: Column) -> Dat
     }
     return checked.select(
         *(
-            columns.get(name, _if_read(F.col(name))).cast(type_).alias(name)
+            staging.get(name, _if_read(F.col(name))).cast(type_).alias(name)
             for name, type_ in STAGING_COLUMNS.items()
         )
     )
@@ -196,11 +218,11 @@ def _if_read(column: Column) -> Column:
     return F.when(F.col("rejection").isNull(), column)
 
 
-def _row_key(image: Column) -> Column:
+def _row_key(columns: Column, image: Column) -> Column:
     name, row_id = json_text(F.get("key_columns", 0)), json_text(F.col("row_id"))
     of_row_id = F.concat(F.lit("{"), name, F.lit(":"), row_id, F.lit("}"))
     return F.when(F.col("row_id").isNotNull(), of_row_id).otherwise(
-        key_of(image, F.col("key_columns"))
+        key_of(columns, image, F.col("key_columns"))
     )
 
 
