@@ -6,6 +6,6 @@
   {%- do return(
       execute
       and flags.WHICH in ('run', 'build')
-      and not ref('int_records').is_cte
+      and model.resource_type == 'model'
   ) -%}
 {%- endmacro %}

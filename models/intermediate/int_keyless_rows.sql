@@ -14,6 +14,16 @@
 {%- set table_key = ['source_format', 'table_id'] %}
 {%- set new_ends = new_rows(ref('int_table_ends')) %}
 
+{#- Most projects have no such table: their effects are not looked through. -#}
+{%- set has_keyless_rows = finds_rows(
+    'select * from ' ~ new_effects ~ ' where is_keyless'
+) %}
+{%- if not has_keyless_rows %}
+{%- set new_effects -%}
+(select * from {{ ref('int_row_effects') }} where false)
+{%- endset %}
+{%- endif %}
+
 with
 
 table_ends as (select * from {{ ref('int_table_ends') }}),

@@ -12,6 +12,21 @@
 {%- set new_effects = new_rows(ref('int_row_effects')) %}
 {%- set schema_key = ['source_format', 'table_id', 'schema_id'] %}
 
+{#- A shape is described alike in all of its messages: one of them is read. -#}
+{%- set first_messages -%}
+select
+    topic,
+    sequence.`partition` as `partition`,
+    min(sequence.offset) as offset
+from {{ new_effects }} as new_effects
+{% if is_incremental() -%}
+left anti join {{ this }} as held_schemas
+    on {{ matches('new_effects', 'held_schemas', schema_key) }}
+{% endif -%}
+where effect in ('upsert', 'removal') and schema_id is not null
+group by source_format, table_id, schema_id, topic, sequence.`partition`
+{%- endset %}
+
 with
 
 new_effects as (
@@ -70,7 +85,10 @@ descriptions as (
         any_value(column_types) as column_types,
         any_value(column_parameters) as column_parameters
     from {{ new_rows(ref('int_records'), read_by=ref('int_row_effects')) }}
-    where record_type = 'change' and schema_id is not null
+    where
+        record_type = 'change'
+        and schema_id is not null
+        and {{ is_message_of(first_messages) }}
     group by source_format, table_id, schema_id
 
     {%- if is_incremental() %}
