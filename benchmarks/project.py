@@ -116,7 +116,7 @@ def _drop(session: SparkSession, namespaces: tuple[str, ...]) -> None:
     for namespace in namespaces:
         if not session.catalog.databaseExists(namespace):
             continue
-        for view in session.sql(f"show views in {namespace}").collect():
+        for view in session.sql(f"show views in {namespace}").where("not isTemporary").collect():
             session.sql(f"drop view {namespace}.{view['viewName']}")
     for table in tables_of(session, namespaces):
         session.sql(f"drop table {table} purge")

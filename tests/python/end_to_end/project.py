@@ -72,8 +72,10 @@ class Project:
         for schema in _SCHEMAS:
             if not self.spark.catalog.databaseExists(schema):
                 continue
-            for view in self.rows(f"show views in {schema}"):
-                self.spark.sql(f"drop view {schema}.{view['viewName']}")
+            for view in (
+                self.spark.sql(f"show views in {schema}").where("not isTemporary").collect()
+            ):
+                self.spark.sql(f"drop view {schema}.{view.viewName}")
             for table in self.rows(f"show tables in {schema}"):
                 self.spark.sql(f"drop table {schema}.{table['tableName']} purge")
 

@@ -1,0 +1,92 @@
+"""What the models cost, by the plans that Spark ran: a change that adds a shuffle is seen here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.python.end_to_end.project import Landed, Project
+from tests.python.samples.files import samples
+
+#: Table -> shuffles while it is built from Canal JSON: no ids of deliveries, no halves.
+SHUFFLES = {
+    "staging.stg_canal_json": 0,
+    "intermediate.int_row_effects": 0,
+    "intermediate.int_row_state": 2,
+    "intermediate.int_table_schemas": 2,
+}
+#: View -> shuffles of a query of all its rows.
+VIEW_SHUFFLES = {"marts.change_events": 0, "marts.latest_state": 2, "marts.row_history": 3}
+
+_TARGET = re.compile(r"Atomic(?:Create|Replace)TableAsSelect\nArguments: \S+ (\w+\.\w+),")
+_WRITE = re.compile(r"^== Physical Plan ==\n(?:OverwriteByExpression|AppendData) ")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A physical plan as Spark ended it."""
+
+    text: str
+
+    @property
+    def shuffles(self) -> int:
+        """Exchanges between partitions; one that is used again counts once."""
+        final = self.text.split("== Initial Plan ==")[0]
+        return len(
+            re.findall(r"(?<!Broadcast)(?<!Reused)\bExchange\b(?= \(\d+\)| hashpart)", final)
+        )
+
+    @property
+    def runs_python(self) -> bool:
+        return re.search(r"EvalPython|InPandas|InArrow|PythonUDF", self.text) is not None
+
+
+@pytest.fixture(scope="module")
+def built(project: Project) -> dict[str, Plan]:
+    """Table -> the plan that filled it, in the first run over Canal JSON."""
+    rows = [Landed(m.topic, m.offset, m.value, m.key, m.partition) for m in samples("canal_json")]
+    for half in (rows[::2], rows[1::2]):
+        project.land("canal_json", half)
+    seen = len(_executed(project.spark))
+    project.dbt("run", "--threads", "1")
+    return dict(_writes(_executed(project.spark)[seen:]))
+
+
+def test_no_model_runs_python_on_rows(built: dict[str, Plan]) -> None:
+    assert built.keys() >= SHUFFLES.keys()
+    assert [table for table, plan in built.items() if plan.runs_python] == []
+
+
+def test_tables_are_filled_with_so_many_shuffles(built: dict[str, Plan]) -> None:
+    assert {table: built[table].shuffles for table in SHUFFLES} == SHUFFLES
+
+
+def test_views_are_read_with_so_many_shuffles(project: Project, built: dict[str, Plan]) -> None:
+    plans = {}
+    for view in VIEW_SHUFFLES:
+        frame = project.spark.table(view)
+        frame.collect()
+        plans[view] = Plan(frame._jdf.queryExecution().executedPlan().toString())
+    assert {view: plan.shuffles for view, plan in plans.items()} == VIEW_SHUFFLES
+
+
+def _executed(spark: SparkSession) -> list[str]:
+    """The plans of all queries that ran in this process, in their order."""
+    executions = spark._jsparkSession.sharedState().statusStore().executionsList()
+    return [executions.apply(i).physicalPlanDescription() for i in range(executions.size())]
+
+
+def _writes(plans: Sequence[str]) -> Iterator[tuple[str, Plan]]:
+    """A table's creation, and after it the query that fills it."""
+    table = None
+    for text in plans:
+        target = _TARGET.search(text)
+        if target:
+            table = target[1]
+        elif table is not None and _WRITE.search(text):
+            yield table, Plan(text)
+            table = None
