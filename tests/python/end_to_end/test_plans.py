@@ -28,7 +28,7 @@ _WRITE = re.compile(r"^== Physical Plan ==\n(?:OverwriteByExpression|AppendData)
 
 @dataclass(frozen=True)
 class Plan:
-    """A physical plan as Spark ended it."""
+    """A physical plan, as Spark made it before it ran."""
 
     text: str
 
