@@ -51,9 +51,10 @@ def built(project: Project) -> dict[str, Plan]:
     rows = [Landed(m.topic, m.offset, m.value, m.key, m.partition) for m in samples("canal_json")]
     for half in (rows[::2], rows[1::2]):
         project.land("canal_json", half)
-    seen = len(_executed(project.spark))
+    before = _executed(project.spark)
     project.dbt("run", "--threads", "1")
-    return dict(_writes(_executed(project.spark)[seen:]))
+    executed = _executed(project.spark)
+    return dict(_writes([executed[number] for number in sorted(executed.keys() - before.keys())]))
 
 
 def test_no_model_runs_python_on_rows(built: dict[str, Plan]) -> None:
@@ -74,10 +75,11 @@ def test_views_are_read_with_so_many_shuffles(project: Project, built: dict[str,
     assert {view: plan.shuffles for view, plan in plans.items()} == VIEW_SHUFFLES
 
 
-def _executed(spark: SparkSession) -> list[str]:
-    """The plans of all queries that ran in this process, in their order."""
-    executions = spark._jsparkSession.sharedState().statusStore().executionsList()
-    return [executions.apply(i).physicalPlanDescription() for i in range(executions.size())]
+def _executed(spark: SparkSession) -> dict[int, str]:
+    """Number of a query -> its plan, of those that Spark still remembers, the last thousand."""
+    store = spark._jsparkSession.sharedState().statusStore().executionsList()
+    executions = map(store.apply, range(store.size()))
+    return {one.executionId(): one.physicalPlanDescription() for one in executions}
 
 
 def _writes(plans: Sequence[str]) -> Iterator[tuple[str, Plan]]:
