@@ -13,6 +13,8 @@ import psutil
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
+from dbt.adapters.spark_session.catalog import tables_of
+
 _SAMPLING_SECONDS = 0.1
 
 
@@ -116,16 +118,6 @@ def table_bytes(session: SparkSession, table: str) -> int:
         f"select sum(cast(summary['added-files-size'] as bigint)) from {table}.snapshots"
     )
     return added.first()[0] or 0
-
-
-def tables_of(session: SparkSession, namespaces: tuple[str, ...]) -> list[str]:
-    """Names of the tables, not the views, of some namespaces."""
-    return [
-        f"{namespace}.{row['tableName']}"
-        for namespace in namespaces
-        if session.catalog.databaseExists(namespace)
-        for row in session.sql(f"show tables in {namespace}").collect()
-    ]
 
 
 @contextmanager

@@ -17,10 +17,11 @@ from dbt.cli.main import dbtRunner
 from pyspark.sql import SparkSession
 
 from benchmarks.floors import job
-from benchmarks.measure import Cost, measured, table_bytes, tables_of, written_bytes
+from benchmarks.measure import Cost, measured, table_bytes, written_bytes
 from benchmarks.workload import DATABASE, Workload
 from cdc_marts import project
 from cdc_marts.landing.tables import create_landing_tables
+from dbt.adapters.spark_session.catalog import tables_of
 
 TARGET = "local"
 LANDING = ("landing",)

@@ -40,6 +40,14 @@ INTERRUPTED = 130
 
 SourceFormat = Enum("SourceFormat", {name: name for name in SOURCE_FORMATS})
 
+Target = Annotated[
+    str,
+    typer.Option(
+        metavar="TARGET",
+        help="A target of profiles.yml: local, demo or cluster.",
+    ),
+]
+
 #: So many are shown one by one; the others are counted.
 _MOST_REPORTS = 100
 _MOST_PARTITIONS = 20
@@ -175,13 +183,7 @@ def requeue(
             help="Only this one of the formats.",
         ),
     ] = None,
-    target: Annotated[
-        str,
-        typer.Option(
-            metavar="TARGET",
-            help="A target of profiles.yml: local, demo or cluster.",
-        ),
-    ] = "local",
+    target: Target = "local",
 ) -> None:
     """Read quarantined messages again, after a parser was fixed.
 
@@ -217,13 +219,7 @@ def maintain(
             help="How long snapshots stay, to query tables as they were.",
         ),
     ] = 5,
-    target: Annotated[
-        str,
-        typer.Option(
-            metavar="TARGET",
-            help="A target of profiles.yml: local, demo or cluster.",
-        ),
-    ] = "local",
+    target: Target = "local",
 ) -> None:
     """Compact the tables, expire old snapshots, and remove files that belong to none.
 

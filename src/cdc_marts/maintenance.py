@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dbt.adapters.spark_session.catalog import iceberg_table
+from dbt.adapters.spark_session.catalog import iceberg_table, tables_of
 from dbt.adapters.spark_session.increments import WATERMARK
 
 if TYPE_CHECKING:
@@ -75,13 +75,7 @@ def maintain(session: SparkSession, tables: Sequence[str], keep: dt.timedelta) -
 
 def project_tables(session: SparkSession) -> list[str]:
     """Names of the project's tables, without views."""
-    return [
-        f"{schema}.{row['tableName']}"
-        for schema in SCHEMAS
-        if session.catalog.databaseExists(schema)
-        for row in session.sql(f"show tables in {schema}").collect()
-        if not row["isTemporary"]
-    ]
+    return tables_of(session, SCHEMAS)
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -17,6 +18,17 @@ def iceberg_table(session: SparkSession, name: str) -> Any:
     return session._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(
         session._jsparkSession, name
     )
+
+
+def tables_of(session: SparkSession, schemas: Iterable[str]) -> list[str]:
+    """Names of the tables, not the views, of those schemas that are there."""
+    return [
+        f"{schema}.{row['tableName']}"
+        for schema in schemas
+        if session.catalog.databaseExists(schema)
+        for row in session.sql(f"show tables in {schema}").collect()
+        if not row["isTemporary"]
+    ]
 
 
 def has_rows(session: SparkSession, name: str) -> bool:
