@@ -153,15 +153,18 @@ and table_id = {{ adapter.string_literal(table.table_id) }}
 {%- endmacro %}
 
 
-{#- Renames and casts must be of columns that the table has, or had. -#}
+{#-
+  Warns of renames and casts that are not of columns that the table has, or had,
+  or that give a name twice.  No error: a message may bring new columns.
+-#}
 {% macro check_columns(table, listed) -%}
   {%- if listed -%}
     {%- for option in ['renames', 'casts'] -%}
       {%- for column in table[option] if column not in listed -%}
-        {%- do wrong_declaration(
-            table.name,
-            '`' ~ option ~ '` names a column `' ~ column ~ '`, but '
-            ~ table.table_id ~ ' has ' ~ listed | join(', ')
+        {%- do exceptions.warn(
+            'Typed mart `' ~ table.name ~ '`: `' ~ option ~ '` names a column `'
+            ~ column ~ '`, but ' ~ table.table_id ~ ' has '
+            ~ listed | join(', ') ~ '.'
         ) -%}
       {%- endfor -%}
     {%- endfor -%}
@@ -172,10 +175,10 @@ and table_id = {{ adapter.string_literal(table.table_id) }}
     {%- set reserved = kept + typed_mart_columns().keys() | list -%}
     {%- for column, name in table.renames.items() -%}
       {%- if name | lower in reserved -%}
-        {%- do wrong_declaration(
-            table.name,
-            '`' ~ column ~ '` is renamed to `' ~ name ~ '`, which is another'
-            ~ ' column\'s name'
+        {%- do exceptions.warn(
+            'Typed mart `' ~ table.name ~ '`: `' ~ column ~ '` of '
+            ~ table.table_id ~ ' is renamed to `' ~ name
+            ~ '`, which is another column\'s name; one of them gets a number.'
         ) -%}
       {%- endif -%}
       {%- do reserved.append(name | lower) -%}

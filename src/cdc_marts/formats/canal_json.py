@@ -11,6 +11,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from cdc_marts.parsing.images import (
+    are_objects,
     column_names,
     columns_of,
     image_of,
@@ -77,7 +78,7 @@ def parse(
         .when(F.col("meaning.op") == "update", F.col("old_rows"))
         .alias("changes"),
     )
-    checked = oriented.select("*", F.transform("rows", columns_of).alias("row_columns")).select(
+    checked = oriented.select(
         "*",
         F.coalesce("unreadable", _broken(is_row_message, is_swapped)).alias("rejection"),
     )
@@ -87,14 +88,14 @@ def parse(
             F.when(is_row_message & F.col("rejection").isNull(), _paired_rows())
         ).alias("index", "row"),
     )
-    imaged = exploded.select(
+    read = exploded.select("*", columns_of(F.col("row.image")).alias("columns"))
+    imaged = read.select(
         "*",
-        F.col("row.columns").alias("columns"),
         F.when(
             F.col("meaning.op") == "update",
-            overlay(F.col("row.columns"), columns_of(F.col("row.changes"))),
+            overlay(F.col("columns"), columns_of(F.col("row.changes"))),
         )
-        .when(F.col("meaning.op") == "delete", F.col("row.columns"))
+        .when(F.col("meaning.op") == "delete", F.col("columns"))
         .alias("columns_before"),
     )
     op = F.col("meaning.op")
@@ -152,11 +153,10 @@ def _rows(images: Column) -> Column:
 
 
 def _paired_rows() -> Column:
-    """array<struct<image, columns, changes>>: `old[i]` belongs to `data[i]`."""
+    """array<struct<image, changes>>: `old[i]` belongs to `data[i]`."""
     no_changes = F.array().cast("array<variant>")
     return F.arrays_zip(
         F.col("rows").alias("image"),
-        F.col("row_columns").alias("columns"),
         F.coalesce("changes", no_changes).alias("changes"),
     )
 
@@ -175,7 +175,7 @@ def _is_swapped(swapped_topics: Mapping[str, str | None]) -> Column:
 def _broken(is_row_message: Column, is_swapped: Column) -> Column:
     def lacks_columns(row: Column) -> Column:
         # Of a swapped topic `rows` are those in `old`, `changes` those in `data`.
-        after, before = column_names(row["columns"]), column_names(columns_of(row["changes"]))
+        after, before = (column_names(columns_of(row[side])) for side in ("image", "changes"))
         return F.size(F.array_except(before, after)) > 0
 
     needs_changes = F.col("meaning.op") == "update"
@@ -200,7 +200,7 @@ def _broken(is_row_message: Column, is_swapped: Column) -> Column:
             "a row change needs at least one row in `data`",
         ),
         (
-            is_row_message & F.exists("row_columns", lambda columns: columns.isNull()),
+            is_row_message & ~are_objects(F.col("rows")),
             "missing_image",
             "a row in `data` is not an object of columns",
         ),

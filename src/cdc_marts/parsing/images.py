@@ -13,6 +13,13 @@ def columns_of(image: Column) -> Column:
     return image.try_cast(COLUMNS)
 
 
+def are_objects(images: Column) -> Column:
+    """True where each element of an array<variant> is an object."""
+    # What is no object becomes a null.  A lambda would say it plainer, but Spark compiles none,
+    # and would copy the rows around it.
+    return ~F.contains(images.try_cast("array<struct<>>").cast("string"), F.lit("null"))
+
+
 def image_of(columns: Column) -> Column:
     """map<column name, variant or string> -> VARIANT object."""
     return F.to_variant_object(columns)
@@ -47,16 +54,26 @@ def key_of(columns: Column, image: Column, key_columns: Column) -> Column:
     name = F.get(key_columns, 0)
     value = columns[name]
     of_one = F.when(value.isNotNull(), F.to_json(F.create_map(name, value)))
-    values = F.transform(key_columns, lambda name: columns[name])
     of_many = F.when(
-        ~F.exists(values, lambda value: value.isNull()),
-        F.to_json(F.map_from_arrays(key_columns, values)),
+        F.size(F.array_except(key_columns, F.map_keys(columns))) == 0,
+        F.to_json(_key_first(columns, key_columns)),
     )
     return (
         F.when(F.size(key_columns) == 0, F.to_json(image))
         .when(F.size(key_columns) == 1, of_one)
         .otherwise(of_many)
     )
+
+
+def _key_first(columns: Column, key_columns: Column) -> Column:
+    """The key columns alone, in their order."""
+    # Of equal names `map_concat` keeps the place of the first and the value of the last.
+    no_values = F.map_from_arrays(
+        key_columns, F.array_repeat(F.lit(None).cast("variant"), F.size(key_columns))
+    )
+    ordered = F.map_concat(no_values, columns)
+    first = (F.slice(part(ordered), 1, F.size(key_columns)) for part in (F.map_keys, F.map_values))
+    return F.map_from_arrays(*first)
 
 
 def json_text(text: Column) -> Column:

@@ -440,9 +440,6 @@ WRONG: Mapping[str, tuple[dict[str, Any], str]] = {
     "partition_by is a text": ({"partition_by": "id"}, "`partition_by` is no list"),
     "cast to no type": ({"casts": {"amount": "money"}}, "the cast of `amount` to `money`"),
     "too many digits": ({"casts": {"amount": "decimal(39,2)"}}, "to `decimal(39,2)`"),
-    "cast of no column": ({"casts": {"amonut": "int"}}, "a column `amonut`"),
-    "rename of no column": ({"renames": {"amonut": "x"}}, "a column `amonut`"),
-    "renamed to another column": ({"renames": {"amount": "ID"}}, "another column's name"),
 }
 
 
@@ -453,3 +450,20 @@ def test_a_wrong_declaration_is_said(table: SourceTable, case: str) -> None:
     with pytest.raises(AssertionError, match=table.table_id) as failure:
         run(table, **options)
     assert problem in str(failure.value)
+
+
+#: A message may bring columns or lack some, and stops no run.
+DOUBTFUL: Mapping[str, tuple[dict[str, Any], str]] = {
+    "cast of no column": ({"casts": {"amonut": "int"}}, "a column `amonut`"),
+    "rename of no column": ({"renames": {"amonut": "x"}}, "a column `amonut`"),
+    "renamed to another column": ({"renames": {"amount": "ID"}}, "another column's name"),
+}
+
+
+@pytest.mark.parametrize("case", DOUBTFUL)
+def test_a_declaration_that_does_not_fit_the_columns_is_said(table: SourceTable, case: str) -> None:
+    options, doubt = DOUBTFUL[case]
+    table.holds({"id": 1, "amount": 10}, 1)
+    [warning] = [text for text in run(table, **options) if doubt in text]
+    assert table.table_id in warning
+    assert contents(table) == [(1, 10)]
