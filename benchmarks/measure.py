@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import psutil
 from py4j.protocol import Py4JJavaError
@@ -67,7 +67,6 @@ class _Totals(NamedTuple):
 
     stages: int
     tasks: int
-    task_millis: int
     shuffle_bytes: int
 
     @classmethod
@@ -80,31 +79,29 @@ class _Totals(NamedTuple):
         return cls(
             context.dagScheduler().nextStageId(),
             sum(summary.totalTasks() for summary in summaries),
-            sum(summary.totalDuration() for summary in summaries),
             sum(summary.totalShuffleWrite() for summary in summaries),
         )
 
 
 def _work_since(session: SparkSession, before: _Totals) -> SparkWork:
     now = _Totals.of(session)
+    stages = list(_stages(session, range(before.stages, now.stages)))
     return SparkWork(
         stages=now.stages - before.stages,
         tasks=now.tasks - before.tasks,
-        task_seconds=(now.task_millis - before.task_millis) / 1000,
-        input_records=_records_read(session, range(before.stages, now.stages)),
+        task_seconds=sum(stage.executorRunTime() for stage in stages) / 1000,
+        input_records=sum(stage.inputRecords() for stage in stages),
         shuffle_bytes=now.shuffle_bytes - before.shuffle_bytes,
     )
 
 
-def _records_read(session: SparkSession, stages: range) -> int:
-    """By the stages of these numbers."""
+def _stages(session: SparkSession, numbers: range) -> Iterator[Any]:
+    """Those of these numbers that Spark ran."""
     store = session.sparkContext._jsc.sc().statusStore()
-    records = 0
-    for stage in stages:
+    for number in numbers:
         # A stage that was skipped is not known there.
         with suppress(Py4JJavaError):
-            records += store.lastStageAttempt(stage).inputRecords()
-    return records
+            yield store.lastStageAttempt(number)
 
 
 def written_bytes(session: SparkSession, namespaces: tuple[str, ...]) -> int:

@@ -137,9 +137,10 @@ contributions as (
         on {{ matches('held_rows', 'recounted_tables', table_key) }}
     left join touched_rows
         on {{ matches('held_rows', 'touched_rows') }}
+    -- of a recounted table only the rows that no event counts any more
     where
-        recounted_tables.table_id is not null
-        or touched_rows.row_key is not null
+        (recounted_tables.table_id is not null)
+        <> (touched_rows.row_key is not null)
     {%- endif %}
 
 ),

@@ -16,6 +16,7 @@
 ) %}
 {%- set has_contested_keys = finds_rows(contested_keys) %}
 
+{%- set newest_effects_query -%}
 with
 
 new_effects as (
@@ -52,7 +53,7 @@ effects as (
             {{ matches('contested_effects', 'void_removals') }}
             and contested_effects.event_id = void_removals.event_id
 
-),
+)
 {%- else -%}
 effects as (
 
@@ -61,32 +62,40 @@ effects as (
         false as is_contested
     from new_effects
 
-),
+)
 {%- endif %}
+
+select
+    source_format,
+    table_id,
+    row_key,
+    is_contested,
+    max(struct(
+        sequence,
+        effect = 'upsert' as is_live,
+        event_id,
+        topic,
+        op,
+        event_at,
+        schema_id,
+        is_partial,
+        database_name,
+        schema_name,
+        table_name
+    )) as newest,
+    min(event_at) as first_event_at
+from effects
+group by source_format, table_id, row_key, is_contested
+{%- endset %}
+
+{#- Kept: known to be few, they spare the images a shuffle. -#}
+{%- set newest_effects = kept_rows('newest_effects', newest_effects_query) %}
+
+with
 
 newest_effects as (
 
-    select
-        source_format,
-        table_id,
-        row_key,
-        is_contested,
-        max(struct(
-            sequence,
-            effect = 'upsert' as is_live,
-            event_id,
-            topic,
-            op,
-            event_at,
-            schema_id,
-            is_partial,
-            database_name,
-            schema_name,
-            table_name
-        )) as newest,
-        min(event_at) as first_event_at
-    from effects
-    group by source_format, table_id, row_key, is_contested
+    select * from {{ newest_effects }}
 
 ),
 
@@ -107,46 +116,50 @@ images as (
 
 ),
 
-newest_images as (
+newest_rows as (
 
-    select images.*
-    from images
-    left semi join newest_effects
+    select
+        newest_effects.*,
+        images.after as `row`
+    from newest_effects
+    inner join images
         on
-            images.event_id = newest_effects.newest.event_id
-            and images.topic = newest_effects.newest.topic
-            and images.sequence = newest_effects.newest.sequence
-            and newest_effects.newest.is_live
+            newest_effects.newest.event_id = images.event_id
+            and newest_effects.newest.topic = images.topic
+            and newest_effects.newest.sequence = images.sequence
+    where newest_effects.newest.is_live
+
+    union all
+
+    select
+        *,
+        cast(null as variant) as `row`
+    from newest_effects
+    where not newest.is_live
 
 ),
 
 folded_state as (
 
     select
-        newest_effects.source_format,
-        newest_effects.table_id,
-        newest_effects.newest.database_name,
-        newest_effects.newest.schema_name,
-        newest_effects.newest.table_name,
-        newest_effects.row_key,
-        newest_effects.newest.topic,
-        newest_effects.newest.op as last_op,
-        newest_effects.newest.event_id as last_event_id,
-        newest_effects.newest.sequence as last_sequence,
-        newest_effects.newest.schema_id,
-        newest_images.after as `row`,
-        newest_effects.newest.is_live,
-        newest_effects.newest.is_partial,
-        newest_effects.is_contested,
-        newest_effects.newest.event_at as last_event_at,
-        newest_effects.first_event_at
-    from newest_effects
-    left join newest_images
-        on
-            newest_effects.newest.event_id = newest_images.event_id
-            and newest_effects.newest.topic = newest_images.topic
-            and newest_effects.newest.sequence = newest_images.sequence
-            and newest_effects.newest.is_live
+        source_format,
+        table_id,
+        newest.database_name,
+        newest.schema_name,
+        newest.table_name,
+        row_key,
+        newest.topic,
+        newest.op as last_op,
+        newest.event_id as last_event_id,
+        newest.sequence as last_sequence,
+        newest.schema_id,
+        `row`,
+        newest.is_live,
+        newest.is_partial,
+        is_contested,
+        newest.event_at as last_event_at,
+        first_event_at
+    from newest_rows
 
 )
 

@@ -6,31 +6,23 @@ What a message can't tell is named here, with its cause; all else is equal.
 from __future__ import annotations
 
 import json
-import shutil
 from collections import Counter
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
 import pytest
-import yaml
 
-from cdc_marts.scaffold import (
-    DESCRIPTIONS,
-    PROJECT_FILE,
-    TYPED_MARTS,
-    Scaffolding,
-    scaffold,
-    seen_tables,
-)
+from cdc_marts.scaffold import TYPED_MARTS, Scaffolding, scaffold, seen_tables
 from tests.python.end_to_end import captures
+from tests.python.end_to_end.copied_project import copy_without_tables, own_folders
 from tests.python.end_to_end.database_values import (
     canal_value,
     debezium_value,
     mariadb_value,
     postgres_value,
 )
-from tests.python.end_to_end.project import ROOT, Project
+from tests.python.end_to_end.project import Project
 from tests.python.end_to_end.typed_values import collected, is_beyond_spark, typed
 
 CANAL, DEBEZIUM = "canal_json", "cdl_debezium_json"
@@ -129,27 +121,13 @@ NUMBERS_IN_TEXT = {("wide", "n")}
 @pytest.fixture(scope="module")
 def typed_marts(built: Project, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Scaffolding]:
     """Format -> the marts of its tables, as `cdc-marts scaffold` declares them, and built."""
-    copy = tmp_path_factory.mktemp("scaffolded")
-    for folder in ("macros", "models", "python_models", "seeds", "tests/generic"):
-        shutil.copytree(ROOT / folder, copy / folder)
-    settings = yaml.safe_load((ROOT / PROJECT_FILE).read_text("utf-8"))
-    settings["vars"]["tables"] = {}
-    (copy / PROJECT_FILE).write_text(yaml.safe_dump(settings), "utf-8")
-    for model in (copy / TYPED_MARTS).glob("*.sql"):
-        model.unlink()
-    descriptions = copy / DESCRIPTIONS
-    descriptions.write_text(
-        descriptions.read_text("utf-8").split("models:")[0] + "models:\n", "utf-8"
-    )
+    copy = copy_without_tables(tmp_path_factory.mktemp("scaffolded"))
     seen = seen_tables(built.spark, "local")
     written = {
         source_format: scaffold(copy, [t for t in seen if t.source_format == source_format])
         for source_format in (CANAL, DEBEZIUM)
     }
-    Project(built.spark, copy).dbt(
-        *("run", "--select", str(TYPED_MARTS), "--profiles-dir", str(ROOT / "profiles")),
-        *("--target-path", str(copy / "target"), "--log-path", str(copy)),
-    )
+    Project(built.spark, copy).dbt(*("run", "--select", str(TYPED_MARTS), *own_folders(copy)))
     return written
 
 

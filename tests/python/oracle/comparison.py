@@ -20,7 +20,7 @@ from tests.python.oracle.carriers import Delivered
 from tests.python.oracle.database import SourceTable, Stored, row_id
 from tests.python.oracle.histories import History
 from tests.python.oracle.traits import BY_ADDRESS
-from tests.python.oracle.values import parsed_row, reader
+from tests.python.oracle.values import of_spark, parsed_row, reader
 
 MartRow = dict[str, Any]
 #: (format, table_id) -> rows of a mart.
@@ -70,6 +70,23 @@ def state_differences(history: History, latest_state: ByTable) -> list[Differenc
         rows = _Rows(history, table, table_id)
         compare = rows.as_multiset if table.is_keyless else rows.by_identity
         differences += compare(history.stored[name], found)
+    return differences
+
+
+def typed_differences(
+    history: History, marts: Mapping[tuple[str, str], list[MartRow]]
+) -> list[Difference]:
+    """`select * from t` of each table against the typed mart that it has.
+
+    A mart's row: `row_key`, `row`, a dict of Spark's values, and `errors`, column -> the text of
+    a value that Spark can't hold in its type.
+    """
+    differences = []
+    for name, table in history.tables.items():
+        table_id = history.table_id(table)
+        rows = _TypedRows(history, table, table_id)
+        compare = rows.as_multiset if table.is_keyless else rows.by_identity
+        differences += compare(history.stored[name], marts[history.source_format, table_id])
     return differences
 
 
@@ -185,7 +202,7 @@ class _Rows:
         expected = Counter(self._comparable(self._table.told_row(row)) for row in stored)
         states: Counter[Any] = Counter()
         for state in found:
-            row = self._read(parsed_row(state["row"]), self._types)
+            row = self._values(state, self._types)
             states[self._comparable(row)] += state["row_count"]
         if expected == states:
             return []
@@ -215,7 +232,7 @@ class _Rows:
     def _in_columns(
         self, state: MartRow, expected: Mapping[str, Any], types: Mapping[str, str]
     ) -> list[Difference]:
-        found = self._read(parsed_row(state["row"]), types)
+        found = self._values(state, types)
         differences = []
         if state["row_count"] != 1:
             differences.append(
@@ -242,6 +259,9 @@ class _Rows:
             return (key["rowid"],)
         return tuple(self._read(key, self._types).values())
 
+    def _values(self, state: MartRow, types: Mapping[str, str]) -> dict[str, Any]:
+        return self._read(parsed_row(state["row"]), types)
+
     def _read(self, row: Mapping[str, Any], types: Mapping[str, str]) -> dict[str, Any]:
         """The values of a row as the database has them; a column that it lacks stays as it is."""
         return {
@@ -256,6 +276,21 @@ class _Rows:
 
     def _difference(self, key: Any, what: str, expected: Any, found: Any) -> Difference:
         return Difference(self._history, self._table_id, str(key), what, expected, found)
+
+
+class _TypedRows(_Rows):
+    """The comparison with a typed mart."""
+
+    def _values(self, state: MartRow, types: Mapping[str, str]) -> dict[str, Any]:
+        """A column that the database has no more is empty until a message tells that it is gone."""
+        values = state["row"] | state["errors"]
+        return {
+            name: of_spark(value, types[name], self._readers[types[name]])
+            if name in types
+            else value
+            for name, value in values.items()
+            if name in types or value is not None
+        }
 
 
 # -- events --------------------------------------------------------------------------------------

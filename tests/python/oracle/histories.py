@@ -179,6 +179,10 @@ class _Script:
             if table.is_shape_untold:
                 with self._database.transaction():
                     self._insert(table)
+            # All keys are taken: there is a row to update.
+            if table.is_shape_untold:
+                with self._database.transaction():
+                    self._update(table)
         return History(
             self._source_format,
             self._number,

@@ -9,21 +9,28 @@ import datetime as dt
 import json
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from cdc_marts.formats import SOURCE_FORMATS
 from tests.python.encoders.changes import one_by_one
+from tests.python.end_to_end.copied_project import (
+    add_typed_marts,
+    copy_without_tables,
+    own_folders,
+)
 from tests.python.end_to_end.project import LANDED_AT, Project
 from tests.python.oracle import comparison
 from tests.python.oracle.carriers import Delivered, deliver
 from tests.python.oracle.comparison import Difference
 from tests.python.oracle.histories import draw_histories
 from tests.python.oracle.traits import BY_SETTING
-from tests.python.samples.declarations import with_keys
+from tests.python.samples.declarations import declarations
 
 SEED = int(os.environ.get("ORACLE_SEED", "1"))
 #: One history alone: `seed/runs/format/number`.
@@ -51,6 +58,8 @@ class Batch:
     runs: int
     #: Of each format.
     size: int
+    #: Of them so many with a typed mart for each table.
+    typed: int
     source_formats: Sequence[str] = SOURCE_FORMATS
     #: All but this one are left out.
     number: int | None = None
@@ -59,11 +68,14 @@ class Batch:
 def _batches() -> list[Any]:
     if HISTORY:
         seed, runs, source_format, number = HISTORY.split("/")
-        return [Batch(int(seed), int(runs), int(number), [source_format], int(number))]
+        size = int(number)
+        return [Batch(int(seed), int(runs), size, size, [source_format], size)]
     return [
-        pytest.param(Batch(SEED, runs=2, size=12), id="dozen"),
+        pytest.param(Batch(SEED, runs=2, size=12, typed=1), id="dozen"),
         *(
-            pytest.param(Batch(SEED + more, runs=4, size=70), marks=pytest.mark.long, id=f"{more}")
+            pytest.param(
+                Batch(SEED + more, runs=4, size=70, typed=3), marks=pytest.mark.long, id=f"{more}"
+            )
             for more in range(1, 4)
         ),
     ]
@@ -80,6 +92,9 @@ class Outcome:
     row_history: comparison.ByTable
     events: dict[tuple[str, str], int]
     ledger: list[dict[str, Any]]
+    #: (format, table_id) -> rows of its typed mart, after all runs and after a rebuild.
+    typed: comparison.ByTable
+    typed_rebuilt: comparison.ByTable
     #: Mart -> its rows as JSON texts.
     after_runs: dict[str, set[str]]
     rebuilt: dict[str, set[str]]
@@ -89,16 +104,23 @@ class Outcome:
 
 
 @pytest.fixture(scope="module", params=_batches())
-def outcome(request: pytest.FixtureRequest, project: Project) -> Outcome:
+def outcome(
+    request: pytest.FixtureRequest, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> Outcome:
     batch: Batch = request.param
-    project.empty()
+    folder = copy_without_tables(tmp_path_factory.mktemp("oracle"))
     delivered = _delivered(batch)
-    settings = json.dumps(_settings(delivered))
+    typed_tables = _typed_tables(batch, delivered)
+    add_typed_marts(folder, typed_tables)
+    Project(spark).empty()
+    project = Project(spark, folder)
+    settings = json.dumps(_settings(delivered, typed_tables))
+    options = ("--vars", settings, *own_folders(folder))
     print(f"oracle: {_summary(batch, delivered)}")
     for run in range(batch.runs):
         for source_format, messages in _landing(delivered, run).items():
             project.land(source_format, messages, LANDED_AT + dt.timedelta(hours=run))
-        project.dbt("run", "--vars", settings)
+        project.dbt("run", *options)
     after_runs = {mart: _texts(project, mart) for mart in REBUILT}
     states = project.rows(
         "select source_format, table_id, row_key, to_json(`row`) as `row`, row_count"
@@ -113,7 +135,8 @@ def outcome(request: pytest.FixtureRequest, project: Project) -> Outcome:
         " from marts.change_events group by source_format, table_id"
     )
     ledger = project.rows("select * from marts.message_ledger")
-    project.dbt("run", "--full-refresh", "--vars", settings)
+    typed = _typed_rows(project, typed_tables)
+    project.dbt("run", "--full-refresh", *options)
     return Outcome(
         batch,
         project,
@@ -122,6 +145,8 @@ def outcome(request: pytest.FixtureRequest, project: Project) -> Outcome:
         comparison.by_table(versions),
         {(row["source_format"], row["table_id"]): row["events"] for row in counted},
         ledger,
+        typed,
+        _typed_rows(project, typed_tables),
         after_runs,
         {mart: _texts(project, mart) for mart in REBUILT},
     )
@@ -145,6 +170,21 @@ def test_the_history_is_what_the_database_went_through(
         source_format,
         lambda delivered: comparison.history_differences(delivered.history, outcome.row_history),
     )
+
+
+@pytest.mark.parametrize("source_format", SOURCE_FORMATS)
+@pytest.mark.parametrize("marts", ["typed", "typed_rebuilt"])
+def test_typed_marts_are_the_tables_of_the_database(
+    outcome: Outcome, source_format: str, marts: str
+) -> None:
+    found: comparison.ByTable = getattr(outcome, marts)
+
+    def compare(delivered: Delivered) -> Iterable[Difference]:
+        if _has_typed_marts(outcome.batch, delivered):
+            return comparison.typed_differences(delivered.history, found)
+        return []
+
+    _fail_on_differences(outcome, source_format, compare)
 
 
 @pytest.mark.parametrize("source_format", SOURCE_FORMATS)
@@ -199,17 +239,42 @@ def _landing(delivered: Iterable[Delivered], run: int) -> dict[str, list[Any]]:
     return messages
 
 
-def _settings(delivered: Iterable[Delivered]) -> dict[str, Any]:
+def _has_typed_marts(batch: Batch, delivered: Delivered) -> bool:
+    return delivered.history.number <= batch.typed
+
+
+def _typed_tables(batch: Batch, delivered: Iterable[Delivered]) -> dict[str, dict[str, Any]]:
+    """Typed mart -> the declaration of its table."""
+    tables = {}
+    for history in (d.history for d in delivered if _has_typed_marts(batch, d)):
+        for index, table in enumerate(history.tables.values()):
+            tables[f"typed_{history.source_format}_{history.number}_{index}"] = {
+                "source_format": history.source_format,
+                "table_id": history.table_id(table),
+                **({"key": list(table.key)} if table.known_by == BY_SETTING else {}),
+            }
+    return tables
+
+
+def _settings(
+    delivered: Iterable[Delivered], typed_tables: Mapping[str, dict[str, Any]]
+) -> dict[str, Any]:
     """What a project says of these tables and topics."""
+    typed = {(table["source_format"], table["table_id"]) for table in typed_tables.values()}
     key_columns: dict[str, dict[str, list[str]]] = defaultdict(dict)
     swapped_topics: dict[str, str | None] = {}
     for member in delivered:
         history = member.history
         swapped_topics |= member.swapped_topics
         for table in history.tables.values():
-            if table.known_by == BY_SETTING:
-                key_columns[history.source_format][history.table_id(table)] = list(table.key)
-    return {"tables": with_keys(key_columns), "swapped_canal_topics": swapped_topics}
+            table_id = history.table_id(table)
+            is_typed = (history.source_format, table_id) in typed
+            if table.known_by == BY_SETTING and not is_typed:
+                key_columns[history.source_format][table_id] = list(table.key)
+    return {
+        "tables": declarations(key_columns) | dict(typed_tables),
+        "swapped_canal_topics": swapped_topics,
+    }
 
 
 def _summary(batch: Batch, delivered: list[Delivered]) -> str:
@@ -239,6 +304,31 @@ def _texts(project: Project, mart: str) -> set[str]:
     ]
     assert len(set(texts)) == len(texts), f"{mart} has equal rows"
     return set(texts)
+
+
+def _typed_rows(
+    project: Project, typed_tables: Mapping[str, dict[str, Any]]
+) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    """(format, table_id) -> the rows of its typed mart, as `comparison` takes them."""
+    marts = {}
+    for name, table in typed_tables.items():
+        frame = project.spark.table(f"marts.{name}")
+        # As UTC, whatever the zone of this machine.
+        columns = [
+            F.col(quoted).cast("timestamp_ntz").alias(column) if type_ == "timestamp" else quoted
+            for column, type_ in frame.dtypes
+            for quoted in ["`" + column.replace("`", "``") + "`"]
+        ]
+        marts[table["source_format"], table["table_id"]] = [
+            {
+                "row_key": row["_row_key"],
+                "row": {c: v for c, v in row.asDict().items() if not c.startswith("_")},
+                "errors": {error.column: error.text for error in row["_cast_errors"] or ()},
+                "row_count": 1,
+            }
+            for row in frame.select(*columns).collect()
+        ]
+    return marts
 
 
 def _fail_on_differences(

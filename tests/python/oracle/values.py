@@ -58,6 +58,29 @@ def reader(source_format: str) -> Mapping[str, Reading]:
     return _READERS[source_format]
 
 
+def of_spark(value: Any, type_: str, reading: Reading) -> Any:
+    """The value that the database has, of one of a typed mart, or of the text that was not cast."""
+    if value is None or (isinstance(value, str) and type_ == "text"):
+        return value
+    if isinstance(value, str):
+        of_text = {"long": int, "decimal": Decimal, "boolean": _truth, "timestamp": _iso_or_millis}
+        return of_text.get(type_, reading)(value)
+    of_type = {"long": int, "decimal": Decimal, "boolean": bool, "bytes": bytes}
+    return of_type.get(type_, _as_it_is)(value)
+
+
+def _truth(text: str) -> bool:
+    return {"0": False, "1": True, "false": False, "true": True}[text]
+
+
+def _iso_or_millis(text: str) -> dt.datetime:
+    return _moment(int(text)) if text.lstrip("-").isdigit() else _iso(text)
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
 def _base64(text: str) -> bytes:
     return base64.b64decode(text, validate=True)
 

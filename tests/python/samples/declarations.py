@@ -24,11 +24,16 @@ def key_settings(source_format: str) -> KeySettings:
     return declared_keys(TABLES, source_format)
 
 
-def with_keys(keys: Mapping[str, Mapping[str, Sequence[str]]]) -> dict[str, dict[str, Any]]:
-    """The var `tables` with keys of more tables: format -> table_id -> columns."""
-    more = [
+def declarations(keys: Mapping[str, Mapping[str, Sequence[str]]]) -> dict[str, dict[str, Any]]:
+    """Declarations of tables with keys, format -> table_id -> columns, each by some name."""
+    tables = [
         {"source_format": source_format, "table_id": table_id, "key": list(columns)}
         for source_format, by_table in keys.items()
         for table_id, columns in by_table.items()
     ]
-    return {**TABLES, **{f"key_{number}": table for number, table in enumerate(more)}}
+    return {f"key_{number}": table for number, table in enumerate(tables)}
+
+
+def with_keys(keys: Mapping[str, Mapping[str, Sequence[str]]]) -> dict[str, dict[str, Any]]:
+    """The var `tables` with keys of more tables: format -> table_id -> columns."""
+    return TABLES | declarations(keys)

@@ -20,6 +20,15 @@ def iceberg_table(session: SparkSession, name: str) -> Any:
     )
 
 
+def drop_table(session: SparkSession, name: str) -> None:
+    """Drop a table of few files with them; Spark's `purge` would run a job to find them."""
+    jvm = session._jvm
+    catalog = jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergCatalog(
+        session._jsparkSession, session.catalog.currentCatalog()
+    )
+    catalog.dropTable(jvm.org.apache.iceberg.catalog.TableIdentifier.parse(name), True)
+
+
 def tables_of(session: SparkSession, schemas: Iterable[str]) -> list[str]:
     """Names of the tables, not the views, of those schemas that are there."""
     return [

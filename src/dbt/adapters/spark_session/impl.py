@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
+import agate
 from dbt.adapters.__about__ import version as dbt_adapters_version
 from dbt.adapters.base import available
 from dbt.adapters.base.impl import AdapterTrackingRelationInfo
@@ -14,11 +16,12 @@ from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.contracts.relation import RelationConfig
 from dbt.adapters.spark.column import SparkColumn
 from dbt.adapters.spark.impl import SparkAdapter
+from dbt_common.clients import agate_helper
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from dbt.adapters.spark_session.__version__ import version
-from dbt.adapters.spark_session.catalog import has_rows
+from dbt.adapters.spark_session.catalog import drop_table, has_rows
 from dbt.adapters.spark_session.connections import SparkSessionConnectionManager
 from dbt.adapters.spark_session.increments import (
     SNAPSHOT_PROPERTY,
@@ -170,8 +173,19 @@ class SparkSessionAdapter(SparkAdapter):
     def release_rows(self) -> None:
         """Drop the tables of rows that models on this thread have kept."""
         for name in getattr(self._kept, "tables", ()):
-            self.session.sql(f"drop table if exists {name} purge")
+            drop_table(self.session, name)
         self._kept.tables = []
+
+    @available
+    def read_seed(self, seed: dict[str, Any]) -> agate.Table:
+        """The rows of a seed's file, for a seed that another node than itself loads."""
+        config = seed["config"]
+        path = Path(seed["root_path"], seed["original_file_path"])
+        return agate_helper.from_csv(
+            str(path),
+            text_columns=config.get("column_types") or {},
+            delimiter=config.get("delimiter") or ",",
+        )
 
     # Metadata, straight from the catalog
 

@@ -7,11 +7,7 @@
   {%- set target_relation = this.incorporate(type='table') -%}
   {%- set agate_table = load_agate_table() -%}
   {%- do store_result('agate_table', response='OK', agate_table=agate_table) -%}
-  {%- set checksum = local_md5(model.checksum.checksum ~ config.get('column_types', {})) -%}
-  {#- dbt takes no checksum of a file of more than 1 MiB, only of its path. -#}
-  {%- set is_current = existing_relation is not none and not should_full_refresh()
-      and model.checksum.name != 'path'
-      and adapter.table_property(existing_relation, 'dbt.seed-checksum') == checksum -%}
+  {%- set is_current = not should_full_refresh() and is_seeded(existing_relation, model) -%}
 
   {{ run_hooks(pre_hooks) }}
   {%- if is_current -%}
@@ -20,7 +16,14 @@
     {%- endcall -%}
   {%- else -%}
     {%- call statement('main') -%}
-      {{ seed_sql(target_relation, agate_table, checksum) }}
+      create or replace table {{ target_relation }}
+      {{ file_format_clause() }}
+      tblproperties ('dbt.seed-checksum' = '{{ seed_checksum(model) }}')
+      {{ partition_cols(label="partitioned by") }}
+      {{ location_clause() }}
+      {{ comment_clause() }}
+      as
+      {{ seed_rows_sql(agate_table, config.get('column_types', {})) }}
     {%- endcall -%}
   {%- endif -%}
   {% do apply_grants(target_relation, config.get('grants'), should_revoke(existing_relation, should_full_refresh())) %}
@@ -31,8 +34,46 @@
 {% endmaterialization %}
 
 
-{% macro seed_sql(relation, agate_table, checksum) %}
-  {%- set column_types = config.get('column_types', {}) -%}
+{#-
+  For `on-run-start`: writes the seeds of a folder that are not there, or not as their files are,
+  so that `dbt run` alone has them too; other commands do, or do not need, what they say.
+-#}
+{% macro load_seeds(folder) %}
+  {%- if execute and flags.WHICH == 'run' -%}
+    {%- for seed in graph.nodes.values() if seed.resource_type == 'seed' and folder in seed.fqn -%}
+      {%- set relation = api.Relation.create(schema=seed.schema, identifier=seed.alias, type='table') -%}
+      {%- if not is_seeded(load_relation(relation), seed) -%}
+        {%- do adapter.create_schema(relation) -%}
+        {%- set load_sql -%}
+          create or replace table {{ relation }}
+          using {{ seed.config.file_format or 'iceberg' }}
+          tblproperties ('dbt.seed-checksum' = '{{ seed_checksum(seed) }}')
+          as
+          {{ seed_rows_sql(adapter.read_seed(seed), seed.config.column_types or {}) }}
+        {%- endset -%}
+        {%- do run_query(load_sql) -%}
+      {%- endif -%}
+    {%- endfor -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{% macro is_seeded(relation, seed) %}
+  {#- dbt takes no checksum of a file of more than 1 MiB, only of its path. -#}
+  {%- do return(
+      relation is not none
+      and seed.checksum.name != 'path'
+      and adapter.table_property(relation, 'dbt.seed-checksum') == seed_checksum(seed)
+  ) -%}
+{% endmacro %}
+
+
+{% macro seed_checksum(seed) %}
+  {%- do return(local_md5(seed.checksum.checksum ~ (seed.config.column_types or {}))) -%}
+{% endmacro %}
+
+
+{% macro seed_rows_sql(agate_table, column_types) %}
   {%- set columns = [] -%}
   {%- for name in agate_table.column_names -%}
     {%- set inferred_type = adapter.convert_type(agate_table, loop.index0) -%}
@@ -41,13 +82,6 @@
         'type': column_types.get(name, inferred_type),
     }) -%}
   {%- endfor -%}
-  create or replace table {{ relation }}
-  {{ file_format_clause() }}
-  tblproperties ('dbt.seed-checksum' = '{{ checksum }}')
-  {{ partition_cols(label="partitioned by") }}
-  {{ location_clause() }}
-  {{ comment_clause() }}
-  as
   select
     {%- for column in columns %}
     cast({{ column.name }} as {{ column.type }}) as {{ column.name }}{{ "," if not loop.last }}

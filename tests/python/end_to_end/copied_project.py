@@ -1,0 +1,46 @@
+"""A copy of the project, for models that a test adds."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+import yaml
+
+from cdc_marts.scaffold import DESCRIPTIONS, PROJECT_FILE, TYPED_MARTS
+from tests.python.end_to_end.project import ROOT
+
+_FOLDERS = ("macros", "models", "profiles", "python_models", "seeds", "tests/generic")
+
+
+def copy_without_tables(folder: Path) -> Path:
+    """The project in a folder, as somebody starts with it: no table is declared."""
+    for name in _FOLDERS:
+        shutil.copytree(ROOT / name, folder / name)
+    settings = yaml.safe_load((ROOT / PROJECT_FILE).read_text("utf-8"))
+    settings["vars"]["tables"] = {}
+    (folder / PROJECT_FILE).write_text(yaml.safe_dump(settings), "utf-8")
+    for model in (folder / TYPED_MARTS).glob("*.sql"):
+        model.unlink()
+    descriptions = folder / DESCRIPTIONS
+    descriptions.write_text(
+        descriptions.read_text("utf-8").split("models:")[0] + "models:\n", "utf-8"
+    )
+    return folder
+
+
+def add_typed_marts(folder: Path, names: Iterable[str]) -> None:
+    """A model each, of tables that the var `tables` declares by these names."""
+    with (folder / DESCRIPTIONS).open("a", encoding="utf-8") as descriptions:
+        for name in names:
+            (folder / TYPED_MARTS / f"{name}.sql").write_text("{{ typed_mart() }}\n", "utf-8")
+            descriptions.write(f"  - name: {name}\n")
+
+
+def own_folders(folder: Path) -> tuple[str, ...]:
+    """Options of dbt for a project in a folder that it may write to."""
+    return (
+        *("--profiles-dir", str(folder / "profiles")),
+        *("--target-path", str(folder / "target"), "--log-path", str(folder)),
+    )
