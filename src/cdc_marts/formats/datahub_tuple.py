@@ -189,14 +189,11 @@ def _metadata(dialect: Dialect) -> Column:
 
 def _lacking(dialect: Dialect) -> Column:
     """The names of the required metadata that is not there."""
-    return F.array_compact(
-        F.array(
-            *(
-                F.when(non_empty(F.col("metadata")[meaning]).isNull(), dialect.names[meaning][0])
-                for meaning in dialect.required
-            )
-        )
+    names = (
+        F.when(non_empty(F.col("metadata")[meaning]).isNull(), dialect.names[meaning][0])
+        for meaning in dialect.required
     )
+    return F.array_except(F.array(*names), F.array(F.lit(None).cast("string")))
 
 
 def _text(name: str) -> Column:

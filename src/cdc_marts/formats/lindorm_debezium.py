@@ -38,7 +38,16 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
     no JSON objects.  The messages themselves do not tell the key.
     """
     source = F.col("payload.source")
-    named = read_payload(messages, PAYLOAD).select(
+    described = read_payload(messages, PAYLOAD).select(
+        "*", fields_of(F.col("connect_schema"), "after", "before").alias("fields")
+    )
+    # What takes a lambda is done first: Spark compiles the rest into one loop.
+    typed = described.select(
+        *described.drop("connect_schema", "fields").columns,
+        column_types(F.col("fields")).alias("column_types"),
+        column_parameters(F.col("fields")).alias("column_parameters"),
+    )
+    named = typed.select(
         "*",
         non_empty(source.db).alias("database_name"),
         non_empty(source.namespace).alias("schema_name"),
@@ -65,7 +74,6 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
     before = F.when(op.isin("update", "delete"), F.col("before"))
     after = F.when(op != "delete", F.col("after"))
     at = F.nullif("event_millis", F.lit("-1"))
-    fields = fields_of(F.col("connect_schema"), "after", "before")
     return to_staging(
         kinds,
         SOURCE_FORMAT,
@@ -86,8 +94,8 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
         after=after,
         columns_before=F.when(op.isin("update", "delete"), row_or_null(F.col("columns_before"))),
         columns_after=F.when(op != "delete", row_or_null(F.col("columns_after"))),
-        column_types=column_types(fields),
-        column_parameters=column_parameters(fields),
+        column_types=F.col("column_types"),
+        column_parameters=F.col("column_parameters"),
         event_at=timestamp_of_millis(F.col("event_millis")),
         published_at=timestamp_of_millis(F.col("published_millis")),
         position=position(at),

@@ -11,17 +11,17 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from cdc_marts.parsing.connect import (
-    carried,
     carried_image,
     column_parameters,
     column_types,
+    columns_not_sent,
     field_names,
     fields_of,
     is_no_row,
     may_hold_placeholders,
     unavailable_columns,
 )
-from cdc_marts.parsing.images import columns_of, row_or_null
+from cdc_marts.parsing.images import columns_of
 from cdc_marts.parsing.messages import rejection
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import to_staging
@@ -62,13 +62,33 @@ def stage(named: DataFrame, dialect: Dialect, key_settings: KeySettings | None) 
     `database_name`, `schema_name`, `table_name`, `source_op`, `before`, `after`,
     `is_snapshot`, `lsn`, `transaction_id`, `event_millis`, `published_millis`.
     """
-    known = named.select(
+    described = named.select(
+        "*",
+        fields_of(F.col("connect_schema"), dialect.after, "before").alias("fields"),
+        field_names(fields_of(F.col("connect_schema"), "unique")).alias("key_fields"),
+        may_hold_placeholders(F.col("value")).alias("may_hold"),
+    )
+    # What takes a lambda is done here, for good: Spark compiles the rest into one loop.
+    sent = described.select(
+        *named.drop("connect_schema", "before", "after").columns,
+        "key_fields",
+        field_names(F.col("fields")).alias("field_names"),
+        column_types(F.col("fields")).alias("column_types"),
+        column_parameters(F.col("fields")).alias("column_parameters"),
+        *(
+            column.alias(f"{name}_{side}")
+            for side in ("before", "after")
+            for name, column in (
+                ("image", carried_image(F.col(side), F.col("may_hold"))),
+                ("not_sent", columns_not_sent(F.col(side), F.col("may_hold"))),
+            )
+        ),
+    )
+    known = sent.select(
         "*",
         meaning_of(F.col("source_op"), dialect.source_format).alias("meaning"),
-        fields_of(F.col("connect_schema"), dialect.after, "before").alias("fields"),
-        columns_of(F.col("before")).alias("columns_before"),
-        columns_of(F.col("after")).alias("columns_after"),
-        may_hold_placeholders(F.col("value")).alias("may_hold"),
+        columns_of(F.col("image_before")).alias("columns_before"),
+        columns_of(F.col("image_after")).alias("columns_after"),
     )
     kinds = known.select(
         "*",
@@ -76,18 +96,15 @@ def stage(named: DataFrame, dialect: Dialect, key_settings: KeySettings | None) 
         F.when(F.col("is_snapshot") & (F.col("meaning.op") == "insert"), "snapshot")
         .otherwise(F.col("meaning.op"))
         .alias("op"),
-        carried(F.col("columns_before"), F.col("may_hold")).alias("carried_before"),
-        carried(F.col("columns_after"), F.col("may_hold")).alias("carried_after"),
     )
     op = F.col("op")
-    before = carried_image(F.col("before"), F.col("carried_before"), F.col("may_hold"))
-    after = carried_image(F.col("after"), F.col("carried_after"), F.col("may_hold"))
+
+    def of_row(side: str, member: str) -> Column:
+        return F.when(F.size(f"columns_{side}") > 0, F.col(f"{member}_{side}"))
+
     # The image of the row as it is, or for a delete as it was.
-    row_unavailable = F.when(
-        op == "delete",
-        unavailable_columns(F.col("fields"), F.col("columns_before"), F.col("carried_before")),
-    ).otherwise(
-        unavailable_columns(F.col("fields"), F.col("columns_after"), F.col("carried_after"))
+    row_unavailable = F.when(op == "delete", _unavailable_columns("before")).otherwise(
+        _unavailable_columns("after")
     )
     key_columns = key_columns_of(
         _published_key(),
@@ -108,13 +125,13 @@ def stage(named: DataFrame, dialect: Dialect, key_settings: KeySettings | None) 
         op=op,
         source_op=F.col("source_op"),
         key_columns=key_columns,
-        before=F.when(op.isin("update", "delete"), before),
-        after=F.when(op != "delete", after),
-        columns_before=F.when(op.isin("update", "delete"), row_or_null(F.col("carried_before"))),
-        columns_after=F.when(op != "delete", row_or_null(F.col("carried_after"))),
+        before=F.when(op.isin("update", "delete"), of_row("before", "image")),
+        after=F.when(op != "delete", of_row("after", "image")),
+        columns_before=F.when(op.isin("update", "delete"), of_row("before", "columns")),
+        columns_after=F.when(op != "delete", of_row("after", "columns")),
         unavailable_columns=row_unavailable,
-        column_types=column_types(F.col("fields")),
-        column_parameters=column_parameters(F.col("fields")),
+        column_types=F.col("column_types"),
+        column_parameters=F.col("column_parameters"),
         lob_columns=non_empty(F.col("payload.LOB_COLUMNS")),
         event_at=timestamp_of_millis(F.col("event_millis")),
         published_at=timestamp_of_millis(F.col("published_millis")),
@@ -139,8 +156,13 @@ def _is_heartbeat() -> Column:
 
 def _published_key() -> Column:
     """The names in `unique`; where it is null those that the schema gives it."""
-    of_schema = field_names(fields_of(F.col("connect_schema"), "unique"))
-    return F.coalesce(F.array_distinct(F.map_keys("payload.unique")), of_schema)
+    return F.coalesce(F.array_distinct(F.map_keys("payload.unique")), "key_fields")
+
+
+def _unavailable_columns(side: str) -> Column:
+    return unavailable_columns(
+        F.col("field_names"), F.col(f"not_sent_{side}"), F.col(f"columns_{side}")
+    )
 
 
 def _identity(op: Column, key_columns: Column) -> Column:
@@ -158,8 +180,9 @@ def _broken(dialect: Dialect) -> Column:
     is_of_table = is_row | (~is_heartbeat & F.col("meaning.record_type").eqNullSafe("ddl"))
     is_delete = F.col("op") == "delete"
 
-    def is_empty(columns: str) -> Column:
-        return F.coalesce(F.size(columns), F.lit(0)) < 1
+    def is_empty(side: str) -> Column:
+        is_sent = (F.size(f"columns_{side}") > 0) | (F.size(f"not_sent_{side}") > 0)
+        return ~F.coalesce(is_sent, F.lit(False))
 
     return rejection(
         (
@@ -215,22 +238,22 @@ def _broken(dialect: Dialect) -> Column:
             f"a change outside of a snapshot needs `{dialect.lsn}`, which orders it",
         ),
         (
-            is_row & is_no_row(F.col("before"), F.col("columns_before")),
+            is_row & is_no_row(F.col("image_before"), F.col("columns_before")),
             "missing_image",
             "`before` is not an object of columns",
         ),
         (
-            is_row & is_no_row(F.col("after"), F.col("columns_after")),
+            is_row & is_no_row(F.col("image_after"), F.col("columns_after")),
             "missing_image",
             f"`{dialect.after}` is not an object of columns",
         ),
         (
-            is_row & is_delete & is_empty("columns_before"),
+            is_row & is_delete & is_empty("before"),
             "missing_image",
             "a delete needs the row in `before`",
         ),
         (
-            is_row & ~is_delete & is_empty("columns_after"),
+            is_row & ~is_delete & is_empty("after"),
             "missing_image",
             f"an insert, update or snapshot row needs the row in `{dialect.after}`",
         ),

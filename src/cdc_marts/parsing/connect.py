@@ -14,7 +14,7 @@ import uuid
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from cdc_marts.parsing.images import column_names, image_of
+from cdc_marts.parsing.images import column_names, columns_of, image_of, no_columns
 from cdc_marts.parsing.messages import COORDINATES, read_json
 
 _FIELD = "field: string, type: string, name: string, parameters: variant, items: variant"
@@ -123,21 +123,24 @@ def may_hold_placeholders(value: Column) -> Column:
     return found
 
 
-def carried(columns: Column, may_hold: Column) -> Column:
-    """The columns of an image without those in which a placeholder stands."""
-
-    def is_carried(_: Column, value: Column) -> Column:
-        return ~F.to_json(value).isin(*_PLACEHOLDERS)
-
-    return F.when(may_hold, F.map_filter(columns, is_carried)).otherwise(columns)
+def carried_image(image: Column, may_hold: Column) -> Column:
+    """The image without the columns in which a placeholder stands.  Most stay as they are."""
+    columns = columns_of(image)
+    carried = F.map_filter(columns, lambda _, value: ~_is_placeholder(value))
+    return F.when(may_hold & columns.isNotNull(), image_of(carried)).otherwise(image)
 
 
-def carried_image(image: Column, columns: Column, may_hold: Column) -> Column:
-    """The image of its carried columns; null where there is no row.  Most stay as they are."""
-    return F.when(F.size(columns) > 0, F.when(may_hold, image_of(columns)).otherwise(image))
+def columns_not_sent(image: Column, may_hold: Column) -> Column:
+    """Names of the columns in which a placeholder stands."""
+    held = F.map_filter(columns_of(image), lambda _, value: _is_placeholder(value))
+    return F.when(may_hold, column_names(held)).otherwise(no_columns())
 
 
-def unavailable_columns(fields: Column, columns: Column, carried_columns: Column) -> Column:
-    """What the schema or a placeholder names and the row image does not carry."""
-    named = F.array_union(F.coalesce(field_names(fields), F.array()), column_names(columns))
-    return F.array_except(named, column_names(carried_columns))
+def _is_placeholder(value: Column) -> Column:
+    return F.to_json(value).isin(*_PLACEHOLDERS)
+
+
+def unavailable_columns(names: Column, not_sent: Column, columns: Column) -> Column:
+    """What the schema names or the source did not send, and the row image does not carry."""
+    named = F.array_union(F.coalesce(names, no_columns()), not_sent)
+    return F.array_except(named, column_names(columns))

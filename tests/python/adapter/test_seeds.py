@@ -115,3 +115,41 @@ class TestWrites:
             file.write_text(f"n\n{number}\n")
             run_dbt(["seed"])
             assert self.numbers(project, spark) == [number]
+
+
+class TestRunAlone:
+    """`dbt run` has the seeds of a folder, as `dbt seed` would write them."""
+
+    @pytest.fixture(scope="class")
+    def seeds(self):
+        return {"codes": {"codes.csv": "code,n\n007,1\n"}, "others.csv": "n\n1\n"}
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"read.sql": "select code, n from {{ ref('codes') }}"}
+
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        return {
+            "on-run-start": ["{{ load_seeds('codes') }}"],
+            "seeds": {"test": {"codes": {"+column_types": {"code": "string"}}}},
+        }
+
+    def read(self, project, spark) -> list[tuple[str, int]]:
+        rows = spark.table(f"{project.test_schema}.read").orderBy("n").collect()
+        return [(row.code, row.n) for row in rows]
+
+    def snapshots(self, project, spark) -> int:
+        return spark.table(f"{project.test_schema}.codes.snapshots").count()
+
+    def test_a_run_loads_them_where_they_are_not_as_their_files(self, project, spark):
+        run_dbt(["run"])
+        assert self.read(project, spark) == [("007", 1)]
+        assert not spark.catalog.tableExists(f"{project.test_schema}.others")
+        run_dbt(["run"])
+        run_dbt(["seed"])
+        assert self.snapshots(project, spark) == 1
+        Path(project.project_root, "seeds", "codes", "codes.csv").write_text("code,n\n07,1\n8,2\n")
+        run_dbt(["run"])
+        assert self.read(project, spark) == [("07", 1), ("8", 2)]
+        assert self.snapshots(project, spark) == 2
