@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from cdc_marts.formats import canal_json
 from cdc_marts.parsing.ops import source_ops
-from tests.python.formats.staging import landed, plan_of, staged
+from tests.python.formats.staging import staged
 
 ES, TS = 1600161894000, 1600161894771
 BIG = "9223372036854775807123"
@@ -355,9 +355,3 @@ def test_a_swapped_topic_has_the_row_after_in_old_until_its_time(spark: SparkSes
     )
     assert (before["before"], before["after"]) == (ROW, CHANGED)
     assert (after["before"], after["after"]) == (ROW, CHANGED)
-
-
-def test_a_message_is_parsed_once_and_by_spark_alone(spark: SparkSession) -> None:
-    plan = plan_of(canal_json.parse(landed(spark, [INSERT])))
-    assert plan.count("from_json") == 1
-    assert "Python" not in plan

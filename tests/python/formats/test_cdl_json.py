@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from cdc_marts.formats import cdl_json
 from tests.python.formats.connect import PLACEHOLDER, changed, enveloped, schema_of, without
-from tests.python.formats.staging import LANDED_AT, landed, staged
+from tests.python.formats.staging import LANDED_AT, staged
 
 Rows = dict[str, dict[str, Any]]
 
@@ -414,9 +414,3 @@ def test_what_cannot_be_read_is_rejected_whole(rows: Rows, name: str) -> None:
 
 def test_everything_else_is_read(rows: Rows) -> None:
     assert {name for name in READ if rows[name]["reject_code"]} == set()
-
-
-def test_a_message_is_parsed_once(spark: SparkSession) -> None:
-    staging = cdl_json.parse(landed(spark, [INSERT]))
-    plan = staging._jdf.queryExecution().executedPlan().toString()
-    assert plan.count("from_json") == 1

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from cdc_marts.formats import datahub_blob
 from cdc_marts.parsing.ops import source_ops
-from tests.python.formats.staging import LANDED_AT, landed, plan_of, staged, without_ids
+from tests.python.formats.staging import LANDED_AT, staged, without_ids
 from tests.python.formats.streamx import row_message, statement_message, without_nulls
 
 KEY = ["id", "name"]
@@ -286,8 +286,3 @@ def test_a_row_of_the_full_load_is_a_snapshot(rows: dict[str, dict[str, Any]]) -
 def test_a_column_that_is_left_out_is_unavailable(rows: dict[str, dict[str, Any]]) -> None:
     row = rows["a column that is left out"]
     assert members(row, "after", "unavailable_columns") == ({"id": 2, "name": "x"}, ["comment"])
-
-
-def test_a_message_is_parsed_once(spark: SparkSession) -> None:
-    staging = datahub_blob.parse(landed(spark, [INSERT]))
-    assert plan_of(staging).count("from_json") == 1

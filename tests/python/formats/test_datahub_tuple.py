@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from cdc_marts.formats import datahub_tuple
-from tests.python.formats.staging import LANDED_AT, landed, plan_of, staged, without_ids
+from tests.python.formats.staging import LANDED_AT, staged, without_ids
 
 SETTINGS = {
     "orders": ["id"],
@@ -394,8 +394,3 @@ def test_a_row_may_have_columns_named_as_the_metadata_of_another_dialect(
 def test_only_the_prefix_of_the_old_dialect_is_taken_off(rows: dict[str, dict[str, Any]]) -> None:
     assert rows["a column that has the prefix twice"]["after"] == {**A, "dts_x": 1}
     assert rows["a column without the prefix"]["after"] == {**A, "added_by": "etl"}
-
-
-def test_a_message_is_parsed_once(spark: SparkSession) -> None:
-    staging = datahub_tuple.parse(landed(spark, [INSERT]), SETTINGS)
-    assert plan_of(staging).count("from_json") == 1

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from cdc_marts.formats import dataworks_json
 from cdc_marts.parsing.ops import source_ops
-from tests.python.formats.staging import LANDED_AT, landed, plan_of, staged, without_ids
+from tests.python.formats.staging import LANDED_AT, staged, without_ids
 from tests.python.formats.streamx import SOURCE, TIMES, row_message, statement_message
 
 ROW_ID = "#alibaba_rds_row_id#"
@@ -698,8 +698,3 @@ def test_a_transaction_record_has_no_row(rows: dict[str, dict[str, Any]]) -> Non
         None,
         None,
     )
-
-
-def test_a_message_is_parsed_once(spark: SparkSession) -> None:
-    staging = dataworks_json.parse(landed(spark, [INSERT]), SETTINGS)
-    assert plan_of(staging).count("from_json") == 1

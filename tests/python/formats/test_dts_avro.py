@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from cdc_marts.formats import dts_avro
 from tests.python.encoders import dts_avro as dts
 from tests.python.encoders.dts_avro import ddl, encode, row
-from tests.python.formats.staging import LANDED_AT, landed, plan_of, staged
+from tests.python.formats.staging import LANDED_AT, landed, staged
 
 Rows = dict[str, dict[str, Any]]
 
@@ -614,10 +614,3 @@ def test_random_and_damaged_bytes_never_stop_the_run(spark: SparkSession) -> Non
     counts = {kind: count for kind, count, _ in kinds}
     assert sum(counts.values()) == len(noise + damaged)
     assert counts["rejected"] > len(noise)
-
-
-def test_a_message_is_parsed_once(spark: SparkSession) -> None:
-    plan = plan_of(dts_avro.parse(landed(spark, [WHOLE])))
-    assert plan.count("from_avro(") == 1
-    # The keys of a row are JSON in a tag of the record.
-    assert plan.count("from_json(") == 1

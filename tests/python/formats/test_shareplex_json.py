@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from cdc_marts.formats import shareplex_json
 from cdc_marts.parsing.ops import source_ops
-from tests.python.formats.staging import LANDED_AT, landed, plan_of, staged
+from tests.python.formats.staging import LANDED_AT, staged
 
 Rows = dict[str, dict[str, Any]]
 
@@ -418,9 +418,3 @@ def test_what_cannot_be_read_is_rejected_with_a_reason(rows: Rows, name: str) ->
 def test_a_tombstone_is_no_reject(rows: Rows) -> None:
     tombstone = rows["tombstone"]
     assert (tombstone["record_type"], tombstone["reject_code"]) == ("tombstone", None)
-
-
-def test_a_message_is_parsed_once(spark: SparkSession) -> None:
-    plan = plan_of(shareplex_json.parse(landed(spark, [INSERT])))
-    assert plan.count("from_json(") == 1
-    assert "Python" not in plan
