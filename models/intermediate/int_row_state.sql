@@ -11,8 +11,31 @@
 -- The newest of the new effects replaces what the state holds if it is newer.
 
 {%- set new_effects = new_rows(ref('int_row_effects')) %}
+{%- set new_ends = new_rows(ref('int_table_ends')) %}
+
+{#- Where a table ends late, keys of before and after it are apart. -#}
+{%- set touched_keys -%}
+(
+    select
+        source_format,
+        table_id,
+        row_key
+    from {{ new_effects }}
+{%- if is_incremental() and finds_rows('select * from ' ~ new_ends) %}
+    union all
+    select
+        effects.source_format,
+        effects.table_id,
+        effects.row_key
+    from {{ ref('int_row_effects') }} as effects
+    left semi join {{ new_ends }} as new_ends
+        on {{ matches('effects', 'new_ends', ['source_format', 'table_id']) }}
+    where {{ arrives() }}
+{%- endif %}
+)
+{%- endset %}
 {%- set contested_keys = contested_keys_sql(
-    ref('int_row_effects'), new_effects
+    ref('int_row_effects'), touched_keys
 ) %}
 {%- set has_contested_keys = finds_rows(contested_keys) %}
 

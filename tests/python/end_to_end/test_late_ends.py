@@ -1,0 +1,64 @@
+"""A TRUNCATE that lands after changes that came after it still ends what was before it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.python.encoders import dataworks_json
+from tests.python.encoders.changes import INSERT, UPDATE, Change, Ddl, Place, RowChange, Table
+from tests.python.end_to_end.project import Landed, Project
+
+TABLE = Table("late_ends", {"id": "long", "status": "text"}, ("id",))
+OLD, NEW, MOVED, MOVED_AGAIN = (
+    {"id": id_, "status": status}
+    for id_, status in ((2, "old"), (1, "new"), (2, "new"), (3, "new"))
+)
+
+
+def place(position: int, second: int) -> Place:
+    return Place(position, 1_709_280_000_000 + second * 1000)
+
+
+#: All but the first are of one time: without the TRUNCATE two rows would have met under key 2.
+CREATED = RowChange(INSERT, TABLE, place(1, 0), None, OLD)
+TRUNCATED = Ddl("truncate", TABLE, place(2, 1), "TRUNCATE TABLE late_ends")
+CHANGES = (
+    RowChange(INSERT, TABLE, place(3, 1), None, NEW),
+    RowChange(UPDATE, TABLE, place(4, 1), NEW, MOVED),
+    RowChange(UPDATE, TABLE, place(5, 1), MOVED, MOVED_AGAIN),
+)
+
+
+@pytest.fixture(scope="module")
+def states(project: Project) -> dict[str, list[dict[str, Any]]]:
+    """The table's rows before and after the TRUNCATE landed, and after a rebuild."""
+    project.land("dataworks_json", messages(0, CREATED, *CHANGES))
+    project.dbt("run")
+    before = rows(project)
+    project.land("dataworks_json", messages(10, TRUNCATED))
+    project.dbt("run")
+    after = rows(project)
+    project.dbt("run", "--full-refresh")
+    return {"before": before, "after": after, "rebuilt": rows(project)}
+
+
+def test_rows_that_met_under_a_key_are_told_apart(states: dict[str, list[dict[str, Any]]]) -> None:
+    assert states["before"] == [MOVED, MOVED_AGAIN]
+    assert states["after"] == [MOVED_AGAIN]
+    assert states["rebuilt"] == [MOVED_AGAIN]
+
+
+def messages(first_offset: int, *changes: Change) -> list[Landed]:
+    return [
+        Landed("late ends", offset, message.value)
+        for offset, change in enumerate(changes, start=first_offset)
+        for message in dataworks_json.encode(change, split_updates=False)
+    ]
+
+
+def rows(project: Project) -> list[dict[str, Any]]:
+    texts = project.rows("select to_json(`row`) as `row` from marts.latest_state order by row_key")
+    return [json.loads(row["row"]) for row in texts]
