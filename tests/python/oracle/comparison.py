@@ -6,6 +6,7 @@ import datetime as dt
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from tests.python.encoders.changes import (
@@ -84,9 +85,10 @@ def typed_differences(
     differences = []
     for name, table in history.tables.items():
         table_id = history.table_id(table)
-        rows = _TypedRows(history, table, table_id)
+        found = marts[history.source_format, table_id]
+        rows = _TypedRows(history, table, table_id, found)
         compare = rows.as_multiset if table.is_keyless else rows.by_identity
-        differences += compare(history.stored[name], marts[history.source_format, table_id])
+        differences += compare(history.stored[name], found)
     return differences
 
 
@@ -177,7 +179,8 @@ class _Rows:
 
     def by_identity(self, stored: list[Stored], found: list[MartRow]) -> list[Difference]:
         expected = {
-            self._table.identity(self._table.told_row(row), row_id(row[0])): row for row in stored
+            self._table.identity(self._table.told_row(row), row_id(row[0])): self._expected(row)
+            for row in stored
         }
         differences = []
         states: dict[Any, MartRow] = {}
@@ -188,18 +191,17 @@ class _Rows:
             states[identity] = state
         for identity in expected.keys() | states.keys():
             if identity not in states:
-                row = self._table.told_row(expected[identity])
+                row = expected[identity]
                 differences.append(self._difference(identity, "row", row, None))
             elif identity not in expected:
                 state = states[identity]
                 differences.append(self._difference(state["row_key"], "row", None, state["row"]))
             else:
-                row = self._table.told_row(expected[identity])
-                differences += self._in_columns(states[identity], row, self._types)
+                differences += self._in_columns(states[identity], expected[identity], self._types)
         return differences
 
     def as_multiset(self, stored: list[Stored], found: list[MartRow]) -> list[Difference]:
-        expected = Counter(self._comparable(self._table.told_row(row)) for row in stored)
+        expected = Counter(self._comparable(self._expected(row)) for row in stored)
         states: Counter[Any] = Counter()
         for state in found:
             row = self._values(state, self._types)
@@ -259,6 +261,9 @@ class _Rows:
             return (key["rowid"],)
         return tuple(self._read(key, self._types).values())
 
+    def _expected(self, stored: Stored) -> Mapping[str, Any]:
+        return self._table.told_row(stored)
+
     def _values(self, state: MartRow, types: Mapping[str, str]) -> dict[str, Any]:
         return self._read(parsed_row(state["row"]), types)
 
@@ -280,6 +285,26 @@ class _Rows:
 
 class _TypedRows(_Rows):
     """The comparison with a typed mart."""
+
+    def __init__(
+        self, history: History, table: SourceTable, table_id: str, found: list[MartRow]
+    ) -> None:
+        super().__init__(history, table, table_id)
+        self._doubles = {
+            name
+            for state in found
+            for name, value in state["row"].items()
+            if isinstance(value, float)
+        }
+
+    def _expected(self, stored: Stored) -> Mapping[str, Any]:
+        """A decimal whose message calls it a DOUBLE is one."""
+        return {
+            name: Decimal(repr(float(value)))
+            if name in self._doubles and value is not None
+            else value
+            for name, value in super()._expected(stored).items()
+        }
 
     def _values(self, state: MartRow, types: Mapping[str, str]) -> dict[str, Any]:
         """A column that the database has no more is empty until a message tells that it is gone."""

@@ -65,6 +65,8 @@ def of_spark(value: Any, type_: str, reading: Reading) -> Any:
     if isinstance(value, str):
         of_text = {"long": int, "decimal": Decimal, "boolean": _truth, "timestamp": _iso_or_millis}
         return of_text.get(type_, reading)(value)
+    if isinstance(value, float):
+        return Decimal(repr(value))
     of_type = {"long": int, "decimal": Decimal, "boolean": bool, "bytes": bytes}
     return of_type.get(type_, _as_it_is)(value)
 

@@ -52,6 +52,7 @@
           {{ seed_rows_sql(adapter.read_seed(seed), seed.config.column_types or {}) }}
         {%- endset -%}
         {%- do run_query(load_sql) -%}
+        {%- do adapter.cache_added(relation) -%}
       {%- endif -%}
     {%- endfor -%}
   {%- endif -%}
