@@ -16,7 +16,8 @@ from tests.python.samples.files import samples
 SHUFFLES = {
     "staging.stg_canal_json": 0,
     "intermediate.int_row_effects": 0,
-    "intermediate.int_row_state": 2,
+    "intermediate.int_row_state__newest_effects": 1,
+    "intermediate.int_row_state": 0,
     "intermediate.int_table_schemas": 2,
 }
 #: View -> shuffles of a query of all its rows, at most: Spark spares some where it knows in time
