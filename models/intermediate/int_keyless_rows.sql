@@ -162,17 +162,7 @@ counted_rows as (
 keyless_rows as (
 
     select
-        source_format,
-        table_id,
-        newest.database_name,
-        newest.schema_name,
-        newest.table_name,
-        row_key,
-        newest.topic,
-        newest.op as last_op,
-        newest.event_id as last_event_id,
-        newest.sequence as last_sequence,
-        newest.schema_id,
+        {{ newest_columns() }},
         row_count,
         newest.event_at as last_event_at,
         first_event_at

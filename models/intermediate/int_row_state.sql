@@ -165,17 +165,7 @@ newest_rows as (
 folded_state as (
 
     select
-        source_format,
-        table_id,
-        newest.database_name,
-        newest.schema_name,
-        newest.table_name,
-        row_key,
-        newest.topic,
-        newest.op as last_op,
-        newest.event_id as last_event_id,
-        newest.sequence as last_sequence,
-        newest.schema_id,
+        {{ newest_columns() }},
         `row`,
         newest.is_live,
         newest.is_partial,

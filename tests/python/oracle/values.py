@@ -68,7 +68,7 @@ def of_spark(value: Any, type_: str, reading: Reading) -> Any:
     if isinstance(value, float):
         return Decimal(repr(value))
     of_type = {"long": int, "decimal": Decimal, "boolean": bool, "bytes": bytes}
-    return of_type.get(type_, _as_it_is)(value)
+    return of_type[type_](value) if type_ in of_type else value
 
 
 def _truth(text: str) -> bool:
@@ -77,10 +77,6 @@ def _truth(text: str) -> bool:
 
 def _iso_or_millis(text: str) -> dt.datetime:
     return _moment(int(text)) if text.lstrip("-").isdigit() else _iso(text)
-
-
-def _as_it_is(value: Any) -> Any:
-    return value
 
 
 def _base64(text: str) -> bytes:

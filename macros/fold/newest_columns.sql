@@ -1,0 +1,14 @@
+{#- The columns of a state that tell of the key's newest effect, `newest`. -#}
+{% macro newest_columns() -%}
+source_format,
+        table_id,
+        newest.database_name,
+        newest.schema_name,
+        newest.table_name,
+        row_key,
+        newest.topic,
+        newest.op as last_op,
+        newest.event_id as last_event_id,
+        newest.sequence as last_sequence,
+        newest.schema_id
+{%- endmacro %}
