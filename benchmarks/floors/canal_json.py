@@ -8,8 +8,8 @@ from pyspark.sql import functions as F
 from benchmarks.floors.job import change_events, read_json
 
 _MESSAGE = """
-    database string, table string, type string, es bigint, ts bigint,
-    data array<variant>, old array<map<string, variant>>
+    database string, table string, type string, es bigint, ts bigint, gtid string,
+    mysqlType map<string, string>, data array<variant>, old array<map<string, variant>>
 """
 
 
@@ -25,11 +25,17 @@ def events(messages: DataFrame) -> DataFrame:
     return change_events(
         rows,
         "canal_json",
-        table_id=F.concat_ws(".", "m.database", "m.table"),
+        row_index=F.col("index"),
+        source_type=F.lit("mysql"),
+        database_name=F.col("m.database"),
+        table_name=F.col("m.table"),
         op=op,
+        source_op=F.col("m.type"),
         before=F.when(op == "update", updated).when(op == "delete", data),
         after=F.when(op != "delete", data),
+        column_types=F.col("m.mysqlType"),
         event_at=F.timestamp_millis("m.es"),
+        published_at=F.timestamp_millis("m.ts"),
+        transaction_id=F.nullif("m.gtid", F.lit("")),
         position=F.col("m.ts"),
-        row_index=F.col("index"),
     )

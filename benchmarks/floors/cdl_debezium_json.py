@@ -8,19 +8,29 @@ from pyspark.sql import functions as F
 from benchmarks.floors import connect
 
 _PAYLOAD = """
-    op: string, before: variant, after: variant,
-    source: struct<db: string, schema: string, table: string, ts_ms: bigint, lsn: bigint>
+    op: string, before: variant, after: variant, ts_ms: bigint,
+    source: struct<
+        connector: string, db: string, schema: string, table: string, ts_ms: bigint,
+        txId: string, lsn: bigint
+    >
 """
 
 
 def events(messages: DataFrame) -> DataFrame:
+    payload = F.col("m.payload")
+    source = payload.source
     return connect.events(
         messages,
         "cdl_debezium_json",
         payload=_PAYLOAD,
-        names=("source.db", "source.schema", "source.table"),
-        code="op",
         after="after",
-        millis="source.ts_ms",
-        position=F.col("payload.source.lsn"),
+        source_type=F.lower(source.connector),
+        database_name=source.db,
+        schema_name=source["schema"],
+        table_name=source.table,
+        source_op=payload.op,
+        event_at=F.timestamp_millis(source.ts_ms),
+        published_at=F.timestamp_millis(payload.ts_ms),
+        transaction_id=source.txId,
+        position=source.lsn,
     )

@@ -8,21 +8,25 @@ from pyspark.sql import functions as F
 from benchmarks.floors import connect
 
 _PAYLOAD = """
-    SEG_OWNER: string, TABLE_NAME: string, OPERATION: string, TIMESTAMP: bigint,
-    transaction: struct<properties: array<struct<name: string, value: bigint>>>,
-    data: variant, before: variant
+    DATA_STORE: string, SEG_OWNER: string, TABLE_NAME: string, OPERATION: string,
+    TIMESTAMP: bigint, data: variant, before: variant,
+    transaction: struct<properties: array<struct<name: string, value: string>>>
 """
 
 
 def events(messages: DataFrame) -> DataFrame:
-    properties = F.map_from_entries("payload.transaction.properties")
+    payload = F.col("m.payload")
+    properties = F.map_from_entries(payload.transaction.properties)
     return connect.events(
         messages,
         "cdl_json",
         payload=_PAYLOAD,
-        names=("SEG_OWNER", "TABLE_NAME"),
-        code="OPERATION",
         after="data",
-        millis="TIMESTAMP",
+        source_type=F.lower(payload.DATA_STORE),
+        schema_name=payload.SEG_OWNER,
+        table_name=payload.TABLE_NAME,
+        source_op=payload.OPERATION,
+        event_at=F.timestamp_millis(payload.TIMESTAMP),
+        transaction_id=properties["txId"],
         position=properties["lsn"],
     )

@@ -1,4 +1,4 @@
-"""Lindorm and CDL by hand: the payloads of Kafka Connect's JSON."""
+"""Lindorm and CDL by hand: Kafka Connect's JSON."""
 
 from __future__ import annotations
 
@@ -8,33 +8,36 @@ from pyspark.sql import functions as F
 from benchmarks.floors.job import change_events, read_json
 
 _OPS = {"c": "insert", "u": "update", "d": "delete"}
+_FIELD = "field: string, type: string, name: string"
+_SCHEMA = f"struct<fields: array<struct<field: string, fields: array<struct<{_FIELD}>>>>>"
 
 
 def events(
-    messages: DataFrame,
-    source_format: str,
-    *,
-    payload: str,
-    names: tuple[str, ...],
-    code: str,
-    after: str,
-    millis: str,
-    position: Column,
+    messages: DataFrame, source_format: str, *, payload: str, after: str, **told: Column
 ) -> DataFrame:
-    """Messages -> change events; arguments tell where in the payload things are."""
-    payloads = read_json(messages, f"payload struct<{payload}>").select(
-        "topic", "partition", "offset", "m.payload"
-    )
-    op = F.lower(F.col(f"payload.{code}"))
-    op = F.coalesce(*(F.when(op == short, long) for short, long in _OPS.items()), op)
+    """Messages -> change events.
+
+    `payload`: the fields to read; `after`: the one of the row as it is; `told`:
+    columns of an event, of which `source_op` gives the `op`.
+    """
+    rows = read_json(messages, f"schema {_SCHEMA}, payload struct<{payload}>")
+    code = F.lower(told["source_op"])
+    op = F.coalesce(*(F.when(code == short, long) for short, long in _OPS.items()), code)
     return change_events(
-        payloads,
+        rows,
         source_format,
-        table_id=F.concat_ws(".", *(F.col(f"payload.{name}") for name in names)),
         op=op,
         # A null in JSON is a VARIANT null.
-        before=F.when(op != "insert", F.col("payload.before")),
-        after=F.when(op != "delete", F.col(f"payload.{after}")),
-        event_at=F.timestamp_millis(f"payload.{millis}"),
-        position=position,
+        before=F.when(op != "insert", F.col("m.payload.before")),
+        after=F.when(op != "delete", F.col(f"m.payload.{after}")),
+        column_types=_column_types(after),
+        **told,
     )
+
+
+def _column_types(member: str) -> Column:
+    """Of the columns in a member, as the message's schema names them."""
+    described = F.filter("m.schema.fields", lambda field: field["field"] == member)
+    columns = F.get(described, 0)["fields"]
+    types = F.transform(columns, lambda column: F.coalesce(column["name"], column["type"]))
+    return F.map_from_arrays(columns["field"], types)

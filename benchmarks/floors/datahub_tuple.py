@@ -5,25 +5,24 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from benchmarks.floors.job import change_events, join_halves
+from benchmarks.floors.job import change_events, join_halves, read
 
 _PREFIX = "new_dts_sync_"
 _OPS = {"I": "insert", "U": "update", "D": "delete"}
 
 
 def events(messages: DataFrame) -> DataFrame:
-    columns = F.parse_json(F.col("value").cast("string")).cast("map<string, variant>")
-    tuples = messages.select("topic", "partition", "offset", columns.alias("columns"))
-    row = F.to_variant_object(F.map_filter("columns", lambda name, _: ~name.startswith(_PREFIX)))
-    rows = tuples.select("*", row.alias("row"))
+    rows = read(messages, F.parse_json(F.col("value").cast("string")).cast("map<string, variant>"))
+    row = F.to_variant_object(F.map_filter("m", lambda name, _: ~name.startswith(_PREFIX)))
+    flag = _member("operation_flag")
     return join_halves(
         change_events(
-            rows,
+            rows.select("*", row.alias("row")),
             "datahub_tuple",
-            table_id=F.concat_ws(".", _member("db_name"), _member("table_name")),
-            op=F.coalesce(
-                *(F.when(_member("operation_flag") == flag, op) for flag, op in _OPS.items())
-            ),
+            database_name=_member("db_name"),
+            table_name=_member("table_name"),
+            op=F.coalesce(*(F.when(flag == code, op) for code, op in _OPS.items())),
+            source_op=flag,
             before=F.when(_member("before_flag") == "Y", F.col("row")),
             after=F.when(_member("after_flag") == "Y", F.col("row")),
             event_at=F.timestamp_millis(_member("utc_timestamp").cast("bigint")),
@@ -33,4 +32,4 @@ def events(messages: DataFrame) -> DataFrame:
 
 
 def _member(name: str) -> Column:
-    return F.col("columns")[f"{_PREFIX}dts_{name}"].cast("string")
+    return F.col("m")[f"{_PREFIX}dts_{name}"].cast("string")

@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
-from benchmarks.floors.job import change_events
+from benchmarks.floors.job import change_events, read
 from cdc_marts.parsing.dts_schema import RECORD_SCHEMA
 
 
@@ -21,16 +21,23 @@ def record_schema() -> str:
 
 def events(messages: DataFrame) -> DataFrame:
     record = from_avro("value", record_schema(), {"enableStableIdentifiersForUnionType": "true"})
-    read = messages.select("topic", "partition", "offset", record.alias("m"))
+    message = F.col("m")
+    names = F.split(message.objectName, r"\.")
+    fields = message.fields.member_array
     return change_events(
-        read,
+        read(messages, record),
         "dts_avro",
-        table_id=F.col("m.objectName"),
-        op=F.lower("m.operation"),
+        source_type=F.lower(message.source.sourceType),
+        database_name=names[0],
+        table_name=names[1],
+        op=F.lower(message.operation),
+        source_op=message.operation,
         before=_image("m.beforeImages"),
         after=_image("m.afterImages"),
-        event_at=F.timestamp_seconds("m.sourceTimestamp"),
-        position=F.col("offset"),
+        column_types=F.map_from_arrays(fields["name"], fields["dataTypeNumber"]),
+        event_at=F.timestamp_seconds(message.sourceTimestamp),
+        published_at=F.timestamp_millis(F.element_at(message.processTimestamps, -1)),
+        transaction_id=message.sourceTxid,
     )
 
 

@@ -9,72 +9,91 @@ NAMESPACE = "floor"
 CHANGE_EVENTS = f"{NAMESPACE}.change_events"
 LATEST_STATE = f"{NAMESPACE}.latest_state"
 
+#: What a floor tells of an event, with its type; the rest of the contract's columns follow.
+_TOLD = {
+    "row_index": "int",
+    "source_type": "string",
+    "database_name": "string",
+    "schema_name": "string",
+    "table_name": "string",
+    "op": "string",
+    "source_op": "string",
+    "row_key": "string",
+    "before": "variant",
+    "after": "variant",
+    "column_types": "map<string,string>",
+    "event_at": "timestamp",
+    "published_at": "timestamp",
+    "transaction_id": "string",
+    "position": "decimal(38,0)",
+    "transaction_index": "bigint",
+}
+#: The columns of the marts that the floors write too, but for ids, which anyone may make up.
+EVENT_COLUMNS = (
+    *("source_format", "topic", "partition", "offset", "row_index", "source_type"),
+    *("database_name", "schema_name", "table_name", "table_id", "op", "source_op"),
+    *("key_columns", "row_key", "previous_row_key", "before", "after", "unavailable_columns"),
+    *("column_types", "event_at", "published_at", "landed_at", "transaction_id", "sequence"),
+)
+STATE_COLUMNS = (
+    *("source_format", "table_id", "database_name", "schema_name", "table_name", "row_key"),
+    *("row", "row_count", "last_op", "last_event_at", "last_sequence", "first_event_at"),
+)
+_COORDINATES = ("topic", "partition", "offset", "landed_at")
+
 
 def read_json(messages: DataFrame, schema: str) -> DataFrame:
     """Landed messages -> their coordinates, and `m`, what they say."""
-    message = F.from_json(F.col("value").cast("string"), schema)
-    return messages.select("topic", "partition", "offset", message.alias("m"))
+    return read(messages, F.from_json(F.col("value").cast("string"), schema))
+
+
+def read(messages: DataFrame, message: Column) -> DataFrame:
+    """Landed messages -> their coordinates, and `m`, one that was parsed."""
+    return messages.select(*_COORDINATES, message.alias("m"))
 
 
 def change_events(
-    rows: DataFrame,
-    source_format: str,
-    *,
-    table_id: Column,
-    op: Column,
-    before: Column,
-    after: Column,
-    event_at: Column,
-    position: Column,
-    row_key: Column | None = None,
-    row_index: Column | None = None,
+    rows: DataFrame, source_format: str, key_column: str = "id", **told: Column
 ) -> DataFrame:
     """Rows with the coordinates of their messages -> change events.
 
-    `row_key`: the key as JSON; if it is not given, the column `id` of the image.
+    `told`: columns of `_TOLD`.  Where `row_key` is not among them, it is made
+    of the key column in the image.
     """
-    index = F.lit(0) if row_index is None else row_index
-    images = rows.select(
-        "topic",
-        "partition",
-        "offset",
-        index.alias("row_index"),
-        table_id.alias("table_id"),
-        op.alias("op"),
-        before.alias("before"),
-        after.alias("after"),
-        event_at.alias("event_at"),
-        position.cast("decimal(38,0)").alias("position"),
-        (F.lit(None).cast("string") if row_key is None else row_key).alias("row_key"),
-    )
-    key = F.to_json(F.variant_get(F.coalesce("after", "before"), "$.id", "variant"))
-    return images.select(
-        F.lit(source_format).alias("source_format"),
-        "table_id",
-        "op",
-        F.coalesce("row_key", F.concat(F.lit('{"id":'), key, F.lit("}"))).alias("row_key"),
-        "before",
-        "after",
-        "event_at",
-        F.struct("position", "partition", "offset", "row_index").alias("sequence"),
-        F.concat_ws(":", F.lit(source_format), "topic", "partition", "offset", "row_index").alias(
-            "event_id"
+    events = rows.select(
+        *_COORDINATES,
+        *(
+            told.get(name, F.lit(0 if name == "row_index" else None)).cast(type_).alias(name)
+            for name, type_ in _TOLD.items()
         ),
+    )
+    key = F.to_json(F.variant_get(F.coalesce("after", "before"), f"$.{key_column}", "variant"))
+    made = {
+        "event_id": F.concat_ws(":", F.lit(source_format), *_COORDINATES[:3], "row_index"),
+        "source_format": F.lit(source_format),
+        "table_id": F.concat_ws(".", "database_name", "schema_name", "table_name"),
+        "key_columns": F.array(F.lit(key_column)),
+        "row_key": F.coalesce("row_key", F.concat(F.lit(f'{{"{key_column}":'), key, F.lit("}"))),
+        "previous_row_key": F.lit(None).cast("string"),
+        "unavailable_columns": F.array().cast("array<string>"),
+        "sequence": F.struct("position", "transaction_index", "partition", "offset", "row_index"),
+    }
+    return events.select(
+        *(made.get(name, F.col(name)).alias(name) for name in ("event_id", *EVENT_COLUMNS))
     )
 
 
 def join_halves(events: DataFrame) -> DataFrame:
     """Updates that came as two messages of one log position become one event each."""
-    last = {name: F.max_by(name, "sequence").alias(name) for name in ("event_at", "event_id")}
-    columns = {
-        "before": F.first("before", ignorenulls=True).alias("before"),
-        "after": F.first("after", ignorenulls=True).alias("after"),
-        "sequence": F.max("sequence").alias("sequence"),
-        **last,
-    }
     place = ("source_format", "table_id", "op", "row_key", "sequence.position")
-    joined = events.groupBy(*place).agg(*columns.values())
-    return joined.select(*events.columns)
+    last = [name for name in events.columns if name not in ("before", "after", "landed_at")]
+    joined = events.groupBy(*place).agg(
+        F.max_by(F.struct(*last), "sequence").alias("last"),
+        F.first("before", ignorenulls=True).alias("before"),
+        F.first("after", ignorenulls=True).alias("after"),
+        F.max("landed_at").alias("landed_at"),
+    )
+    return joined.select(*(f"last.{name}" if name in last else name for name in events.columns))
 
 
 def write_change_events(events: DataFrame) -> None:
@@ -83,17 +102,24 @@ def write_change_events(events: DataFrame) -> None:
 
 def write_latest_state(session: SparkSession) -> None:
     """The newest event of each row, where it is no delete."""
-    newest = (
+    newest = F.struct(
+        "database_name",
+        "schema_name",
+        "table_name",
+        F.col("after").alias("row"),
+        F.col("op").alias("last_op"),
+        F.col("event_id").alias("last_event_id"),
+        F.col("event_at").alias("last_event_at"),
+        F.col("sequence").alias("last_sequence"),
+    )
+    rows = (
         session.table(CHANGE_EVENTS)
         .groupBy("source_format", "table_id", "row_key")
         .agg(
-            F.max_by(
-                F.struct(F.col("after").alias("row"), "op", "event_id", "event_at", "sequence"),
-                "sequence",
-            ).alias("newest")
+            F.max_by(newest, "sequence").alias("newest"),
+            F.min("event_at").alias("first_event_at"),
         )
+        .select("*", "newest.*", F.lit(1).cast("bigint").alias("row_count"))
     )
-    state = newest.select("source_format", "table_id", "row_key", "newest.*").where(
-        "op <> 'delete'"
-    )
+    state = rows.where("last_op <> 'delete'").select(*STATE_COLUMNS, "last_event_id")
     state.writeTo(LATEST_STATE).using("iceberg").createOrReplace()
