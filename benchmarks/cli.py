@@ -53,6 +53,7 @@ Output = Annotated[Path, typer.Option(help="Folder of the report.")]
 
 _DOCS = Path("docs/benchmarks")
 _ALL = ",".join(SOURCE_FORMATS)
+_LARGE_MESSAGES = 40
 _Number = TypeVar("_Number", int, float)
 
 
@@ -107,6 +108,9 @@ def memory_command(
     formats: Formats = "canal_json",
     size: Annotated[int, typer.Option(help="Number of row changes.")] = 5_000_000,
     message_bytes: MessageBytes = 1000,
+    large_bytes: Annotated[
+        int, typer.Option(help="Size of the large ones, of which there are a few.")
+    ] = 20_000_000,
     keys: Keys = 50_000,
     tables: Tables = 200,
     update_share: UpdateShare = 0.8,
@@ -116,13 +120,21 @@ def memory_command(
     home: Home = None,
     output: Output = _DOCS,
 ) -> None:
-    """Build many messages in little memory: evenly spread, skewed, and of many tables."""
+    """Build many messages in little memory: evenly spread, skewed, of many tables; and large."""
     even = Workload(size, message_bytes, keys, 1, update_share, False, seed)
-    workloads = [even, replace(even, skewed=True), replace(even, tables=tables)]
-    builds = _full_builds(
-        home, driver_memory, _formats(formats), workloads, 1, 0, _selection(select)
+    large = Workload(
+        _LARGE_MESSAGES, large_bytes, _LARGE_MESSAGES // 4, 1, update_share, False, seed
     )
-    _write_full("memory", f"Many messages in {driver_memory}", builds, output)
+    workloads = [even, replace(even, skewed=True), replace(even, tables=tables), large]
+    with _session(home, driver_memory) as session:
+        builds = [
+            full.measure_models(session, source_format, workload, _selection(select), _tell)
+            for source_format in _formats(formats)
+            for workload in workloads
+        ]
+        described = machine.description(session)
+    title = f"Many messages, and large ones, in {driver_memory}"
+    _write_full("memory", title, FullBuilds(described, builds), output)
 
 
 @app.command("incremental")
@@ -182,7 +194,7 @@ def _full_builds(
     repeat: int,
     warm_up: int,
     dbt_arguments: Sequence[str],
-    with_rivals: bool = False,
+    with_rivals: bool,
 ) -> FullBuilds:
     builds = []
     with _session(home, driver_memory) as session:

@@ -38,7 +38,17 @@ class FullBuild:
     @property
     def compared(self) -> dict[str, str]:
         """Of `COMPARED` what was measured."""
-        return {one: other for one, other in COMPARED.items() if one in self.costs}
+        return {one: other for one, other in COMPARED.items() if {one, other} <= self.costs.keys()}
+
+    @property
+    def title(self) -> str:
+        """Format, number and size of messages, and what else is not usual."""
+        workload = self.workload
+        title = (
+            f"{self.source_format}, {self.messages:,} messages of {workload.message_bytes:,} bytes"
+        )
+        several = f", {workload.tables} tables" if workload.tables > 1 else ""
+        return title + several + (", skewed" if workload.skewed else "")
 
     def note(self, what: str, cost: Cost) -> None:
         self.costs.setdefault(what, []).append(cost)
@@ -57,13 +67,24 @@ def measure_full(
     With `dbt_arguments`, which select models, the parts are not measured, and
     nothing is compared with what the floor built: what it needs may not be there.
     """
-    project.empty(session)
-    messages = land(session, source_format, workload)
-    landed = table_bytes(session, landing_table(source_format))
-    build = FullBuild(source_format, workload, messages, landed)
+    build = _landed(session, source_format, workload)
     for number in range(1, repeat + 1):
-        say(f"{source_format}: {messages:,} messages, {number} of {repeat}")
+        say(f"{source_format}: {build.messages:,} messages, {number} of {repeat}")
         _build_once(session, build, dbt_arguments)
+    return build
+
+
+def measure_models(
+    session: SparkSession,
+    source_format: str,
+    workload: Workload,
+    dbt_arguments: Sequence[str] = (),
+    say: Callable[[str], None] = print,
+) -> FullBuild:
+    """Land a workload and build from it once, without the floor."""
+    build = _landed(session, source_format, workload)
+    say(f"{source_format}: {build.messages:,} messages of {workload.message_bytes:,} bytes")
+    build.note(MODELS, project.run_models(session, workload, *dbt_arguments))
     return build
 
 
@@ -78,6 +99,13 @@ def warm_up(
     keys = max(2, min(workload.keys, changes // 3))
     small = replace(workload, changes=changes, keys=keys)
     measure_full(session, source_format, small, 1, dbt_arguments, say=lambda _: None)
+
+
+def _landed(session: SparkSession, source_format: str, workload: Workload) -> FullBuild:
+    project.empty(session)
+    messages = land(session, source_format, workload)
+    landed = table_bytes(session, landing_table(source_format))
+    return FullBuild(source_format, workload, messages, landed)
 
 
 def _build_once(session: SparkSession, build: FullBuild, dbt_arguments: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.full import FullBuild
+from benchmarks.full import MODELS, FullBuild
 from benchmarks.incremental import Increments
 from benchmarks.measure import Cost
 
@@ -16,9 +16,13 @@ _COLORS = ("#1f6f8b", "#c8c8c8", "#e0a458", "#7a9e7e", "#8c5e58")
 
 
 def full_builds(builds: Sequence[FullBuild], path: Path) -> None:
-    """What was compared, side by side, for each build."""
+    """What was compared, side by side, for each build; the models alone without a floor."""
     compared = {one: other for build in builds for one, other in build.compared.items()}
-    names = [f"{build.source_format} {build.messages:,}" for build in builds]
+    names = [build.title for build in builds]
+    if not compared:
+        with _figure(path, 1, len(builds) * 2) as (axis,):
+            _bars(axis, names, {MODELS: _seconds(build.costs[MODELS] for build in builds)})
+        return
     with _figure(path, len(compared), len(builds) * 2) as axes:
         for axis, pair in zip(axes, compared.items(), strict=True):
             series = {what: _seconds(build.costs[what] for build in builds) for what in pair}

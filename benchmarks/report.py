@@ -28,8 +28,9 @@ def document(title: str, machine: Mapping[str, str], sections: Iterable[str]) ->
 
 
 def full_builds(builds: Sequence[FullBuild]) -> list[str]:
-    """A section for each format, and one for the ratios of them all."""
-    return [_ratios(builds), *(_full_build(build) for build in builds)]
+    """A section for each build, and where a floor was measured one for the ratios of them all."""
+    ratios = [_ratios(builds)] if any(build.compared for build in builds) else []
+    return [*ratios, *(_full_build(build) for build in builds)]
 
 
 def increments(one: Increments) -> str:
@@ -139,10 +140,9 @@ def _written(build: FullBuild, what: str) -> float:
 def _full_build(build: FullBuild) -> str:
     workload, repeated = build.workload, len(build.costs[MODELS])
     told = (
-        f"{build.messages:,} messages of {workload.message_bytes:,} bytes"
-        f" ({build.landed_bytes / _MIB:,.0f} MiB landed), {workload.changes:,} changes of"
-        f" {workload.keys:,} rows in {workload.tables} tables"
-        f"{', 80 % of them of one row' if workload.skewed else ''}; {repeated} repetitions."
+        f"{build.landed_bytes / _MIB:,.0f} MiB landed, {workload.changes:,} changes of"
+        f" {workload.keys:,} rows{', 80 % of them of one' if workload.skewed else ''};"
+        f" {repeated} repetition{'s' if repeated > 1 else ''}."
     )
     costs = table(
         ["", *COST_HEAD], [[what, *cost_row(costs)] for what, costs in build.costs.items()]
@@ -150,4 +150,4 @@ def _full_build(build: FullBuild) -> str:
     models = model_seconds(build.costs[MODELS])
     around = median(cost.dbt_seconds for cost in build.costs[MODELS])
     own = f"Each model's own time; dbt took {around:.1f} s around them (parsing, hooks):"
-    return "\n\n".join([f"## {build.source_format}", told, costs, own, models])
+    return "\n\n".join([f"## {build.title}", told, costs, own, models])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -197,7 +197,9 @@ class _Rows:
                 state = states[identity]
                 differences.append(self._difference(state["row_key"], "row", None, state["row"]))
             else:
-                differences += self._in_columns(states[identity], expected[identity], self._types)
+                differences += self._in_columns(
+                    states[identity], expected[identity], self._types, self._table.added
+                )
         return differences
 
     def as_multiset(self, stored: list[Stored], found: list[MartRow]) -> list[Difference]:
@@ -228,12 +230,22 @@ class _Rows:
             for version, state in zip(theirs, ours, strict=True):
                 if not version.is_current:
                     change = version.change
-                    differences += self._in_columns(state, change.after, change.table.columns)
+                    differences += self._in_columns(
+                        state,
+                        change.after,
+                        change.table.columns,
+                        self._table.added | self._table.added_before,
+                    )
         return differences
 
     def _in_columns(
-        self, state: MartRow, expected: Mapping[str, Any], types: Mapping[str, str]
+        self,
+        state: MartRow,
+        expected: Mapping[str, Any],
+        types: Mapping[str, str],
+        added: Set[str],
     ) -> list[Difference]:
+        """`added`: columns that came later: rows from before have no message with them."""
         found = self._values(state, types)
         differences = []
         if state["row_count"] != 1:
@@ -243,17 +255,14 @@ class _Rows:
         for name in expected.keys() | found.keys():
             ours = found.get(name, _NOT_TOLD)
             theirs = expected.get(name, "(no such column)")
-            if ours == _NOT_TOLD and theirs is None and self._may_be_untold(name):
+            may_be_untold = self._history.traits.leaves_out_nulls or name in added
+            if ours == _NOT_TOLD and theirs is None and may_be_untold:
                 continue
             if ours != theirs:
                 differences.append(
                     self._difference(state["row_key"], f"column {name}", theirs, ours)
                 )
         return differences
-
-    def _may_be_untold(self, name: str) -> bool:
-        """Rows from before a column was added have no message with it."""
-        return self._history.traits.leaves_out_nulls or name in self._table.added
 
     def _identity(self, state: MartRow) -> Any:
         key = parsed_row(state["row_key"])

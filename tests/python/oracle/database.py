@@ -74,6 +74,8 @@ class SourceTable:
     hidden_column: str | None = None
     #: Columns that came later: rows from before have no message with them.
     added: set[str] = field(default_factory=set)
+    #: The same of earlier tables of the name, whose rows have versions.
+    added_before: set[str] = field(default_factory=set)
     #: No message has told yet that a column is gone.
     is_shape_untold: bool = False
 

@@ -293,6 +293,7 @@ class _Script:
                 old,
                 columns={name: old.columns[name] for name in old.key} | others,
                 added=set(),
+                added_before=old.added | old.added_before,
                 is_shape_untold=False,
             )
             self._tables[table.name] = table
