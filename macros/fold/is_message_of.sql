@@ -6,7 +6,7 @@
   messages: query of `topic`, `partition`, `offset`.
 -#}
 {% macro is_message_of(messages, most=200) -%}
-  {%- if not may_ask() -%}
+  {%- if not is_being_written() -%}
     {%- do return('true') -%}
   {%- endif -%}
   {%- set found = run_query(

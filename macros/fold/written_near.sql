@@ -4,7 +4,7 @@
   what they belong to, so that files of other positions are not read.
 -#}
 {% macro written_near(records) -%}
-  {%- if not may_ask() -%}
+  {%- if not is_being_written() -%}
     {%- do return('true') -%}
   {%- endif -%}
   {%- set question -%}

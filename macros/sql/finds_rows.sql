@@ -4,7 +4,7 @@
   is there.
 -#}
 {% macro finds_rows(query) -%}
-  {%- if not may_ask() -%}
+  {%- if not is_being_written() -%}
     {%- do return(true) -%}
   {%- endif -%}
   {%- set found = run_query('select 1 from (' ~ query ~ ') limit 1') -%}

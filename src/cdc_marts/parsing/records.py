@@ -206,8 +206,8 @@ def to_staging(
 
 def no_records(session: SparkSession) -> DataFrame:
     """Staging rows of no message."""
-    schema = ", ".join(f"`{name}` {type_}" for name, type_ in STAGING_COLUMNS.items())
-    return session.createDataFrame([], schema)
+    nulls = (f"cast(null as {type_}) as `{name}`" for name, type_ in STAGING_COLUMNS.items())
+    return session.sql(f"select {', '.join(nulls)} where false")
 
 
 def _member(name: str, type_: str, column: Column | None) -> Column:

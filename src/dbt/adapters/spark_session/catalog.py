@@ -20,6 +20,18 @@ def iceberg_table(session: SparkSession, name: str) -> Any:
     )
 
 
+def view_query(session: SparkSession, name: str) -> str | None:
+    """The query of the view `schema.view`; None where the name is not a view's."""
+    jvm = session._jvm
+    schema, identifier = name.split(".")
+    namespace = session.sparkContext._gateway.new_array(jvm.java.lang.String, 1)
+    namespace[0] = schema
+    view = jvm.org.apache.spark.sql.connector.catalog.Identifier.of(namespace, identifier)
+    catalogs = session._jsparkSession.sessionState().catalogManager()
+    catalog = catalogs.catalog(session.catalog.currentCatalog())
+    return catalog.loadView(view).query() if catalog.viewExists(view) else None
+
+
 def drop_table(session: SparkSession, name: str) -> None:
     """Drop a table of few files with them; Spark's `purge` would run a job to find them."""
     jvm = session._jvm

@@ -16,7 +16,7 @@ from typing import Any
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import DataFrame, SparkSession
 
-from dbt.adapters.spark_session.catalog import iceberg_table
+from dbt.adapters.spark_session.catalog import iceberg_table, view_query
 
 WATERMARK = "read-up-to."
 SNAPSHOT_PROPERTY = "spark.sql.iceberg.snapshot-property."
@@ -69,8 +69,8 @@ def new_rows_sql(
     The rows are then those behind the new rows of that table: what it had read
     when it wrote them, which may be less than `source` holds by now.
     """
-    created = session.sql(f"show create table {source}").collect()[0][0]
-    if not created.startswith("CREATE VIEW"):
+    query = view_query(session, source)
+    if query is None:
         if read_by is not None:
             return _rows_behind(session, source, read_by, consumer, reading)
         return _table_sql(session, source, consumer, reading)
@@ -78,7 +78,7 @@ def new_rows_sql(
         lambda found: (
             found["keyword"] + new_rows_sql(session, found["name"], consumer, reading, read_by)
         ),
-        created.split("\nAS\n", 1)[1].strip(),
+        query.strip(),
     )
     return f"({text})"
 
