@@ -15,7 +15,7 @@ from dbt.adapters.spark_session.errors import SessionError
 
 logger = AdapterLogger("Spark")
 
-#: Run by `spark-submit`, whose `--packages` would fetch what a jar needs besides, needed here or not.
+#: Run by `spark-submit`; its own `--packages` would fetch all that a jar names, needed or not.
 _RESOLVE = """
 import sys
 from pyspark.java_gateway import launch_gateway
