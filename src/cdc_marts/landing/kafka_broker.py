@@ -16,7 +16,7 @@ from cdc_marts.landing.kafka_settings import without_secrets
 from cdc_marts.landing.outcome import Place
 
 #: Seconds until a broker that does not answer is given up, unless the settings say.
-PATIENCE = 15
+PATIENCE = 30
 _TIMEOUTS = ("default.api.timeout.ms", "request.timeout.ms")
 _DESERIALIZER = "org.apache.kafka.common.serialization.ByteArrayDeserializer"
 #: The id of a topic whose broker has no ids: zeros.
@@ -134,13 +134,15 @@ class Broker:
             causes = list(_causes(error.java_exception))
             names = [cause.getClass().getSimpleName() for cause in causes]
             if any(name in _UNKNOWN_TOPIC for name in names):
-                raise _UnknownTopic from None
-            # The innermost one says what it was, the outer ones that it was.
-            reason = without_secrets(causes[-1].getMessage() or names[-1], self._settings)
-            remedy = next((_REMEDIES[name] for name in reversed(names) if name in _REMEDIES), None)
+                raise _UnknownTopic("A topic was deleted just now: check --topics.") from None
+            reasons = [cause.getMessage() or cause.getClass().getSimpleName() for cause in causes]
+            remedy = next((_REMEDIES[name] for name in names if name in _REMEDIES), None)
+            # What is known, is told by its innermost cause.
+            reason = reasons[-1] if remedy else ": ".join(reasons)
             raise LandingError(
-                f"Kafka at {self._servers} can't be asked ({reason.rstrip('.')})"
-                f"{': ' + remedy if remedy else ''}."
+                f"Kafka at {self._servers} can't be asked"
+                f" ({without_secrets(reason.rstrip('.'), self._settings)}):"
+                f" {remedy or 'check --properties'}."
             ) from None
 
 
@@ -155,6 +157,8 @@ def _topic(description: Any) -> Topic:
 
 
 def _causes(exception: Any) -> Iterator[Any]:
+    """From the outermost one, without the wrapping of a future."""
     while exception is not None:
-        yield exception
+        if exception.getClass().getSimpleName() != "ExecutionException":
+            yield exception
         exception = exception.getCause()

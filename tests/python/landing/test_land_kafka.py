@@ -386,6 +386,7 @@ def test_a_properties_file_logs_in(
     [
         ("a=\\u12", "is no Java properties file: Malformed \\uxxxx encoding"),
         ("security.protocol=nope", "Invalid value nope for configuration security.protocol"),
+        ("security.protocol=SSL\nssl.truststore.location=/nope.jks", "Failed to load SSL keystore"),
         ("isolation.level=nope", "Invalid value nope for configuration isolation.level"),
         (
             f"security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\nsasl.jaas.config={LOGIN}",
