@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import logging
 import os
+import re
 import signal
 import warnings
 from collections.abc import Iterator, Sequence
@@ -31,7 +32,7 @@ from cdc_marts.formats import SOURCE_FORMATS
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cdc_marts.landing.files import Landing
+    from cdc_marts.landing.outcome import Landing
     from cdc_marts.scaffold import Scaffolding
 
 FAILED = 1
@@ -51,6 +52,7 @@ Target = Annotated[
 #: So many are shown one by one; the others are counted.
 _MOST_REPORTS = 100
 _MOST_PARTITIONS = 20
+_SERVER = re.compile(r"\S+:\d+")
 
 app = typer.Typer(
     help="CDC messages of nine formats to change events and latest state.",
@@ -123,6 +125,116 @@ def land_files(
     _summarize(landing, target)
     if landing.wrong_lines:
         raise typer.Exit(FAILED)
+
+
+@land_app.command("kafka")
+def land_kafka(
+    source_format: Annotated[
+        SourceFormat,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help=f"One of {', '.join(SOURCE_FORMATS)}.",
+        ),
+    ],
+    servers: Annotated[
+        str,
+        typer.Option(
+            "--bootstrap-servers",
+            metavar="HOST:PORT,...",
+            help="Brokers that lead to the others.",
+        ),
+    ],
+    topics: Annotated[
+        str,
+        typer.Option(metavar="TOPIC,...", help="What to land; all of one format."),
+    ],
+    properties: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A Java properties file of Kafka client settings: security.protocol,"
+            " sasl.jaas.config and their like.",
+        ),
+    ] = None,
+    max_messages: Annotated[
+        int | None,
+        typer.Option(
+            metavar="COUNT",
+            min=1,
+            help="Land no more than so many; the next run goes on after them.",
+        ),
+    ] = None,
+    skip_lost: Annotated[
+        bool,
+        typer.Option(
+            "--skip-lost",
+            help="Go on where Kafka has deleted messages before they were landed.",
+        ),
+    ] = False,
+    moved: Annotated[
+        bool,
+        typer.Option(
+            "--moved",
+            help="Go on where a topic was moved to another cluster, with its offsets.",
+        ),
+    ] = False,
+    target: Annotated[
+        str,
+        typer.Option(
+            metavar="TARGET",
+            help="Where to land, a target of profiles.yml: local, demo (which also builds the"
+            " samples) or cluster.",
+        ),
+    ] = "local",
+) -> None:
+    """Land what is new in topics of Kafka, each message once.
+
+    A partition goes on after its highest landed offset; one that is new begins
+    at its first message. It is one commit: a run that is killed has landed all
+    or nothing, and the next one goes on from there.
+
+    The exit code is 1, and nothing is landed, where Kafka has deleted messages
+    that were not landed yet, or a topic was deleted and created anew.
+    """
+    names = _names(topics, "--topics")
+    if properties is not None:
+        _check(properties)
+    if not all(_SERVER.fullmatch(server) for server in _names(servers, "--bootstrap-servers")):
+        raise typer.BadParameter(f"--bootstrap-servers must be host:port,…, not {servers}.")
+
+    from cdc_marts.landing import LandingError, kafka
+
+    failed = "Spark failed; the next run goes on after what is landed"
+    with _session(target, failed, kafka.PACKAGES) as session, _errors.status("Landing from Kafka"):
+        try:
+            landing = kafka.land_kafka(
+                session,
+                source_format.value,
+                servers,
+                names,
+                properties=properties,
+                skip_lost=skip_lost,
+                moved=moved,
+                max_messages=max_messages,
+                report=_say,
+            )
+        except LandingError as error:
+            _stop(f"{error} Nothing was landed.", FAILED)
+    if landing.messages:
+        _summarize(landing, target)
+    else:
+        _tell(f"Nothing new in {', '.join(names)} for {landing.table} (target {target}).")
+    if landing.waiting:
+        _tell(f"More waits in Kafka, up to {_counted(landing.waiting, 'message')}: run it again.")
+
+
+def _names(text: str, option: str) -> list[str]:
+    """The names in a list with commas, each once."""
+    names = [name.strip() for name in text.split(",")]
+    if not all(names):
+        raise typer.BadParameter(f"{option} needs names with commas between them, not {text!r}.")
+    return list(dict.fromkeys(names))
 
 
 @app.command()
@@ -291,8 +403,13 @@ def _land(
 
 
 @contextmanager
-def _session(target: str, failed: str = "Spark failed") -> Iterator[SparkSession]:
-    """The session of a target; what goes wrong in it ends the command with a sentence."""
+def _session(
+    target: str, failed: str = "Spark failed", packages: Sequence[str] = ()
+) -> Iterator[SparkSession]:
+    """The session of a target; what goes wrong in it ends the command with a sentence.
+
+    `packages`: as `project.spark_session` takes them.
+    """
     with _errors.status("Starting Spark") as starting:
         from dbt_common.exceptions import DbtRuntimeError
         from py4j.protocol import Py4JError
@@ -302,7 +419,7 @@ def _session(target: str, failed: str = "Spark failed") -> Iterator[SparkSession
         from dbt.adapters.spark_session.errors import message_of
 
         try:
-            with project.spark_session(target, on_notice=_say) as session:
+            with project.spark_session(target, on_notice=_say, packages=packages) as session:
                 starting.stop()
                 # Spark's own handler asks the JVM in the middle of another answer.
                 signal.signal(signal.SIGINT, _interrupt)

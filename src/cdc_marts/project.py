@@ -34,18 +34,21 @@ def project_root(folder: Path) -> Path:
 
 @contextmanager
 def spark_session(
-    target: str, on_notice: Callable[[str], None] = lambda _: None
+    target: str,
+    on_notice: Callable[[str], None] = lambda _: None,
+    packages: Sequence[str] = (),
 ) -> Iterator[SparkSession]:
     """The session that dbt would open for `target`, as long as the block runs.
 
-    `on_notice` is told of what makes the opening take long.
+    `on_notice` is told of what makes the opening take long.  `packages`: Maven
+    coordinates of jars beside the target's.
     """
     from dbt.adapters.spark_session.session import close_session
 
     root = project_root(Path.cwd())
     # A profile's relative paths start where dbt runs.
     with _inside(root):
-        session = _credentials(root, target, on_notice).session()
+        session = _credentials(root, target, on_notice).session(packages)
     try:
         yield session
     finally:

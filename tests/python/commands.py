@@ -53,9 +53,11 @@ class Commands:
 
     def land_files(self, source_format: str, path: Path) -> subprocess.Popen[bytes]:
         """Start `cdc-marts land files`."""
-        code = "from cdc_marts.cli import app; app()"
-        command = ("land", "files", "--format", source_format, "--target", self.target)
-        return self._start("-c", code, *command, str(path))
+        return self._start_landing("files", source_format, str(path))
+
+    def land_kafka(self, source_format: str, *options: str) -> subprocess.Popen[bytes]:
+        """Start `cdc-marts land kafka`."""
+        return self._start_landing("kafka", source_format, *options)
 
     def content(self, *relations: str) -> dict[str, list[str]]:
         """Relation -> its rows as sorted JSON texts."""
@@ -84,6 +86,13 @@ class Commands:
 
     def _share(self, source_format: str) -> Path:
         return self.work / f"{source_format}.jsonl"
+
+    def _start_landing(
+        self, way: str, source_format: str, *arguments: str
+    ) -> subprocess.Popen[bytes]:
+        code = "from cdc_marts.cli import app; app()"
+        command = ("land", way, "--format", source_format, "--target", self.target)
+        return self._start("-c", code, *command, *arguments)
 
     def _start_child(self, *arguments: str) -> subprocess.Popen[bytes]:
         return self._start("-m", "tests.python.child", self.target, *arguments)

@@ -13,6 +13,7 @@ import pytest
 import yaml
 from pyspark.sql import SparkSession
 
+from cdc_marts.landing import kafka
 from dbt.adapters.spark_session import SparkSessionCredentials
 from dbt.adapters.spark_session.session import close_session
 
@@ -40,12 +41,13 @@ def spark_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def spark_target(spark_home: Path) -> dict[str, Any]:
-    """Target `local` of the project, small and with a home of its own."""
+    """Target `local` of the project, small, with a home of its own, and with all jars."""
     profiles = jinja2.Template(PROFILES.read_text()).render(
         env_var=lambda name, default=None: os.environ.get(name, default)
     )
     target = copy.deepcopy(yaml.safe_load(profiles)["cdc_marts"]["outputs"]["local"])
     target.update(home=str(spark_home), threads=2)
+    target["packages"] += kafka.PACKAGES
     target["conf"].update(SMALL)
     return target
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import reduce
 from pathlib import Path
 
@@ -21,7 +19,8 @@ from cdc_marts.landing.envelopes import (
     read_envelope,
 )
 from cdc_marts.landing.lines import Advance, lines_of, name_of
-from cdc_marts.landing.tables import create_landing_tables, landing_table, next_offset
+from cdc_marts.landing.outcome import Landing
+from cdc_marts.landing.tables import create_landing_tables, highest_offsets, landing_table
 
 #: Where bare messages go.
 BARE_PARTITION = 0
@@ -43,24 +42,6 @@ _SCHEMA = pa.schema(
 
 #: Called with where a wrong line stands (`file:line`) and what is wrong with it.
 Report = Callable[[str, str], None]
-
-
-@dataclass
-class Landing:
-    """What came of landing some files."""
-
-    table: str
-    #: messages by topic and partition
-    messages: Counter[tuple[str, int]] = field(default_factory=Counter)
-    #: first and last offset by topic and partition
-    offsets: dict[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
-    wrong_lines: int = 0
-
-    def count(self, message: Message) -> None:
-        place = (message.topic, message.partition)
-        self.messages[place] += 1
-        first, last = self.offsets.get(place, (message.offset, message.offset))
-        self.offsets[place] = (min(first, message.offset), max(last, message.offset))
 
 
 def land_files(
@@ -85,8 +66,8 @@ def land_files(
     if topic is None:
         messages = _enveloped(paths, landing, report, advance)
     else:
-        first = next_offset(session, landing.table, topic, BARE_PARTITION)
-        messages = _bare(paths, topic, first, advance)
+        landed = highest_offsets(session, landing.table, [topic])
+        messages = _bare(paths, topic, landed.get((topic, BARE_PARTITION), -1) + 1, advance)
     rows = _staged(session, _counted(messages, landing))
     if rows is not None:
         rows.withColumn("landed_at", F.current_timestamp()).writeTo(landing.table).append()
@@ -117,7 +98,7 @@ def _bare(paths: Iterable[Path], topic: str, first: int, advance: Advance) -> It
 
 def _counted(messages: Iterable[Message], landing: Landing) -> Iterator[Message]:
     for message in messages:
-        landing.count(message)
+        landing.add((message.topic, message.partition), message.offset, message.offset)
         yield message
 
 

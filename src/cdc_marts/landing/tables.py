@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from jinja2 import Environment
@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from cdc_marts.formats import SOURCE_FORMATS
+from cdc_marts.landing.outcome import Place
 
 NAMESPACE = "landing"
 
@@ -30,10 +31,8 @@ def create_landing_tables(
         session.sql(macros.module.landing_table_sql(landing_table(source_format)))
 
 
-def next_offset(session: SparkSession, table: str, topic: str, partition: int) -> int:
-    """The offset after the highest one of a topic's partition in `table`; 0 if it has none."""
-    landed = session.table(table).where(
-        (F.col("topic") == topic) & (F.col("partition") == partition)
-    )
-    highest = landed.agg(F.max("offset")).first()[0]
-    return 0 if highest is None else highest + 1
+def highest_offsets(session: SparkSession, table: str, topics: Sequence[str]) -> dict[Place, int]:
+    """Topic and partition -> their highest offset in `table`, where they have one."""
+    landed = session.table(table).where(F.col("topic").isin(*topics))
+    highest = landed.groupBy("topic", "partition").agg(F.max("offset").alias("highest"))
+    return {(row.topic, row.partition): row.highest for row in highest.collect()}

@@ -43,7 +43,8 @@ class Resolver:
 
     def asked_for(self) -> list[str]:
         command = self.commands[-1]
-        return command[command.index("--packages") + 1].split(",")
+        program = next(part for part in command if part.endswith(".py"))
+        return command[command.index(program) + 1 :]
 
 
 @pytest.fixture

@@ -6,14 +6,17 @@ import json
 import subprocess
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from pathlib import Path
 
 import psutil
 import pytest
+from pyspark.sql import SparkSession
 
 from cdc_marts.landing.envelopes import Message
 from tests.python.cluster.conftest import PASSWORD
 from tests.python.cluster.services import HOST, Standalone, answer_of, wait_until
 from tests.python.commands import MARTS, TIMEOUT, Commands, Home, all_samples, take_shares
+from tests.python.landing.kafka_server import LOGIN, kafka
 
 pytestmark = pytest.mark.long
 
@@ -95,6 +98,31 @@ class TestRuns:
         outputs = [of_user.output() for of_user in runs]
         assert any("uses the catalog: waiting for it to end" in output for output in outputs)
         _assert_equal(user, embedded, share)
+
+
+def test_messages_of_kafka_land_on_a_cluster(
+    a_user: User, spark: SparkSession, tmp_path: Path
+) -> None:
+    """Its executors read them, with a login and jars that they have of the driver."""
+    user = a_user()
+    properties = tmp_path / "client.properties"
+    properties.write_text(
+        f"security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\nsasl.jaas.config={LOGIN};\n"
+    )
+    with kafka(spark) as broker:
+        broker.create_topic("shop", 2)
+        broker.produce("shop", (b"1", b"a"), (None, None))
+        broker.produce("shop", (b"2", b"b"), partition=1)
+        options = ("--topics", "shop", "--properties", str(properties))
+        land = (*options, "--bootstrap-servers", broker.login_address)
+        user.finish(user.land_kafka("dataworks_json", *land))
+        assert "shop, partition 0: 2 messages, offsets 0 to 1" in user.output()
+        broker.produce("shop", (b"2", b"c"), partition=1)
+        user.finish(user.land_kafka("dataworks_json", *land))
+        assert "shop, partition 1: 1 message, offsets 1 to 1" in user.output()
+    messages = map(json.loads, user.content("landing.dataworks_json")["landing.dataworks_json"])
+    of_shop = [(row["partition"], row["offset"]) for row in messages if row["topic"] == "shop"]
+    assert sorted(of_shop) == [(0, 0), (0, 1), (1, 0), (1, 1)]
 
 
 def _assert_equal(user: Commands, embedded: Home, share: Mapping[str, list[Message]]) -> None:

@@ -9,11 +9,9 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from pyspark.sql import Row, SparkSession
@@ -33,30 +31,8 @@ Land = Callable[..., Result]
 
 
 @pytest.fixture
-def catalog(spark: SparkSession, tmp_path: Path) -> Iterator[SparkSession]:
-    """The shared session over an empty catalog."""
-    # Other modules run dbt, whose threads make a session of their own the active one.
-    spark._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(spark._jsparkSession)
-    catalog_before = spark.catalog.currentCatalog()
-    name = f"empty_{uuid4().hex}"
-    settings = f"spark.sql.catalog.{name}"
-    spark.conf.set(settings, "org.apache.iceberg.spark.SparkCatalog")
-    spark.conf.set(f"{settings}.type", "hadoop")
-    spark.conf.set(f"{settings}.warehouse", str(tmp_path / "warehouse"))
-    spark.catalog.setCurrentCatalog(name)
-    yield spark
-    spark.catalog.setCurrentCatalog(catalog_before)
-
-
-@pytest.fixture
-def land(catalog: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Land:
+def land(shared_session: SparkSession) -> Land:
     """Runs `cdc-marts land files --format canal_json …` in the shared session."""
-
-    @contextmanager
-    def session(target: str, **_: Any) -> Iterator[SparkSession]:
-        yield catalog
-
-    monkeypatch.setattr(project, "spark_session", session)
 
     def run(*arguments: object, stdin: bytes = b"") -> Result:
         command = ["land", "files", "--format", "canal_json", *map(str, arguments)]

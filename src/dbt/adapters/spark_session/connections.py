@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -64,11 +65,12 @@ class SparkSessionCredentials(SparkCredentials):
         # `conf` may hold secrets.
         return ("schema", "home", "run_lock", "packages")
 
-    def session(self) -> SparkSession:
-        """The process's Spark session for this target."""
+    def session(self, packages: Sequence[str] = ()) -> SparkSession:
+        """The process's Spark session for this target, with more `packages` than the target's."""
         home = Path(self.home).expanduser().resolve() if self.home else None
         conf = {str(key): _text(value) for key, value in self.conf.items()}
-        return open_session(home, conf, self.packages, self.lock_timeout, self.required)
+        packages = [*self.packages, *packages]
+        return open_session(home, conf, packages, self.lock_timeout, self.required)
 
 
 class SessionCursor(Cursor):

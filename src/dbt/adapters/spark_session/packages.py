@@ -15,6 +15,17 @@ from dbt.adapters.spark_session.errors import SessionError
 
 logger = AdapterLogger("Spark")
 
+#: Run by `spark-submit`; its own `--packages` would fetch all that a jar names, needed or not.
+_RESOLVE = """
+import sys
+from pyspark.java_gateway import launch_gateway
+
+jvm = launch_gateway().jvm
+for package in sys.argv[1:]:
+    jar = jvm.java.net.URI(f"ivy://{package}?transitive=false")
+    jvm.org.apache.spark.util.DependencyUtils.resolveMavenDependencies(jar)
+"""
+
 
 def jar_paths(packages: Sequence[str], cache: Path) -> list[Path]:
     """Maven coordinates (`group:artifact:version`) -> local jars, downloaded on first use.
@@ -35,10 +46,12 @@ def _cached_jar(package: str, cache: Path) -> Path:
 
 
 def _download(packages: Sequence[str], cache: Path) -> None:
-    """Let Spark's own resolver fetch the jars, by submitting a program that does nothing."""
+    """Let Spark's own resolver fetch the jars, with the settings that Spark has for it."""
     logger.info(f"Downloading {len(packages)} jars (once): {', '.join(packages)}")
     home = Path(pyspark.__file__).parent
-    with tempfile.NamedTemporaryFile("w", suffix=".py") as nothing:
+    with tempfile.NamedTemporaryFile("w", suffix=".py") as program:
+        program.write(_RESOLVE)
+        program.flush()
         answer = subprocess.run(
             [
                 str(home / "bin" / "spark-submit"),
@@ -46,11 +59,8 @@ def _download(packages: Sequence[str], cache: Path) -> None:
                 "local[1]",
                 "--conf",
                 f"spark.jars.ivy={cache}",
-                "--conf",
-                "spark.ui.enabled=false",
-                "--packages",
-                ",".join(packages),
-                nothing.name,
+                program.name,
+                *packages,
             ],
             env={**os.environ, "SPARK_HOME": str(home)},
             stdout=subprocess.PIPE,

@@ -1,0 +1,164 @@
+"""What a Kafka cluster tells of its topics, through the Admin client in Spark's Java process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import SparkSession
+
+from cdc_marts.landing import LandingError
+from cdc_marts.landing.kafka_settings import without_secrets
+from cdc_marts.landing.outcome import Place
+
+#: Seconds until a broker that does not answer is given up, unless the settings say.
+PATIENCE = 30
+_TIMEOUTS = ("default.api.timeout.ms", "request.timeout.ms")
+_DESERIALIZER = "org.apache.kafka.common.serialization.ByteArrayDeserializer"
+#: The id of a topic whose broker has no ids: zeros.
+_NO_ID = "AAAAAAAAAAAAAAAAAAAAAA"
+
+#: Kafka's exceptions -> what a person can do.
+_REMEDIES = {
+    "TimeoutException": (
+        "check --bootstrap-servers, the network and that each partition has a leader; a broker"
+        " that wants TLS or a login is silent too, see --properties"
+    ),
+    "SslAuthenticationException": "check the ssl.* settings of --properties",
+    "SaslAuthenticationException": "check the sasl.* settings of --properties",
+    "TopicAuthorizationException": "let this user DESCRIBE and READ the topics",
+    "ClusterAuthorizationException": "let this user DESCRIBE and READ the topics",
+    "UnsupportedVersionException": "the broker is older than Kafka 2.1, which is too old",
+    "ConfigException": "check --bootstrap-servers and --properties",
+}
+_UNKNOWN_TOPIC = ("UnknownTopicOrPartitionException", "InvalidTopicException")
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic as it is now; one that is created anew has another `id`, where brokers have ids."""
+
+    id: str | None
+    partitions: list[int]
+
+
+class Broker:
+    """A Kafka cluster, as long as the block runs.  Whatever it refuses is a `LandingError`."""
+
+    def __init__(self, session: SparkSession, servers: str, settings: Mapping[str, str]) -> None:
+        """`servers`: `host:port,…`, of those that lead to the others."""
+        self._servers, self._settings = servers, settings
+        self._jvm = session._jvm
+        clients = self._jvm.org.apache.kafka.clients
+        timeouts = {name: str(PATIENCE * 1000) for name in _TIMEOUTS}
+        properties = self._jvm.java.util.Properties()
+        for name, value in {
+            **(timeouts if not settings.keys() & timeouts.keys() else {}),
+            **settings,
+            "bootstrap.servers": servers,
+            "key.deserializer": _DESERIALIZER,
+            "value.deserializer": _DESERIALIZER,
+        }.items():
+            properties.setProperty(name, value)
+        with self._refusals():
+            # What is wrong for the consumers, Spark would tell by a job that fails.
+            clients.consumer.ConsumerConfig(properties)
+            self._admin = clients.admin.Admin.create(properties)
+
+    def __enter__(self) -> Broker:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        # What is still asked for would be waited for.
+        self._admin.close(self._jvm.java.time.Duration.ZERO)
+
+    def topics(self, names: Sequence[str]) -> dict[str, Topic]:
+        """Name -> topic."""
+        answers = self._admin.describeTopics(list(names))
+        topics, unknown = {}, []
+        for name, answer in answers.topicNameValues().items():
+            try:
+                with self._refusals():
+                    topics[name] = _topic(answer.get())
+            except _UnknownTopic:
+                unknown.append(name)
+        if unknown:
+            raise LandingError(
+                f"{self._servers} has no topic {', '.join(sorted(unknown))}: check --topics, and"
+                " --bootstrap-servers."
+            )
+        return topics
+
+    def first_offsets(self, places: Iterable[Place]) -> dict[Place, int]:
+        """The offset of the first message that is still there, or of the next one."""
+        return self._offsets(places, self._offset_spec.earliest(), "READ_UNCOMMITTED")
+
+    def end_offsets(self, places: Iterable[Place]) -> dict[Place, int]:
+        """The offset after the last message that may be read: transactions may be open there."""
+        level = self._settings["isolation.level"].upper()
+        return self._offsets(places, self._offset_spec.latest(), level)
+
+    def next_offsets(self, places: Iterable[Place]) -> dict[Place, int]:
+        """The offset of the message that is written next."""
+        return self._offsets(places, self._offset_spec.latest(), "READ_UNCOMMITTED")
+
+    @property
+    def _offset_spec(self) -> Any:
+        return self._jvm.org.apache.kafka.clients.admin.OffsetSpec
+
+    def _offsets(self, places: Iterable[Place], spec: Any, level: str) -> dict[Place, int]:
+        partitions = {
+            place: self._jvm.org.apache.kafka.common.TopicPartition(*place) for place in places
+        }
+        asked = dict.fromkeys(partitions.values(), spec)
+        isolation = self._jvm.org.apache.kafka.common.IsolationLevel.valueOf(level)
+        options = self._jvm.org.apache.kafka.clients.admin.ListOffsetsOptions(isolation)
+        with self._refusals():
+            answers = self._admin.listOffsets(asked, options).all().get()
+        return {place: answers.get(partition).offset() for place, partition in partitions.items()}
+
+    @contextmanager
+    def _refusals(self) -> Iterator[None]:
+        try:
+            yield
+        except Py4JJavaError as error:
+            causes = list(_causes(error.java_exception))
+            names = [cause.getClass().getSimpleName() for cause in causes]
+            if any(name in _UNKNOWN_TOPIC for name in names):
+                raise _UnknownTopic("A topic was deleted just now: check --topics.") from None
+            reasons = [cause.getMessage() or cause.getClass().getSimpleName() for cause in causes]
+            remedy = next((_REMEDIES[name] for name in names if name in _REMEDIES), None)
+            # What is known, is told by its innermost cause.
+            reason = reasons[-1] if remedy else ": ".join(reasons)
+            raise LandingError(
+                f"Kafka at {self._servers} can't be asked"
+                f" ({without_secrets(reason.rstrip('.'), self._settings)}):"
+                f" {remedy or 'check --properties'}."
+            ) from None
+
+
+class _UnknownTopic(LandingError):
+    pass
+
+
+def _topic(description: Any) -> Topic:
+    topic_id = description.topicId().toString()
+    partitions = sorted(partition.partition() for partition in description.partitions())
+    return Topic(None if topic_id == _NO_ID else topic_id, partitions)
+
+
+def _causes(exception: Any) -> Iterator[Any]:
+    """From the outermost one, without the wrapping of a future."""
+    while exception is not None:
+        if exception.getClass().getSimpleName() != "ExecutionException":
+            yield exception
+        exception = exception.getCause()

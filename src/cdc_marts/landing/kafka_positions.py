@@ -1,0 +1,87 @@
+"""Up to where the topics are landed.
+
+The landing table is the truth: its highest offset of a partition.  What it
+can't tell is noted in its properties, after the messages were committed: which
+topic it was, and offsets that hold no message (of transactions, or deleted).
+A note counts as long as the highest offset is the one that it was made at, so
+that one that is lost or outlived costs nothing but a second look.
+
+    cdc-marts.kafka.<topic> = {"id": "…", "read_to": {"<partition>": [<highest>, <next>]}}
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from cdc_marts.landing.outcome import Place
+from cdc_marts.landing.tables import highest_offsets
+from dbt.adapters.spark_session.catalog import iceberg_table
+
+_PROPERTY = "cdc-marts.kafka.{}"
+
+
+class Positions:
+    """The positions of some topics in a landing table, as they were when this was made."""
+
+    def __init__(self, session: SparkSession, table: str, topics: list[str]) -> None:
+        self._session, self._table = session, table
+        self._highest = highest_offsets(session, table, topics)
+        properties = iceberg_table(session, table).properties()
+        self._notes: dict[str, str | None] = {
+            topic: properties.get(_PROPERTY.format(topic)) for topic in topics
+        }
+
+    def next_offset(self, place: Place) -> int | None:
+        """The offset to go on from; None where nothing is known of the partition."""
+        topic, partition = place
+        highest = self._highest.get(place)
+        noted = self._note(topic).get("read_to", {}).get(str(partition))
+        if noted is not None and noted[0] == highest:
+            return noted[1]
+        return _after(highest)
+
+    def is_other_topic(self, topic: str, topic_id: str | None) -> bool:
+        """Whether messages of a topic of this name, but another id, are landed."""
+        noted = self._note(topic).get("id")
+        has_messages = any(place[0] == topic for place in self._highest)
+        return has_messages and None not in (noted, topic_id) and noted != topic_id
+
+    def keep(
+        self,
+        topic_ids: Mapping[str, str | None],
+        read_to: Mapping[Place, int],
+        offsets: Mapping[Place, tuple[int, int]],
+    ) -> None:
+        """Note what the table can't tell.
+
+        `read_to`: the offset to go on from, of every partition.  `offsets`:
+        first and last offset that was landed since.
+        """
+        landed = {place: last for place, (_, last) in offsets.items()}
+        highest = {**self._highest, **landed}
+        update, is_changed = iceberg_table(self._session, self._table).updateProperties(), False
+        for topic, topic_id in topic_ids.items():
+            note = {
+                "id": topic_id,
+                "read_to": {
+                    str(partition): [highest.get((name, partition)), offset]
+                    for (name, partition), offset in sorted(read_to.items())
+                    if name == topic and offset != _after(highest.get((name, partition)))
+                },
+            }
+            text = json.dumps(note)
+            if text != self._notes[topic]:
+                update, is_changed = update.set(_PROPERTY.format(topic), text), True
+        if is_changed:
+            update.commit()
+
+    def _note(self, topic: str) -> dict[str, Any]:
+        return json.loads(self._notes[topic] or "{}")
+
+
+def _after(highest: int | None) -> int | None:
+    return None if highest is None else highest + 1

@@ -1,0 +1,114 @@
+"""What of a topic is new: from where it is landed to, up to where Kafka has it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from cdc_marts.landing import LandingError
+from cdc_marts.landing.kafka_broker import Broker, Topic
+from cdc_marts.landing.kafka_positions import Positions
+from cdc_marts.landing.outcome import Place
+
+#: First offset and the one after the last, by topic and partition.
+Ranges = dict[Place, tuple[int, int]]
+
+_MOST_SHOWN = 20
+
+
+def check_topics(found: Mapping[str, Topic], positions: Positions, table: str) -> None:
+    """`LandingError` where a topic is not the one whose messages are in `table`."""
+    for name, topic in found.items():
+        if positions.is_other_topic(name, topic.id):
+            raise LandingError(
+                f"The topic {name} is another one than that in {table}: it was deleted and created"
+                " anew, or this is another cluster. Its messages would count as those landed"
+                " before, which have the same topic, partition and offset: publish them to a topic"
+                " of another name. If it was moved with its offsets, --moved goes on."
+            )
+
+
+def new_ranges(
+    broker: Broker,
+    found: Mapping[str, Topic],
+    positions: Positions,
+    skip_lost: bool,
+    report: Callable[[str], None],
+) -> Ranges:
+    """What is to be read of every partition: maybe nothing.
+
+    `LandingError` where Kafka no longer has it, unless `skip_lost`.
+    """
+    places = [(name, partition) for name, topic in found.items() for partition in topic.partitions]
+    firsts, ends = broker.first_offsets(places), broker.end_offsets(places)
+    starts = {place: positions.next_offset(place) for place in places}
+    _check_ends(broker, starts, ends)
+
+    cut = {p: firsts[p] for p in places if starts[p] is None and firsts[p] > 0}
+    if cut:
+        shown = _list(f"{_name(place)}, before offset {first}" for place, first in cut.items())
+        report(f"Kafka has deleted the first messages of {shown}.")
+    lost = {
+        place: firsts[place] - start
+        for place, start in starts.items()
+        if start is not None and start < firsts[place]
+    }
+    if lost:
+        shown = _list(
+            f"{_name(place)}, {count:,} offset{'' if count == 1 else 's'} from {starts[place]}"
+            for place, count in lost.items()
+        )
+        said = f"Kafka has deleted messages that were not landed: {shown}."
+        if not skip_lost:
+            raise LandingError(f"{said} --skip-lost lands what is left.")
+        report(said)
+    begins = {place: max(firsts[place], starts[place] or 0) for place in places}
+    return {place: (begins[place], max(begins[place], ends[place])) for place in places}
+
+
+def _check_ends(
+    broker: Broker, starts: Mapping[Place, int | None], ends: Mapping[Place, int]
+) -> None:
+    beyond = {place: start for place, start in starts.items() if (start or 0) > ends[place]}
+    # Of a transaction that is open, messages may be landed: with another isolation level.
+    ends = broker.next_offsets(beyond) if beyond else {}
+    beyond = {place: start for place, start in beyond.items() if start > ends[place]}
+    if beyond:
+        shown = _list(
+            f"{_name(place)} is landed up to offset {start - 1}, and Kafka has it up to"
+            f" {ends[place] - 1}"
+            if ends[place]
+            else f"{_name(place)} is landed up to offset {start - 1}, and Kafka has none of it"
+            for place, start in beyond.items()
+        )
+        raise LandingError(
+            f"{shown}: the topic was deleted and created anew, or a broker lost messages, or others"
+            " were landed under its name. New messages would count as those landed before, which"
+            " have the same topic, partition and offset: publish them to a topic of another name."
+        )
+
+
+def bounded(ranges: Ranges, most: int) -> Ranges:
+    """The ranges, cut to `most` offsets in all."""
+    cut, left = {}, most
+    by_size = sorted(ranges.items(), key=lambda item: item[1][1] - item[1][0])
+    for number, (place, (start, end)) in enumerate(by_size):
+        # Equal shares; what small ones leave goes to the others.
+        size = min(end - start, left // (len(ranges) - number))
+        cut[place] = (start, start + size)
+        left -= size
+    return cut
+
+
+def size_of(ranges: Ranges) -> int:
+    """How many offsets there are, each with or without a message."""
+    return sum(end - start for start, end in ranges.values())
+
+
+def _name(place: Place) -> str:
+    return f"{place[0]}, partition {place[1]}"
+
+
+def _list(items: Iterable[str]) -> str:
+    items = list(items)
+    more = len(items) - _MOST_SHOWN
+    return "; ".join(items[:_MOST_SHOWN]) + (f"; and {more:,} partitions more" if more > 0 else "")

@@ -1,0 +1,80 @@
+"""Settings of Kafka's clients, from a Java properties file; some of them are secrets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from pyspark.errors import IllegalArgumentException
+from pyspark.sql import SparkSession
+
+from cdc_marts.landing import LandingError
+from dbt.adapters.spark_session.errors import message_of
+
+#: What a landing, or Spark, sets itself.
+_NOT_SETTABLE = {
+    "auto.offset.reset",
+    "bootstrap.servers",
+    "enable.auto.commit",
+    "interceptor.classes",
+    "key.deserializer",
+    "value.deserializer",
+}
+#: Of messages in transactions, those that were committed.
+_DEFAULTS = {"isolation.level": "read_committed"}
+
+_SECRET = re.compile("(?i)password|secret|token|jaas|credential|key")
+#: In a JAAS configuration: what is no secret.
+_JAAS_WORDS = {"required", "requisite", "sufficient", "optional", "username", "password", "true"}
+_SHORTEST_SECRET = 3
+
+
+def client_settings(session: SparkSession, path: Path | None) -> tuple[dict[str, str], list[str]]:
+    """The settings of Kafka's consumer, and those in the file that change nothing.
+
+    The file is in UTF-8, and else as Java reads one: `name=value`, escapes,
+    lines that go on behind a backslash.
+    """
+    if path is None:
+        return dict(_DEFAULTS), []
+    given = _read(session, path)
+    clients = session._jvm.org.apache.kafka.clients
+    known = {
+        *clients.consumer.ConsumerConfig.configNames(),
+        *clients.admin.AdminClientConfig.configNames(),
+    }
+    unused = sorted(name for name in given if name in _NOT_SETTABLE or name not in known)
+    # A class that the file names may know settings that Kafka does not.
+    passed = {name: value for name, value in given.items() if name not in _NOT_SETTABLE}
+    return {**_DEFAULTS, **passed}, unused
+
+
+def _read(session: SparkSession, path: Path) -> dict[str, str]:
+    properties = session._jvm.java.util.Properties()
+    try:
+        properties.load(session._jvm.java.io.StringReader(path.read_text("utf-8-sig")))
+    except OSError as error:
+        raise LandingError(f"{path} can't be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise LandingError(f"{path} is not UTF-8 at byte {error.start + 1}.") from error
+    except IllegalArgumentException as error:
+        reason = message_of(error).rstrip(".")
+        raise LandingError(f"{path} is no Java properties file: {reason}.") from None
+    return {name: properties.getProperty(name) for name in properties.stringPropertyNames()}
+
+
+def without_secrets(text: str, settings: Mapping[str, str]) -> str:
+    """`text` with `***` in place of what is secret in `settings`.
+
+    Kafka's parser of JAAS configurations tells the word that it stumbled over.
+    """
+    secrets = set()
+    for name, value in settings.items():
+        if _SECRET.search(name):
+            secrets |= {value, *re.findall(r"[^\s=;\"']+", value), *re.findall(r"\w+", value)}
+    secrets -= _JAAS_WORDS
+    for secret in sorted(secrets, key=len, reverse=True):
+        if len(secret) >= _SHORTEST_SECRET:
+            text = text.replace(secret, "***")
+    return text

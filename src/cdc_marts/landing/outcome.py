@@ -1,0 +1,29 @@
+"""What comes of a landing, whatever way the messages came in."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+#: A topic and one of its partitions.
+Place = tuple[str, int]
+
+
+@dataclass
+class Landing:
+    """What came of one command."""
+
+    table: str
+    #: messages by topic and partition
+    messages: Counter[Place] = field(default_factory=Counter)
+    #: first and last offset by topic and partition
+    offsets: dict[Place, tuple[int, int]] = field(default_factory=dict)
+    wrong_lines: int = 0
+    #: offsets that the next run is to read, where this one was bounded
+    waiting: int = 0
+
+    def add(self, place: Place, first: int, last: int, count: int = 1) -> None:
+        """Count messages of a partition, from the offset `first` to `last`."""
+        self.messages[place] += count
+        known = self.offsets.get(place, (first, last))
+        self.offsets[place] = (min(first, known[0]), max(last, known[1]))

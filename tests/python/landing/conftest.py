@@ -1,0 +1,42 @@
+"""The commands `cdc-marts land …` in the shared session, over an empty catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from pyspark.sql import SparkSession
+
+from cdc_marts import project
+
+
+@pytest.fixture
+def catalog(spark: SparkSession, tmp_path: Path) -> Iterator[SparkSession]:
+    """The shared session over an empty catalog."""
+    # Other modules run dbt, whose threads make a session of their own the active one.
+    spark._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(spark._jsparkSession)
+    catalog_before = spark.catalog.currentCatalog()
+    name = f"empty_{uuid4().hex}"
+    settings = f"spark.sql.catalog.{name}"
+    spark.conf.set(settings, "org.apache.iceberg.spark.SparkCatalog")
+    spark.conf.set(f"{settings}.type", "hadoop")
+    spark.conf.set(f"{settings}.warehouse", str(tmp_path / "warehouse"))
+    spark.catalog.setCurrentCatalog(name)
+    yield spark
+    spark.catalog.setCurrentCatalog(catalog_before)
+
+
+@pytest.fixture
+def shared_session(catalog: SparkSession, monkeypatch: pytest.MonkeyPatch) -> SparkSession:
+    """The session that commands get, whatever target they name."""
+
+    @contextmanager
+    def session(target: str, **_: Any) -> Iterator[SparkSession]:
+        yield catalog
+
+    monkeypatch.setattr(project, "spark_session", session)
+    return catalog

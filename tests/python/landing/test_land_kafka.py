@@ -1,0 +1,452 @@
+"""`cdc-marts land kafka`, from a broker to landing tables."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import Row, SparkSession
+from typer.testing import CliRunner, Result
+
+from cdc_marts.cli import app
+from cdc_marts.landing.kafka_positions import Positions
+from cdc_marts.landing.kafka_settings import without_secrets
+from tests.python.cluster.services import HOST, free_port
+from tests.python.landing.kafka_server import LOGIN, PASSWORD, Kafka
+from tests.python.landing.kafka_server import kafka as kafka_broker
+
+PROJECT = Path(__file__).parents[3]
+TABLE = "landing.canal_json"
+QUICK = "default.api.timeout.ms=2000\nrequest.timeout.ms=1000\n"
+
+Land = Callable[..., Result]
+
+
+@pytest.fixture(scope="module")
+def kafka(spark: SparkSession) -> Iterator[Kafka]:
+    with kafka_broker(spark) as broker:
+        yield broker
+
+
+@pytest.fixture
+def land(shared_session: SparkSession, kafka: Kafka) -> Land:
+    """Runs `cdc-marts land kafka --format canal_json …` in the shared session."""
+
+    def run(topics: str, *arguments: object, servers: str = kafka.address) -> Result:
+        command = ["land", "kafka", "--format", "canal_json", "--topics", topics]
+        options = ["--bootstrap-servers", servers, *map(str, arguments)]
+        return CliRunner().invoke(app, [*command, *options])
+
+    return run
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Callable[[str], Path]:
+    """Writes a properties file."""
+
+    def write(text: str) -> Path:
+        path = tmp_path / "client.properties"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def rows(session: SparkSession) -> list[Row]:
+    return session.table(TABLE).orderBy("topic", "partition", "offset").collect()
+
+
+def landed(session: SparkSession) -> list[tuple[int, int, bytes]]:
+    """Partition, offset and value."""
+    return [(row.partition, row.offset, bytes(row.value)) for row in rows(session)]
+
+
+def commits(session: SparkSession) -> int:
+    return session.table(f"{TABLE}.snapshots").count()
+
+
+def messages(*values: bytes) -> list[tuple[None, bytes]]:
+    return [(None, value) for value in values]
+
+
+def test_each_message_lands_once_also_of_partitions_and_topics_that_are_new(
+    land: Land, kafka: Kafka, catalog: SparkSession
+) -> None:
+    kafka.create_topic("once", 2)
+    kafka.produce("once", *messages(b"a", b"b"))
+    first = land("once")
+    kafka.add_partitions("once", 3)
+    kafka.produce("once", *messages(b"c"))
+    kafka.produce("once", *messages(b"d", b"e"), partition=2)
+    kafka.create_topic("once_more")
+    kafka.produce("once_more", *messages(b"f"))
+    second = land("once,once_more")
+
+    expected = [(0, 0, b"a"), (0, 1, b"b"), (0, 2, b"c"), (2, 0, b"d"), (2, 1, b"e"), (0, 0, b"f")]
+    assert landed(catalog) == expected
+    assert commits(catalog) == 2
+    assert (first.exit_code, second.exit_code) == (0, 0)
+    assert first.stderr == second.stderr == ""
+    assert "Landed 2 messages in landing.canal_json (target local)" in first.stdout
+    assert "Landed 4 messages" in second.stdout
+    assert "  once, partition 0: 1 message, offsets 2 to 2\n" in second.stdout
+    assert "  once, partition 2: 2 messages, offsets 0 to 1\n" in second.stdout
+    assert "Next: uv run dbt build --target local" in second.stdout
+
+
+def test_messages_land_byte_for_byte(land: Land, kafka: Kafka, catalog: SparkSession) -> None:
+    before = dt.datetime.now(dt.timezone.utc).replace(tzinfo=None)
+    kafka.create_topic("bytes")
+    kafka.produce("bytes", (b"\0\xff", b"\x80\0\n"), (None, b""), timestamp=1)
+    kafka.produce("bytes", (b"", None), timestamp=1_760_000_000_123)
+    # Of a producer that counts microseconds.
+    kafka.produce("bytes", (None, b"late"), timestamp=1_760_000_000_123_000)
+
+    land("bytes")
+
+    first, empty, tombstone, late = rows(catalog)
+    assert first == Row(
+        topic="bytes",
+        partition=0,
+        offset=0,
+        timestamp=dt.datetime(1970, 1, 1, 0, 0, 0, 1000),
+        key=bytearray(b"\0\xff"),
+        value=bytearray(b"\x80\0\n"),
+        landed_at=first.landed_at,
+    )
+    assert (empty.key, empty.value) == (None, bytearray())
+    assert (tombstone.key, tombstone.value) == (bytearray(), None)
+    assert tombstone.timestamp == dt.datetime(2025, 10, 9, 8, 53, 20, 123000)
+    assert late.timestamp is None
+    assert before <= first.landed_at <= dt.datetime.now(dt.timezone.utc).replace(tzinfo=None)
+
+
+def test_nothing_new_makes_no_commit(land: Land, kafka: Kafka, catalog: SparkSession) -> None:
+    kafka.create_topic("quiet")
+    empty = land("quiet")
+    kafka.produce("quiet", *messages(b"a"))
+    land("quiet")
+    again = land("quiet")
+
+    assert commits(catalog) == 1
+    assert (empty.exit_code, again.exit_code) == (0, 0)
+    assert "Nothing new in quiet for landing.canal_json" in empty.stdout
+    assert "Nothing new in quiet for landing.canal_json" in again.stdout
+
+
+def test_few_messages_of_many_partitions_are_one_file(
+    land: Land, kafka: Kafka, catalog: SparkSession
+) -> None:
+    kafka.create_topic("wide", 5)
+    for partition in range(5):
+        kafka.produce("wide", *messages(b"a"), partition=partition)
+
+    land("wide")
+
+    assert len(rows(catalog)) == 5
+    assert catalog.table(f"{TABLE}.files").count() == 1
+
+
+def test_a_bounded_run_is_gone_on_with(land: Land, kafka: Kafka, catalog: SparkSession) -> None:
+    kafka.create_topic("bounded", 2)
+    kafka.produce("bounded", *messages(*(b"%d" % number for number in range(7))))
+    kafka.produce("bounded", *messages(b"x"), partition=1)
+
+    first = land("bounded", "--max-messages", 4)
+    assert [row[:2] for row in landed(catalog)] == [(0, 0), (0, 1), (0, 2), (1, 0)]
+    assert "More waits in Kafka, up to 4 messages" in first.stdout
+    last = land("bounded", "--max-messages", 4)
+    assert [row[1] for row in landed(catalog)] == [0, 1, 2, 3, 4, 5, 6, 0]
+    assert "More waits" not in last.stdout
+
+
+def test_of_transactions_only_what_was_committed_lands(
+    land: Land, kafka: Kafka, catalog: SparkSession
+) -> None:
+    kafka.create_topic("deals")
+    kafka.produce_in_transaction("deals", *messages(b"a", b"b"), is_committed=True)
+    kafka.produce_in_transaction("deals", *messages(b"no"), is_committed=False)
+    with kafka.open_transaction("deals", *messages(b"open")):
+        kafka.produce("deals", *messages(b"c"))
+        land("deals")
+        assert landed(catalog) == [(0, 0, b"a"), (0, 1, b"b")]
+    land("deals")
+    assert landed(catalog)[2:] == [(0, 5, b"open"), (0, 6, b"c")]
+
+    # Offsets of transactions alone are nothing new, and nothing lost.
+    assert "Nothing new" in land("deals").stdout
+    kafka.produce_in_transaction("deals", *messages(b"no"), is_committed=False)
+    assert "Nothing new" in land("deals", "--max-messages", 1).stdout
+    assert "Nothing new" in land("deals").stdout
+    assert commits(catalog) == 2
+    kafka.delete_records("deals", 0, before=10)
+    kafka.produce("deals", *messages(b"d"))
+    assert land("deals").exit_code == 0
+    assert landed(catalog)[4:] == [(0, 10, b"d")]
+
+
+# What Kafka no longer has
+
+
+def test_lost_messages_stop_a_landing_until_they_are_given_up(
+    land: Land, kafka: Kafka, catalog: SparkSession
+) -> None:
+    kafka.create_topic("short", 2)
+    kafka.produce("short", *messages(b"a"))
+    land("short")
+    kafka.produce("short", *messages(b"b", b"c", b"d"))
+    kafka.produce("short", *messages(b"x"), partition=1)
+    kafka.delete_records("short", 0, before=3)
+
+    stopped = land("short")
+    assert stopped.exit_code == 1
+    assert "not landed: short, partition 0, 2 offsets from 1. --skip-lost" in stopped.stderr
+    assert "Nothing was landed." in stopped.stderr
+    assert len(rows(catalog)) == 1
+
+    skipped = land("short", "--skip-lost")
+    assert skipped.exit_code == 0
+    assert "short, partition 0, 2 offsets from 1" in skipped.stderr
+    assert landed(catalog) == [(0, 0, b"a"), (0, 3, b"d"), (1, 0, b"x")]
+    assert land("short").exit_code == 0
+
+
+def test_what_is_given_up_is_so_for_good(land: Land, kafka: Kafka, catalog: SparkSession) -> None:
+    kafka.create_topic("gone", 2)
+    kafka.produce("gone", *messages(b"a"))
+    # Partition 1 is known though it is empty.
+    land("gone")
+    kafka.produce("gone", *messages(b"b"))
+    kafka.produce("gone", *messages(b"x", b"y"), partition=1)
+    kafka.delete_records("gone", 0, before=2)
+    kafka.delete_records("gone", 1, before=2)
+
+    stopped = land("gone")
+    assert "gone, partition 0, 1 offset from 1; gone, partition 1, 2 offsets" in stopped.stderr
+    assert "Nothing new" in land("gone", "--skip-lost").stdout
+    assert land("gone").exit_code == 0
+    assert landed(catalog) == [(0, 0, b"a")]
+
+
+def test_a_topic_that_begins_late_is_landed_from_there(
+    land: Land, kafka: Kafka, catalog: SparkSession
+) -> None:
+    kafka.create_topic("late")
+    kafka.produce("late", *messages(b"a", b"b"))
+    kafka.delete_records("late", 0, before=1)
+
+    result = land("late")
+
+    assert result.exit_code == 0
+    assert "deleted the first messages of late, partition 0, before offset 1" in result.stderr
+    assert landed(catalog) == [(0, 1, b"b")]
+
+
+def test_a_topic_that_was_created_anew_stops_a_landing(
+    land: Land, kafka: Kafka, catalog: SparkSession
+) -> None:
+    kafka.create_topic("anew")
+    kafka.produce("anew", *messages(b"a", b"b"))
+    land("anew")
+    kafka.delete_topic("anew")
+    kafka.create_topic("anew")
+
+    def fails(*options: str) -> str:
+        result = land("anew", *options)
+        assert result.exit_code == 1
+        assert len(rows(catalog)) == 2
+        return result.stderr
+
+    assert "deleted and created anew" in fails()
+    assert "landed up to offset 1, and Kafka has none of it" in fails("--moved")
+    kafka.produce("anew", *messages(b"A"))
+    assert "landed up to offset 1, and Kafka has it up to 0" in fails("--moved")
+    kafka.produce("anew", *messages(b"B", b"C"))
+    assert "The topic anew is another one than that in landing.canal_json" in fails()
+
+    assert land("anew", "--moved").exit_code == 0
+    assert landed(catalog)[2:] == [(0, 2, b"C")]
+    assert land("anew").exit_code == 0
+
+
+# Runs that end before their end
+
+
+def test_an_append_that_fails_lands_nothing(
+    land: Land, kafka: Kafka, catalog: SparkSession, tmp_path: Path
+) -> None:
+    kafka.create_topic("failing")
+    kafka.produce("failing", *messages(b"a"))
+    land("failing")
+    kafka.produce("failing", *messages(b"b"))
+    in_the_way = tmp_path / "file"
+    in_the_way.touch()
+    setting = "'write.data.path'"
+    catalog.sql(f"alter table {TABLE} set tblproperties ({setting} = '{in_the_way}/data')")
+
+    result = land("failing")
+    assert result.exit_code == 1
+    assert "Spark failed; the next run goes on after what is landed" in result.stderr
+    assert len(rows(catalog)) == 1
+
+    catalog.sql(f"alter table {TABLE} unset tblproperties ({setting})")
+    land("failing")
+    assert landed(catalog) == [(0, 0, b"a"), (0, 1, b"b")]
+
+
+def test_a_run_that_is_killed_right_after_its_commit_is_gone_on_with(
+    land: Land, kafka: Kafka, catalog: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    kafka.create_topic("killed")
+    kafka.produce_in_transaction("killed", *messages(b"a"), is_committed=True)
+    with monkeypatch.context() as patched:
+        patched.setattr(Positions, "keep", killed)
+        assert land("killed").exit_code != 0
+    assert landed(catalog) == [(0, 0, b"a")]
+
+    kafka.produce("killed", *messages(b"b"))
+    land("killed")
+    assert landed(catalog) == [(0, 0, b"a"), (0, 2, b"b")]
+
+
+# Brokers and their settings
+
+
+def test_an_unknown_topic_is_named_and_not_created(land: Land, kafka: Kafka) -> None:
+    kafka.create_topic("known")
+
+    result = land("known,nope,no such")
+
+    assert result.exit_code == 1
+    assert f"{kafka.address} has no topic no such, nope: check --topics" in result.stderr
+    assert "nope" not in kafka.topic_names()
+
+
+def test_a_broker_that_does_not_answer_is_given_up(
+    land: Land, settings: Callable[[str], Path]
+) -> None:
+    with socket.socket() as silent:
+        silent.bind((HOST, 0))
+        silent.listen()
+        for port in (free_port(), silent.getsockname()[1]):
+            began = time.monotonic()
+            result = land("shop", "--properties", settings(QUICK), servers=f"{HOST}:{port}")
+            assert time.monotonic() - began < 15
+            assert result.exit_code == 1
+            assert f"Kafka at {HOST}:{port} can't be asked" in result.stderr
+            assert "check --bootstrap-servers, the network" in result.stderr
+            assert "Nothing was landed." in result.stderr
+
+
+def test_a_name_without_an_address_is_told(land: Land) -> None:
+    result = land("shop", servers="no-such-host.invalid:9092")
+
+    assert result.exit_code == 1
+    assert "No resolvable bootstrap urls" in result.stderr
+
+
+def test_a_properties_file_logs_in(
+    land: Land,
+    kafka: Kafka,
+    catalog: SparkSession,
+    settings: Callable[[str], Path],
+    spark_home: Path,
+) -> None:
+    kafka.create_topic("private")
+    kafka.produce("private", *messages(b"a"))
+    login = f"security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n{QUICK}sasl.jaas.config="
+
+    right = settings(f"bootstrap.servers=x:1\nsecurty.protocol=SSL\n{login}\\\n  {LOGIN};\n")
+    result = land("private", "--properties", right, servers=kafka.login_address)
+    assert result.exit_code == 0
+    assert landed(catalog) == [(0, 0, b"a")]
+    assert "changes nothing here: bootstrap.servers, securty.protocol" in result.stderr
+
+    wrong = settings(f"{login}{LOGIN.replace(PASSWORD, 'Wr0ng')};\n")
+    result = land("private", "--properties", wrong, servers=kafka.login_address)
+    assert result.exit_code == 1
+    assert "Authentication failed" in result.stderr
+    assert "check the sasl.* settings of --properties" in result.stderr
+    log = (spark_home / "spark.log").read_text()
+    assert all(secret not in result.output + log for secret in ("Wr0ng", PASSWORD))
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("a=\\u12", "is no Java properties file: Malformed \\uxxxx encoding"),
+        ("security.protocol=nope", "Invalid value nope for configuration security.protocol"),
+        ("security.protocol=SSL\nssl.truststore.location=/nope.jks", "Failed to load SSL keystore"),
+        ("isolation.level=nope", "Invalid value nope for configuration isolation.level"),
+        (
+            f"security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\nsasl.jaas.config={LOGIN}",
+            "JAAS config",
+        ),
+    ],
+)
+def test_a_wrong_properties_file_is_told(
+    land: Land, settings: Callable[[str], Path], text: str, reason: str
+) -> None:
+    result = land("shop", "--properties", settings(text))
+
+    assert result.exit_code == 1
+    assert reason in result.stderr
+    assert PASSWORD not in result.output
+
+
+def test_no_piece_of_a_secret_is_told() -> None:
+    given = {
+        "sasl.jaas.config": 'a.B required username=cdc password="s3cr#t w0rd";',
+        "ssl.key.password": "hunter2",
+        "security.protocol": "SASL_SSL",
+    }
+
+    told = without_secrets("no value for s3cr in w0rd, of hunter2, with SASL_SSL", given)
+
+    assert told == "no value for *** in ***, of ***, with SASL_SSL"
+
+
+def test_use_that_is_wrong_says_so_before_spark_starts(tmp_path: Path) -> None:
+    def fails(topics: str, servers: str, *options: object) -> str:
+        where = ("--topics", topics, "--bootstrap-servers", servers)
+        command = ("land", "kafka", "--format", "canal_json", *where, *options)
+        result = CliRunner().invoke(app, list(map(str, command)))
+        assert result.exit_code == 2
+        return " ".join(result.stderr.replace("│", "").split())
+
+    assert "--topics needs names" in fails("a,,b", "h:1")
+    assert "must be host:port" in fails("a", "h:1,h")
+    assert "There is no file" in fails("a", "h:1", "--properties", tmp_path / "nope")
+    assert "--max-messages" in fails("a", "h:1", "--max-messages", 0)
+    assert "it has local, demo" in fails("a", "h:1", "--target", "moon")
+
+
+def test_the_command_brings_its_jars(kafka: Kafka, tmp_path: Path) -> None:
+    kafka.create_topic("shop")
+    kafka.produce("shop", *messages(b"a"))
+    command = Path(sys.executable).with_name("cdc-marts")
+
+    done = subprocess.run(
+        [
+            *(command, "land", "kafka", "--format", "canal_json", "--topics", "shop"),
+            *("--bootstrap-servers", kafka.address, "--target", "demo"),
+        ],
+        cwd=PROJECT,
+        env={**os.environ, "CDC_MARTS_HOME": str(tmp_path), "CDC_MARTS_DRIVER_MEMORY": "1g"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert "shop, partition 0: 1 message, offsets 0 to 0" in done.stdout
+    assert done.stderr == ""
