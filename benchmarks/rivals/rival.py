@@ -17,6 +17,8 @@ from pyspark.sql import SparkSession
 from benchmarks.full import FullBuild
 from benchmarks.measure import Cost, measured
 from cdc_marts.landing.tables import landing_table
+from dbt.adapters.spark_session.packages import jar_paths
+from dbt.adapters.spark_session.session import IVY_CACHE
 
 _FOLDER = Path(__file__).parent
 
@@ -30,14 +32,24 @@ class Rival:
     script: str
     #: Format -> what the script is told of it.
     formats: dict[str, str]
+    #: Maven coordinates of jars that the script is told of too.
+    jars: tuple[str, ...] = ()
 
+
+_FLINK_FORMATS = {"canal_json": "canal-json", "cdl_debezium_json": "debezium-json"}
 
 RIVALS = (
+    Rival("Flink SQL, keyed state", "apache-flink==2.1.3", "flink_job.py", _FLINK_FORMATS),
     Rival(
-        "Flink SQL, keyed state",
-        "apache-flink==2.3.0",
+        "Flink SQL, Paimon table and log",
+        "apache-flink==2.1.3",
         "flink_job.py",
-        {"canal_json": "canal-json", "cdl_debezium_json": "debezium-json"},
+        _FLINK_FORMATS,
+        # The newest Flink that it is there for.
+        (
+            "org.apache.paimon:paimon-flink-2.1:1.3.0",
+            "org.apache.flink:flink-shaded-hadoop-2-uber:2.8.3-10.0",
+        ),
     ),
     Rival(
         "DuckDB, JSON text",
@@ -78,6 +90,8 @@ def _run(rival: Rival, build: FullBuild, messages: Path, say: Callable[[str], No
     command = [uv, "run", "--quiet", "--no-project", "--python", sys.executable]
     command += ["--with", rival.package, "python", str(_FOLDER / rival.script)]
     command += [rival.formats[build.source_format], str(messages), columns]
+    if rival.jars:
+        command.append(",".join(map(str, jar_paths(rival.jars, IVY_CACHE))))
     running = subprocess.Popen(command, stdout=PIPE, stderr=PIPE, text=True)
     with running, measured(pid=running.pid) as cost:
         told, complaints = running.communicate()

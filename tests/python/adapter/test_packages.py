@@ -39,7 +39,9 @@ class Resolver:
             for package in self.asked_for():
                 put(self.cache, package)
             return subprocess.CompletedProcess(command, 0, "")
-        return subprocess.CompletedProcess(command, 1, "Server access error at url https://repo1")
+        return subprocess.CompletedProcess(
+            command, 1, "Server access error at url https://mirror.example"
+        )
 
     def asked_for(self) -> list[str]:
         command = self.commands[-1]

@@ -34,7 +34,8 @@ logger = AdapterLogger("Spark")
 _LOG_SETTINGS = Path(__file__).parent / "log4j2.properties"
 #: Settings that nobody but Spark is to see.
 _SECRET = re.compile("(?i)password|secret|token|credential|access[._-]?key")
-_IVY_CACHE = Path.home() / ".ivy2.5.2"  # where Spark 4.1 keeps its jars too
+#: Where Spark 4.1 keeps its jars too.
+IVY_CACHE = Path.home() / ".ivy2.5.2"
 
 _opening = threading.Lock()
 _session: SparkSession | None = None
@@ -110,7 +111,7 @@ def _start(
             f" rights, or choose another one with {mover}."
         ) from error
     try:
-        return _start_spark(home, conf, jar_paths(packages, _IVY_CACHE), defaults)
+        return _start_spark(home, conf, jar_paths(packages, IVY_CACHE), defaults)
     except Exception:
         _release_home()
         raise
