@@ -170,11 +170,14 @@ last_values as (
         name,
         distance,
         is_partial,
-        last_value(value, true) over (
+        sequence,
+        last_value(
+            if(value is null, null, struct(value.value, sequence)), true
+        ) over (
             partition by source_format, table_id, row_key, life, name
             order by sequence
             rows between unbounded preceding and current row
-        ) as value
+        ) as told
     from column_steps
 
 ),
@@ -187,10 +190,13 @@ completed_rows as (
         table_id,
         row_key,
         to_variant_object(map_from_entries(
-            collect_list(struct(name, value.value))
-        )) as `row`
+            collect_list(struct(name, told.value))
+        )) as `row`,
+        collect_list(
+            if(told.sequence < sequence, struct(name, told.sequence), null)
+        ) as carried_values
     from last_values
-    where is_partial and distance = 0 and value is not null
+    where is_partial and distance = 0 and told is not null
     group by source_format, event_id, table_id, row_key
 
 )
@@ -202,7 +208,8 @@ select
     event_id,
     table_id,
     row_key,
-    cast(null as variant) as `row`
+    cast(null as variant) as `row`,
+    array(struct('' as name, sequence)) as carried_values
 from {{ new_effects }}
 where false
 {%- endif %}

@@ -3,12 +3,14 @@
         materialized='incremental',
         incremental_strategy='merge',
         unique_key=['source_format', 'table_id', 'row_key'],
+        delete_when='DBT_INTERNAL_SOURCE.last_sequence is null',
     )
 }}
 
 -- The fold of tables without a key: equal rows are counted.  A sum does not
 -- care for order or batches.  Events before the end of their table do not
--- count; when a new end arrives, the rows of its table are counted again.
+-- count; when a new end arrives, the rows of its table are counted again, and
+-- rows that no event counts any more, which have no newest one, go.
 
 {%- set new_effects = new_rows(ref('int_row_effects')) %}
 {%- set table_key = ['source_format', 'table_id'] %}
@@ -117,8 +119,7 @@ contributions as (
         held_rows.source_format,
         held_rows.table_id,
         held_rows.row_key,
-        if(recounted_tables.table_id is null, held_rows.row_count, 0)
-            as row_count,
+        held_rows.row_count,
         struct(
             held_rows.last_sequence,
             '',
@@ -133,14 +134,26 @@ contributions as (
         ) as newest,
         held_rows.first_event_at
     from held_rows
-    left join recounted_tables
-        on {{ matches('held_rows', 'recounted_tables', table_key) }}
-    left join touched_rows
+    left semi join touched_rows
         on {{ matches('held_rows', 'touched_rows') }}
-    -- of a recounted table only the rows that no event counts any more
-    where
-        (recounted_tables.table_id is not null)
-        <> (touched_rows.row_key is not null)
+    left anti join recounted_tables
+        on {{ matches('held_rows', 'recounted_tables', table_key) }}
+
+    union all
+
+    -- rows that no event counts any more
+    select
+        held_rows.source_format,
+        held_rows.table_id,
+        held_rows.row_key,
+        0 as row_count,
+        null as newest,
+        null as first_event_at
+    from held_rows
+    left semi join recounted_tables
+        on {{ matches('held_rows', 'recounted_tables', table_key) }}
+    left anti join touched_rows
+        on {{ matches('held_rows', 'touched_rows') }}
     {%- endif %}
 
 ),

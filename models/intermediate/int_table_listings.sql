@@ -12,7 +12,8 @@ table_listings as (
         table_id,
         collect_list(struct(
             schema_id,
-            last_sequence as sequence,
+            first_sequence,
+            last_sequence,
             map_keys(column_types) as column_names
         )) as listings
     from table_schemas

@@ -34,13 +34,24 @@ whole_rows as (
 
     select
         live_rows.*,
-        coalesce(completed_rows.`row`, live_rows.`row`) as whole_row
+        coalesce(
+            {{ without_lost_values(
+                'completed_rows',
+                'live_rows.last_sequence',
+                'table_listings.listings',
+            ) }},
+            live_rows.`row`
+        ) as whole_row
     from live_rows
     left join completed_rows
         on
             live_rows.is_partial
             and live_rows.source_format = completed_rows.source_format
             and live_rows.last_event_id = completed_rows.event_id
+    left join table_listings
+        on {{ matches(
+            'completed_rows', 'table_listings', ['source_format', 'table_id']
+        ) }}
 
 ),
 

@@ -93,7 +93,14 @@ placed_effects as (
         if(
             effects.is_keyless,
             parse_json(effects.row_key),
-            coalesce(completed_rows.`row`, effects.`row`)
+            coalesce(
+                {{ without_lost_values(
+                    'completed_rows',
+                    'effects.sequence',
+                    'table_listings.listings',
+                ) }},
+                effects.`row`
+            )
         ) as `row`,
         {{ count_ends_before('effects', 'table_ends.ends') }} as ends_before,
         filter(
@@ -106,6 +113,10 @@ placed_effects as (
             effects.is_partial
             and effects.source_format = completed_rows.source_format
             and effects.event_id = completed_rows.event_id
+    left join table_listings
+        on {{ matches(
+            'completed_rows', 'table_listings', ['source_format', 'table_id']
+        ) }}
     left join table_ends
         on
             effects.source_format = table_ends.source_format
