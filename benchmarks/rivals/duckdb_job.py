@@ -1,4 +1,4 @@
-"""FORMAT FOLDER COLUMNS: DuckDB reads messages into a table of latest rows; prints the seconds."""
+"""FORMAT FOLDER: DuckDB reads messages into a table of latest rows; prints the seconds."""
 
 import sys
 import time
@@ -32,7 +32,7 @@ _FORMATS = {
 }
 
 
-def main(source_format: str, folder: str, _: str) -> None:
+def main(source_format: str, folder: str, *_: str) -> None:
     structure, changes = _FORMATS[source_format]
     connection = duckdb.connect(str(Path(folder).parent / "state.duckdb"))
     started = time.perf_counter()

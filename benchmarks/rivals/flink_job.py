@@ -1,4 +1,4 @@
-"""FORMAT FOLDER COLUMNS [JARS]: Flink SQL reads messages into a keyed state; prints the seconds.
+"""FORMAT FOLDER COLUMNS JARS: Flink SQL reads messages into a keyed state; prints the seconds.
 
 With the jars of Paimon the state is also written: a table of the latest rows and its changelog.
 """
@@ -19,7 +19,7 @@ _TYPES = {
 }
 
 
-def main(message_format: str, folder: str, columns: str, jars: str = "") -> None:
+def main(message_format: str, folder: str, columns: str, jars: str) -> None:
     settings = EnvironmentSettings.in_streaming_mode()
     environment = TableEnvironment.create(settings)
     config = environment.get_config()

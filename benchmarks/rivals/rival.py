@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 from benchmarks.full import FullBuild
 from benchmarks.measure import Cost, measured
 from cdc_marts.landing.tables import landing_table
+from dbt.adapters.spark_session.errors import SessionError
 from dbt.adapters.spark_session.packages import jar_paths
 from dbt.adapters.spark_session.session import IVY_CACHE
 
@@ -86,12 +87,15 @@ def _run(rival: Rival, build: FullBuild, messages: Path, say: Callable[[str], No
     if uv is None:
         say(f"{rival.name} is left out: there is no uv to install it with.")
         return None
+    try:
+        jars = ",".join(map(str, jar_paths(rival.jars, IVY_CACHE)))
+    except SessionError as error:
+        say(f"{rival.name} is left out: {' '.join(str(error).split())}")
+        return None
     columns = ",".join(f"{name}:{type_}" for name, type_ in build.workload.columns.items())
     command = [uv, "run", "--quiet", "--no-project", "--python", sys.executable]
     command += ["--with", rival.package, "python", str(_FOLDER / rival.script)]
-    command += [rival.formats[build.source_format], str(messages), columns]
-    if rival.jars:
-        command.append(",".join(map(str, jar_paths(rival.jars, IVY_CACHE))))
+    command += [rival.formats[build.source_format], str(messages), columns, jars]
     running = subprocess.Popen(command, stdout=PIPE, stderr=PIPE, text=True)
     with running, measured(pid=running.pid) as cost:
         told, complaints = running.communicate()

@@ -49,6 +49,19 @@ Target = Annotated[
     ),
 ]
 
+LandedFormat = Annotated[
+    SourceFormat,
+    typer.Option("--format", metavar="FORMAT", help=f"One of {', '.join(SOURCE_FORMATS)}."),
+]
+LandingTarget = Annotated[
+    str,
+    typer.Option(
+        metavar="TARGET",
+        help="Where to land, a target of profiles.yml: local, demo (which also builds the"
+        " samples) or cluster.",
+    ),
+]
+
 #: So many are shown one by one; the others are counted.
 _MOST_REPORTS = 100
 _MOST_PARTITIONS = 20
@@ -73,14 +86,7 @@ def land_files(
             help="Files, landed in this order; - is stdin, a name in .gz is decompressed.",
         ),
     ],
-    source_format: Annotated[
-        SourceFormat,
-        typer.Option(
-            "--format",
-            metavar="FORMAT",
-            help=f"One of {', '.join(SOURCE_FORMATS)}.",
-        ),
-    ],
+    source_format: LandedFormat,
     topic: Annotated[
         str | None,
         typer.Option(
@@ -89,14 +95,7 @@ def land_files(
             " offsets after those that it has.",
         ),
     ] = None,
-    target: Annotated[
-        str,
-        typer.Option(
-            metavar="TARGET",
-            help="Where to land, a target of profiles.yml: local, demo (which also builds the"
-            " samples) or cluster.",
-        ),
-    ] = "local",
+    target: LandingTarget = "local",
 ) -> None:
     """Land the messages of files, one a line.
 
@@ -129,14 +128,7 @@ def land_files(
 
 @land_app.command("kafka")
 def land_kafka(
-    source_format: Annotated[
-        SourceFormat,
-        typer.Option(
-            "--format",
-            metavar="FORMAT",
-            help=f"One of {', '.join(SOURCE_FORMATS)}.",
-        ),
-    ],
+    source_format: LandedFormat,
     servers: Annotated[
         str,
         typer.Option(
@@ -179,14 +171,7 @@ def land_kafka(
             help="Go on where a topic was moved to another cluster, with its offsets.",
         ),
     ] = False,
-    target: Annotated[
-        str,
-        typer.Option(
-            metavar="TARGET",
-            help="Where to land, a target of profiles.yml: local, demo (which also builds the"
-            " samples) or cluster.",
-        ),
-    ] = "local",
+    target: LandingTarget = "local",
 ) -> None:
     """Land what is new in topics of Kafka, each message once.
 

@@ -134,7 +134,7 @@ TABLE_LISTINGS = Rows(
     selected=f"""
         'shareplex_json' as source_format,
         table_id,
-        array(struct(1L as schema_id, {SEQUENCE} as sequence, column_names)) as listings
+        array(struct(1L as schema_id, {SEQUENCE} as last_sequence, column_names)) as listings
     """,
 )
 
