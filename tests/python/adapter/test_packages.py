@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import subprocess
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -74,6 +77,24 @@ def test_only_the_jars_that_are_missing_are_downloaded(tmp_path, online):
     jars = packages.jar_paths([ICEBERG, SQLITE], tmp_path)
     assert online.asked_for() == [SQLITE]
     assert jars == [jar_of(tmp_path, ICEBERG), jar_of(tmp_path, SQLITE)]
+
+
+def test_of_two_starts_at_once_one_downloads(tmp_path, online, monkeypatch):
+    asked, both_started = online.run, threading.Barrier(2)
+
+    def slow_run(command: list[str], **options: object) -> subprocess.CompletedProcess[str]:
+        time.sleep(0.5)
+        return asked(command, **options)
+
+    def start() -> list[Path]:
+        both_started.wait()
+        return packages.jar_paths([SQLITE], tmp_path)
+
+    monkeypatch.setattr(packages.subprocess, "run", slow_run)
+    with ThreadPoolExecutor() as starts:
+        first, second = starts.submit(start), starts.submit(start)
+    assert first.result() == second.result() == [jar_of(tmp_path, SQLITE)]
+    assert len(online.commands) == 1
 
 
 def test_the_second_start_finds_what_the_first_downloaded(tmp_path, online):

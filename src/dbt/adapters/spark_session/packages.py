@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pyspark
 from dbt.adapters.events.logging import AdapterLogger
+from filelock import FileLock
 
 from dbt.adapters.spark_session.errors import SessionError
 
@@ -35,8 +36,12 @@ def jar_paths(packages: Sequence[str], cache: Path) -> list[Path]:
     """
     jars = [_cached_jar(package, cache) for package in packages]
     if not all(jar.exists() for jar in jars):
-        missing = [p for p, jar in zip(packages, jars, strict=True) if not jar.exists()]
-        _download(missing, cache)
+        cache.mkdir(parents=True, exist_ok=True)
+        # Two resolvers at once spoil one another's downloads.
+        with FileLock(cache / "download.lock"):
+            missing = [p for p, jar in zip(packages, jars, strict=True) if not jar.exists()]
+            if missing:
+                _download(missing, cache)
     return jars
 
 
@@ -71,7 +76,6 @@ def _download(packages: Sequence[str], cache: Path) -> None:
     still_missing = [p for p in packages if not _cached_jar(p, cache).exists()]
     if still_missing:
         log = cache / "download.log"
-        log.parent.mkdir(parents=True, exist_ok=True)
         log.write_text(answer.stdout)
         raise SessionError(
             f"The jars {', '.join(still_missing)} could not be downloaded: the first start needs"

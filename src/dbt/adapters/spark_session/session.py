@@ -19,6 +19,7 @@ from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
+from dbt.adapters.spark_session.class_sharing import class_sharing_options
 from dbt.adapters.spark_session.errors import SessionError, message_of
 from dbt.adapters.spark_session.folders import log_file, work_dir
 from dbt.adapters.spark_session.java import start_failure, use_java
@@ -102,7 +103,7 @@ def _start(
         folder.mkdir(parents=True, exist_ok=True)
         if home is not None:
             _take(home, lock_timeout)
-        use_java(folder)
+        java = use_java(folder)
     except OSError as error:
         _release_home()
         mover = "CDC_MARTS_HOME" if home is not None else "XDG_CACHE_HOME"
@@ -111,19 +112,23 @@ def _start(
             f" rights, or choose another one with {mover}."
         ) from error
     try:
-        return _start_spark(home, conf, jar_paths(packages, IVY_CACHE), defaults)
+        return _start_spark(home, java, conf, jar_paths(packages, IVY_CACHE), defaults)
     except Exception:
         _release_home()
         raise
 
 
 def _start_spark(
-    home: Path | None, conf: Mapping[str, str], jars: Sequence[Path], defaults: Mapping[str, str]
+    home: Path | None,
+    java: Path,
+    conf: Mapping[str, str],
+    jars: Sequence[Path],
+    defaults: Mapping[str, str],
 ) -> SparkSession:
     settings = {
         key: Template(value).safe_substitute(home=work_dir(home)) for key, value in conf.items()
     }
-    settings = {**_runtime_settings(jars, home, settings, defaults), **settings}
+    settings = {**_runtime_settings(jars, home, java, settings, defaults), **settings}
     secrets = {key: settings.pop(key) for key in list(settings) if _SECRET.search(key)}
     # dbt reports errors itself.
     logging.getLogger("SQLQueryContextLogger").disabled = True
@@ -149,6 +154,7 @@ def _start_spark(
 def _runtime_settings(
     jars: Sequence[Path],
     home: Path | None,
+    java: Path,
     settings: dict[str, str],
     defaults: Mapping[str, str],
 ) -> dict[str, str]:
@@ -159,6 +165,8 @@ def _runtime_settings(
         f'"-XX:ErrorFile={folder / "java-error.log"}"',
         settings.pop("spark.driver.defaultJavaOptions", ""),
     ]
+    if home is not None:
+        options += (f'"{option}"' for option in class_sharing_options(java, jars))
     runtime = {
         "spark.driver.defaultJavaOptions": " ".join(options),
         # A `${…}` in a text of dbt's SQL is text.
