@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple, NoReturn, TypeVar
 import typer
 from pyspark.sql import SparkSession
 
-from benchmarks import full, incremental, machine, plot, project, report
+from benchmarks import full, incremental, layout, machine, plot, project, report, upkeep
 from benchmarks.rivals.rival import add_rivals
 from benchmarks.workload import Workload
 from cdc_marts.formats import SOURCE_FORMATS
@@ -184,6 +184,57 @@ def incremental_command(
     sections = map(report.increments, measured)
     _write("incremental", "New messages, and none", described, sections, output)
     _plot(lambda: plot.increments(measured, output / "incremental.svg"))
+
+
+@app.command("upkeep")
+def upkeep_command(
+    formats: Formats = "canal_json",
+    size: Annotated[int, typer.Option(help="Number of row changes of the base.")] = 400_000,
+    runs: Annotated[int, typer.Option(min=1, help="Runs with new messages.")] = 50,
+    share: Annotated[float, typer.Option(help="New changes of a run, as a share of the base.")] = (
+        0.001
+    ),
+    message_bytes: MessageBytes = 1000,
+    keys: Keys = 50_000,
+    tables: Tables = 1,
+    seed: Seed = 1,
+    driver_memory: DriverMemory = "4g",
+    home: Home = None,
+    output: Output = _DOCS,
+) -> None:
+    """Run many times over few new messages, maintain, and compare with all of it built anew."""
+    workload = Workload(size, message_bytes, keys, tables, seed=seed)
+    with _session(home, driver_memory) as session:
+        described = machine.description(session)
+        measured = [
+            upkeep.measure_upkeep(session, source_format, workload, runs, share, _tell)
+            for source_format in _formats(formats)
+        ]
+    sections = map(report.upkeep, measured)
+    _write("upkeep", "Many small runs, and maintenance", described, sections, output)
+    _plot(lambda: plot.upkeep(measured, output / "upkeep.svg"))
+
+
+@app.command("layout")
+def layout_command(
+    source_format: Annotated[str, typer.Option("--format", help="Of the messages.")] = "canal_json",
+    size: Annotated[int, typer.Option(help="Number of row changes.")] = 400_000,
+    message_bytes: MessageBytes = 1000,
+    keys: Keys = 200_000,
+    tables: Tables = 20,
+    seed: Seed = 1,
+    driver_memory: DriverMemory = "4g",
+    home: Home = None,
+    output: Output = _DOCS,
+) -> None:
+    """Write the log and the state in other layouts, and read them as the project does."""
+    workload = Workload(size, message_bytes, keys, tables, seed=seed)
+    (source_format,) = _formats(source_format)
+    with _session(home, driver_memory) as session:
+        described = machine.description(session)
+        measured = layout.measure_layouts(session, source_format, workload, _tell)
+    _write("layout", "Layouts of the tables", described, map(report.layouts, measured), output)
+    _plot(lambda: plot.layouts(measured, output / "layout.svg"))
 
 
 def _full_builds(

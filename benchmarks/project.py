@@ -26,6 +26,8 @@ from dbt.adapters.spark_session.catalog import tables_of
 TARGET = "local"
 LANDING = ("landing",)
 BUILT = ("staging", "intermediate", "marts")
+#: Copies of what was built, laid out in other ways.
+LAYOUT = "layout"
 _ROOT = Path(__file__).parents[1]
 
 
@@ -48,9 +50,10 @@ def opened(home: Path | None, driver_memory: str) -> Iterator[SparkSession]:
 
 def empty(session: SparkSession) -> None:
     """Drop all tables and views, and make the landing tables anew."""
-    _drop(session, (*LANDING, *BUILT, job.NAMESPACE))
+    _drop(session, (*LANDING, *BUILT, job.NAMESPACE, LAYOUT))
     create_landing_tables(session)
-    session.sql(f"create namespace if not exists {job.NAMESPACE}")
+    for namespace in (job.NAMESPACE, LAYOUT):
+        session.sql(f"create namespace if not exists {namespace}")
 
 
 def unbuild(session: SparkSession) -> None:

@@ -16,7 +16,7 @@ from cdc_marts.parsing.connect import (
     is_no_row,
     read_payload,
 )
-from cdc_marts.parsing.images import columns_of, row_or_null
+from cdc_marts.parsing.images import columns_as_text, columns_of, row_or_null
 from cdc_marts.parsing.messages import rejection
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import to_staging
@@ -74,6 +74,7 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
     before = F.when(op.isin("update", "delete"), F.col("before"))
     after = F.when(op != "delete", F.col("after"))
     at = F.nullif("event_millis", F.lit("-1"))
+    images = (F.to_json(columns_as_text(image)) for image in (before, after))
     return to_staging(
         kinds,
         SOURCE_FORMAT,
@@ -100,7 +101,7 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
         published_at=timestamp_of_millis(F.col("published_millis")),
         position=position(at),
         # Two writes of a row within a millisecond differ in their images.
-        identity=F.array(at, "source_op", F.to_json(before), F.to_json(after)),
+        identity=F.array(at, "source_op", *images),
     )
 
 
@@ -109,9 +110,11 @@ def _record_key_names(key: Column) -> Column:
 
     Null for any other key.
     """
-    has_schema = F.get_json_object(key, "$.schema.type").isNotNull()
-    columns = F.when(has_schema, F.get_json_object(key, "$.payload")).otherwise(key)
-    return F.array_distinct(F.json_object_keys(columns))
+    names = F.json_object_keys(key)
+    may_be_enveloped = F.array_contains(names, "schema") & F.array_contains(names, "payload")
+    payload = F.get_json_object(key, "$.payload")
+    has_schema = may_be_enveloped & F.get_json_object(key, "$.schema.type").isNotNull()
+    return F.array_distinct(F.when(has_schema, F.json_object_keys(payload)).otherwise(names))
 
 
 def _broken() -> Column:

@@ -135,7 +135,7 @@ def to_staging(
             if read is None
         ),
     )
-    keyed = named.select(
+    keyed = _compiled_apart(named).select(
         "*",
         _row_key(
             F.coalesce("columns_after", "columns_before"), F.coalesce("after", "before")
@@ -196,7 +196,7 @@ def to_staging(
         "sequence": _if_read(_sequence()),
         "value": F.when(is_rejected, F.col("value")),
     }
-    return checked.select(
+    return _compiled_apart(checked).select(
         *(
             staging.get(name, _if_read(F.col(name))).cast(type_).alias(name)
             for name, type_ in STAGING_COLUMNS.items()
@@ -208,6 +208,17 @@ def no_records(session: SparkSession) -> DataFrame:
     """Staging rows of no message."""
     nulls = (f"cast(null as {type_}) as `{name}`" for name, type_ in STAGING_COLUMNS.items())
     return session.sql(f"select {', '.join(nulls)} where false")
+
+
+def _compiled_apart(rows: DataFrame) -> DataFrame:
+    """The same rows; what follows is compiled as a method of its own.
+
+    Java's optimizing compiler gives up on a method that is too long, or has too many
+    parameters, and interprets it until it has.  Behind a generator, of one row here, Spark
+    begins a new method, and the row is one parameter of it.
+    """
+    whole = rows.select(F.struct("*").alias("row"))
+    return whole.select("row", F.explode(F.array(F.lit(0)))).select("row.*")
 
 
 def _member(name: str, type_: str, column: Column | None) -> Column:
