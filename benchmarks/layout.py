@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from pyspark.sql import SparkSession
 
@@ -34,7 +33,7 @@ class Layout:
     name: str
     partitions: str | None = None
     order: str | None = None
-    properties: Mapping[str, str] = MappingProxyType({})
+    properties: Mapping[str, str] = field(default_factory=dict)
 
 
 LOG_LAYOUTS = (
