@@ -52,12 +52,12 @@ LOG_LAYOUTS = (
     Layout("snappy", properties={"write.parquet.compression-codec": "snappy"}),
     Layout("gzip", properties={"write.parquet.compression-codec": "gzip"}),
 )
-_MERGE_ON_READ = {"write.merge.mode": "merge-on-read"}
+_COPY_ON_WRITE = {"write.merge.mode": "copy-on-write"}
 STATE_LAYOUTS = (
     Layout("as built"),
-    Layout("merge on read", properties=_MERGE_ON_READ),
+    Layout("copy on write", properties=_COPY_ON_WRITE),
     Layout("16 buckets of the key", "bucket(16, row_key)"),
-    Layout("16 buckets of the key, merge on read", "bucket(16, row_key)", None, _MERGE_ON_READ),
+    Layout("16 buckets of the key, copy on write", "bucket(16, row_key)", None, _COPY_ON_WRITE),
     Layout("sorted by key", order="source_format, table_id, row_key"),
 )
 

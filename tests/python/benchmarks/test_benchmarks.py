@@ -15,10 +15,27 @@ from benchmarks.floors import job
 from benchmarks.full import COMPARED, FullBuild
 from benchmarks.incremental import Increments
 from benchmarks.landing import land
+from benchmarks.layout import (
+    LOG_LAYOUTS,
+    MERGE,
+    STATE_LAYOUTS,
+    WRITE,
+    Layout,
+    Layouts,
+    measure_layouts,
+)
 from benchmarks.measure import Cost, SparkWork, measured
+from benchmarks.upkeep import (
+    AFTER_RUNS,
+    FRESH,
+    MAINTAINED,
+    UpkeepMeasured,
+    measure_upkeep,
+)
 from benchmarks.workload import Workload, changes
 from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.landing.tables import landing_table
+from cdc_marts.maintenance import Upkeep
 
 #: Every row is visited some times, in two tables.
 WORKLOAD = Workload(300, keys=60, tables=2)
@@ -140,3 +157,57 @@ def test_a_report_of_increments_leaves_out_what_an_empty_run_takes() -> None:
     assert (
         "| 1.0% new | 3.00 | 3.00 | 3.00 | 1,024 | 0.0 | 1 | 1.5 | 40 | 0.0 | 1.00 | 5.0% |" in text
     )
+
+
+def test_a_report_of_upkeep_compares_with_what_was_built_anew() -> None:
+    measured = UpkeepMeasured("canal_json", WORKLOAD, runs=50, share=0.001)
+    for when, seconds in ((AFTER_RUNS, 3.0), (MAINTAINED, 2.2), (FRESH, 2.0)):
+        measured.note("all events", when, seconds)
+    measured.upkeep = [
+        Upkeep("staging.stg_canal_json", (51, 1), (52, 3), 0),
+        Upkeep("landing.cdl_json", (0, 0), (1, 1), 0),
+    ]
+
+    text = report.upkeep(measured)
+
+    assert "| all events | 3.00 | 2.20 | 2.00 | 1.50 | 1.10 |" in text
+    assert "| `staging.stg_canal_json` | 51 | 1 | 52 | 3 | 0 |" in text
+    assert "landing.cdl_json" not in text
+
+
+def test_a_report_of_layouts_shows_what_each_takes() -> None:
+    measured = Layouts("The state", written={"as built": 2**20}, files={"as built": 3})
+    for what, seconds in ((WRITE, 0.5), (MERGE, 1.0), (MERGE, 2.0)):
+        measured.note(Layout("as built"), what, seconds)
+
+    text = report.layouts(measured)
+
+    assert "| median s | write | merge | written MiB | files in the end |" in text
+    assert "| as built | 0.50 | 1.50 | 1.0 | 3 |" in text
+
+
+@pytest.mark.long
+def test_after_maintenance_runs_and_queries_still_work(spark: SparkSession) -> None:
+    measured = measure_upkeep(spark, "canal_json", WORKLOAD, runs=2, share=0.1)
+
+    assert {when for by_time in measured.seconds.values() for when in by_time} == {
+        AFTER_RUNS,
+        MAINTAINED,
+        FRESH,
+    }
+    (staging,) = (seen for seen in measured.upkeep if seen.table == "staging.stg_canal_json")
+    assert staging.files[1] < staging.files[0]
+
+
+@pytest.mark.long
+def test_every_layout_holds_what_was_built(spark: SparkSession) -> None:
+    log, state = measure_layouts(spark, "canal_json", WORKLOAD)
+
+    assert set(log.seconds) == {layout.name for layout in LOG_LAYOUTS}
+    assert set(state.seconds) == {layout.name for layout in STATE_LAYOUTS}
+    # The last ones are still there.
+    for copy, built in (
+        ("layout.log", "staging.stg_canal_json"),
+        ("layout.state", "intermediate.int_row_state"),
+    ):
+        assert spark.table(copy).count() == spark.table(built).count()
