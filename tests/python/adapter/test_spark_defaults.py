@@ -75,6 +75,6 @@ def test_settings_may_come_from_the_file_alone(
 
 def test_jars_of_the_file_stay_beside_ours() -> None:
     settings = session._runtime_settings(
-        [Path("/ours.jar")], None, {}, {"spark.jars": "/a.jar,/b.jar"}
+        [Path("/ours.jar")], None, Path("/java"), {}, {"spark.jars": "/a.jar,/b.jar"}
     )
     assert settings["spark.jars"] == "/a.jar,/b.jar,/ours.jar"
