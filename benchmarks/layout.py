@@ -6,7 +6,6 @@ read by what reads the table in the project.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -15,13 +14,13 @@ from pyspark.sql import SparkSession
 from benchmarks import project
 from benchmarks.landing import land
 from benchmarks.measure import table_bytes
+from benchmarks.queries import REPETITIONS, a_row, repeated_seconds, seconds_of
 from benchmarks.workload import Workload
 from dbt.adapters.spark_session.catalog import iceberg_table
 
 NAMESPACE = project.LAYOUT
 WRITE, MERGE = "write", "merge"
 
-_REPETITIONS = 3
 #: Merges into the state, each of one key in a hundred.
 _MERGES = 5
 
@@ -111,21 +110,18 @@ def measure_layouts(
     land(session, source_format, workload)
     say(f"{source_format}: {workload.changes:,} changes")
     project.run_models(session, workload)
-    row = session.sql(
-        "select table_id, row_key, cast(last_event_at as string) as time"
-        " from intermediate.int_row_state order by row_key limit 1"
-    ).first()
-    assert row is not None
-    asked = {"table": row["table_id"], "key": row["row_key"], "time": row["time"]}
+    row = a_row(session)
     log = Layouts(f"The log, {workload.changes:,} changes of {workload.tables} tables")
     built = f"staging.stg_{source_format}"
     for layout in LOG_LAYOUTS:
         say(f"{log.title}: {layout.name}")
         name = f"{NAMESPACE}.log"
-        for _ in range(_REPETITIONS):
+        for _ in range(REPETITIONS):
             _create(session, name, built, layout)
-            log.note(layout, WRITE, _seconds(session, f"insert into {name} select * from {built}"))
-        _ask(session, log, layout, _LOG_QUERIES, {"log": name, **asked})
+            log.note(
+                layout, WRITE, seconds_of(session, f"insert into {name} select * from {built}")
+            )
+        _ask(session, log, layout, _LOG_QUERIES, {"log": name, **row})
         _note_size(session, log, layout, name)
     state = Layouts(f"The state, {workload.keys:,} rows of {workload.tables} tables")
     for layout in STATE_LAYOUTS:
@@ -133,10 +129,10 @@ def measure_layouts(
         name = f"{NAMESPACE}.state"
         built = "intermediate.int_row_state"
         _create(session, name, built, layout)
-        state.note(layout, WRITE, _seconds(session, f"insert into {name} select * from {built}"))
+        state.note(layout, WRITE, seconds_of(session, f"insert into {name} select * from {built}"))
         for number in range(_MERGES):
-            state.note(layout, MERGE, _seconds(session, _merge_sql(name, built, number)))
-        _ask(session, state, layout, _STATE_QUERIES, {"state": name, **asked})
+            state.note(layout, MERGE, seconds_of(session, _merge_sql(name, built, number)))
+        _ask(session, state, layout, _STATE_QUERIES, {"state": name, **row})
         _note_size(session, state, layout, name)
     return [log, state]
 
@@ -195,18 +191,10 @@ def _ask(
     names: Mapping[str, str],
 ) -> None:
     for what, query in queries.items():
-        text = query.format(**names)
-        session.sql(text).collect()  # compiled, and read once
-        for _ in range(_REPETITIONS):
-            layouts.note(layout, what, _seconds(session, text))
+        for seconds in repeated_seconds(session, query.format(**names)):
+            layouts.note(layout, what, seconds)
 
 
 def _note_size(session: SparkSession, layouts: Layouts, layout: Layout, name: str) -> None:
     layouts.written[layout.name] = table_bytes(session, name)
     layouts.files[layout.name] = session.table(f"{name}.files").count()
-
-
-def _seconds(session: SparkSession, statement: str) -> float:
-    started = time.perf_counter()
-    session.sql(statement).collect()
-    return time.perf_counter() - started

@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from benchmarks import project
 from benchmarks.landing import land
+from benchmarks.queries import REPETITIONS, a_row, repeated_seconds
 from benchmarks.workload import Workload
 from cdc_marts.maintenance import Upkeep, maintain, project_tables
 
@@ -18,7 +19,6 @@ from cdc_marts.maintenance import Upkeep, maintain, project_tables
 AFTER_RUNS, MAINTAINED, FRESH = "after the runs", "maintained", "built anew"
 RUN = "a run with new messages"
 
-_REPETITIONS = 3
 #: What people ask; `{table}`, `{key}` and `{time}` are of one row.
 _QUERIES = {
     "all current rows": "select count(`row`:note::string) from marts.latest_state",
@@ -80,14 +80,12 @@ def measure_upkeep(
 
     def measure(when: str) -> None:
         say(f"{source_format}: {when}")
-        for _ in range(_REPETITIONS):
+        for _ in range(REPETITIONS):
             measured.note(RUN, when, run())
-        for what, query in _queries(session).items():
-            session.sql(query).collect()  # compiled, and read once
-            for _ in range(_REPETITIONS):
-                started = time.perf_counter()
-                session.sql(query).collect()
-                measured.note(what, when, time.perf_counter() - started)
+        row = a_row(session)
+        for what, query in _QUERIES.items():
+            for seconds in repeated_seconds(session, query.format(**row)):
+                measured.note(what, when, seconds)
 
     for number in range(1, runs + 1):
         seconds = run()
@@ -101,15 +99,3 @@ def measure_upkeep(
     project.run_models(session, workload)
     measure(FRESH)
     return measured
-
-
-def _queries(session: SparkSession) -> dict[str, str]:
-    row = session.sql(
-        "select table_id, row_key, cast(last_event_at as string) as time"
-        " from marts.latest_state order by row_key limit 1"
-    ).first()
-    assert row is not None
-    return {
-        what: query.format(table=row["table_id"], key=row["row_key"], time=row["time"])
-        for what, query in _QUERIES.items()
-    }

@@ -1,0 +1,87 @@
+"""Options that several commands take, in groups.
+
+A command takes a group as one parameter, whose default is the group's; on the
+command line each field of it is an option.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from benchmarks.workload import Workload
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """How changes are drawn."""
+
+    message_bytes: Annotated[int, typer.Option(help="Mean size of a message.")] = 1000
+    keys: Annotated[int, typer.Option(help="Rows that the changes are of.")] = 50_000
+    tables: Annotated[int, typer.Option(min=1, max=200, help="Tables that the rows are in.")] = 1
+    update_share: Annotated[
+        float,
+        typer.Option(min=0, max=1, help="Updates among the changes of rows that are there."),
+    ] = 0.8
+    seed: Annotated[int, typer.Option(help="Other changes.")] = 1
+
+    def workload(self, changes: int, skewed: bool = False) -> Workload:
+        return Workload(
+            changes,
+            self.message_bytes,
+            self.keys,
+            self.tables,
+            self.update_share,
+            skewed,
+            self.seed,
+        )
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where is measured, and where the report goes."""
+
+    driver_memory: Annotated[str, typer.Option(help="Memory of the JVM.")] = "4g"
+    home: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the warehouse, which is kept; else one that is removed."),
+    ] = None
+    output: Annotated[Path, typer.Option(help="Folder of the report.")] = Path("docs/benchmarks")
+
+
+def field_by_field(command: Callable[..., None]) -> Callable[..., None]:
+    """A command that takes each field of its dataclass parameters as a parameter of its own."""
+    annotations = get_type_hints(command, include_extras=True)
+    groups: dict[str, Any] = {}
+    options: dict[str, inspect.Parameter] = {}
+
+    def add(name: str, default: Any, annotation: Any) -> None:
+        options[name] = inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+        )
+
+    for name, parameter in inspect.signature(command).parameters.items():
+        group = parameter.default
+        if not is_dataclass(group):
+            add(name, group, annotations[name])
+            continue
+        groups[name] = group
+        of_fields = get_type_hints(type(group), include_extras=True)
+        for one in fields(group):
+            add(one.name, getattr(group, one.name), of_fields[one.name])
+
+    @functools.wraps(command)
+    def by_field(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = replace(group, **{one.name: given.pop(one.name) for one in fields(group)})
+        command(**given)
+
+    by_field.__signature__ = inspect.Signature(list(options.values()))  # type: ignore[attr-defined]
+    by_field.__annotations__ = {name: option.annotation for name, option in options.items()}
+    return by_field
