@@ -114,3 +114,16 @@ def test_a_jar_that_is_missing_without_a_network_is_told_in_a_sentence(tmp_path,
     log = tmp_path / "download.log"
     assert str(log) in message
     assert "Server access error" in log.read_text()
+
+
+def test_the_python_of_executors_need_not_be_here(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYSPARK_PYTHON", "/nonexistent/python")
+    package = "javax.inject:javax.inject:1"
+    (jar,) = packages.jar_paths([package], tmp_path)
+    assert jar == jar_of(tmp_path, package) and jar.exists()
+
+
+def test_a_cache_that_cannot_be_written_is_told_in_a_sentence(tmp_path):
+    (tmp_path / "cache").write_text("a file where the folder would be")
+    with pytest.raises(SessionError, match=r"can't be downloaded into .*cache"):
+        packages.jar_paths([SQLITE], tmp_path / "cache")

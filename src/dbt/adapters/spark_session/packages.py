@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -36,12 +37,18 @@ def jar_paths(packages: Sequence[str], cache: Path) -> list[Path]:
     """
     jars = [_cached_jar(package, cache) for package in packages]
     if not all(jar.exists() for jar in jars):
-        cache.mkdir(parents=True, exist_ok=True)
-        # Two resolvers at once spoil one another's downloads.
-        with FileLock(cache / "download.lock"):
-            missing = [p for p, jar in zip(packages, jars, strict=True) if not jar.exists()]
-            if missing:
-                _download(missing, cache)
+        try:
+            cache.mkdir(parents=True, exist_ok=True)
+            # Two resolvers at once spoil one another's downloads.
+            with FileLock(cache / "download.lock"):
+                missing = [p for p, jar in zip(packages, jars, strict=True) if not jar.exists()]
+                if missing:
+                    _download(missing, cache)
+        except OSError as error:
+            raise SessionError(
+                f"Jars can't be downloaded into {cache} ({error.strerror}): free space, or mend"
+                " its rights."
+            ) from error
     return jars
 
 
@@ -64,6 +71,9 @@ def _download(packages: Sequence[str], cache: Path) -> None:
                 "local[1]",
                 "--conf",
                 f"spark.jars.ivy={cache}",
+                "--conf",
+                # What else is set is for executors, and need not be on this machine.
+                f"spark.pyspark.driver.python={sys.executable}",
                 program.name,
                 *packages,
             ],
