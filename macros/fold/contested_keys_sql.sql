@@ -33,6 +33,22 @@ having
 {%- endmacro %}
 
 
+{#-
+  Whether `contested_keys_sql` finds any.  Most projects have no effect that may
+  contest a key, which the files' own bounds tell: that is asked before any key
+  is compared.
+-#}
+{% macro has_contested_keys(effects, touched=none) -%}
+  {%- set may_contest -%}
+  select * from {{ effects }}
+  where not is_keyless and ({{ arrives() }} or {{ departs() }})
+  {%- endset -%}
+  {%- do return(
+      finds_rows(may_contest) and finds_rows(contested_keys_sql(effects, touched))
+  ) -%}
+{%- endmacro %}
+
+
 {#- Whether an effect may bring a row to a key that another row has. -#}
 {% macro arrives() -%}
 (effect = 'upsert' and (is_move or {{ is_part_of_a_move('insert') }}))

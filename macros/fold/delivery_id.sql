@@ -13,8 +13,8 @@ end
 
 {#- Whether a record's format names anything to know its redeliveries by. -#}
 {% macro may_be_redelivered() -%}
-source_format not in (
-    {%- for source_format in formats_that('known_by_coordinates') -%}
+source_format in (
+    {%- for source_format in formats_that('known_by_coordinates', false) -%}
     '{{ source_format }}'{{ ", " if not loop.last }}
     {%- endfor -%}
 )

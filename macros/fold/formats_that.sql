@@ -1,8 +1,9 @@
-{#- The formats that have a trait, of the var `source_formats`. -#}
-{% macro formats_that(trait) -%}
+{#- The formats that have a trait, or do not, of the var `source_formats`. -#}
+{% macro formats_that(trait, have_it=true) -%}
   {%- set found = [] -%}
   {%- for source_format, traits in var('source_formats').items() -%}
-    {%- do found.append(source_format) if traits[trait] -%}
+    {%- set has_it = traits[trait] | default(false) -%}
+    {%- do found.append(source_format) if has_it == have_it -%}
   {%- endfor -%}
   {%- do return(found) -%}
 {%- endmacro %}

@@ -19,7 +19,9 @@
 )
 {%- endset -%}
 {%- set contested_keys = contested_keys_sql(ref('int_row_effects'), keys) -%}
-{%- set has_contested_keys = finds_rows(contested_keys) -%}
+{%- set has_contested_keys = has_contested_keys(
+    ref('int_row_effects'), keys
+) -%}
 with
 
 moves as (select * from {{ moves }}),

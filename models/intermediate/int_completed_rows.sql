@@ -12,7 +12,7 @@
 -- effects: a late one changes what follows it.
 
 {%- set new_effects = new_rows(ref('int_row_effects')) %}
-{%- set has_partial_rows = finds_rows(partial_tables_sql(new_effects)) %}
+{%- set has_partial_rows = has_partial_tables(new_effects) %}
 
 {% if has_partial_rows -%}
 {%- set moves = kept_rows('moves', moves_sql(new_effects)) %}

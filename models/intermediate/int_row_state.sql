@@ -37,7 +37,9 @@
 {%- set contested_keys = contested_keys_sql(
     ref('int_row_effects'), touched_keys
 ) %}
-{%- set has_contested_keys = finds_rows(contested_keys) %}
+{%- set has_contested_keys = has_contested_keys(
+    ref('int_row_effects'), touched_keys
+) %}
 
 {%- set newest_effects_query -%}
 with

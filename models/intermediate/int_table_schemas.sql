@@ -12,29 +12,35 @@
 {%- set new_effects = new_rows(ref('int_row_effects')) %}
 {%- set schema_key = ['source_format', 'table_id', 'schema_id'] %}
 
+{%- set sightings_of_run -%}
+select
+    source_format,
+    table_id,
+    schema_id,
+    min(struct(sequence, topic)) as first_seen,
+    max(sequence) as last_sequence
+from {{ new_effects }}
+where effect in ('upsert', 'removal') and schema_id is not null
+group by source_format, table_id, schema_id
+{%- endset %}
+{%- set new_sightings = kept_rows('new_sightings', sightings_of_run) %}
+
 {#- A shape is described alike in all of its messages: one of them is read. -#}
 {%- set first_messages -%}
 select
-    topic,
-    sequence.`partition` as `partition`,
-    min(sequence.offset) as offset
-from {{ new_effects }} as new_effects
+    first_seen.topic,
+    first_seen.sequence.`partition`,
+    first_seen.sequence.offset
+from {{ new_sightings }} as new_sightings
 {% if is_incremental() -%}
 left anti join {{ this }} as held_schemas
-    on {{ matches('new_effects', 'held_schemas', schema_key) }}
-{% endif -%}
-where effect in ('upsert', 'removal') and schema_id is not null
-group by source_format, table_id, schema_id, topic, sequence.`partition`
+    on {{ matches('new_sightings', 'held_schemas', schema_key) }}
+{%- endif %}
 {%- endset %}
 
 with
 
-new_effects as (
-
-    select * from {{ new_effects }}
-    where effect in ('upsert', 'removal') and schema_id is not null
-
-),
+new_sightings as (select * from {{ new_sightings }}),
 
 {% if is_incremental() -%}
 held_schemas as (select * from {{ this }}),
@@ -46,28 +52,23 @@ sightings as (
         source_format,
         table_id,
         schema_id,
-        min(sequence) as first_sequence,
-        max(sequence) as last_sequence
+        min(first_sequence) as first_sequence,
+        max(last_sequence) as last_sequence
     from (
         select
             source_format,
             table_id,
             schema_id,
-            sequence
-        from new_effects
+            first_seen.sequence as first_sequence,
+            last_sequence
+        from new_sightings
         {%- if is_incremental() %}
         union all
         select
             source_format,
             table_id,
             schema_id,
-            first_sequence
-        from held_schemas
-        union all
-        select
-            source_format,
-            table_id,
-            schema_id,
+            first_sequence,
             last_sequence
         from held_schemas
         {%- endif %}

@@ -1,0 +1,52 @@
+"""Which of the landed messages are parsed: each once, as it arrived first."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from cdc_marts.landing.arrivals import parse_arrivals
+
+#: Around the ends of a word of 64 offsets, and far apart.
+OFFSETS = (0, 1, 63, 64, 65, 127, 10**12, 2**62)
+FIRST_BUILD = SimpleNamespace(is_incremental=False)
+
+
+def landed(spark: SparkSession, *messages: tuple[str, int, int, int]) -> DataFrame:
+    """Messages of (topic, partition, offset, second of landing)."""
+    rows = spark.createDataFrame(messages, "topic string, partition int, offset bigint, second int")
+    return rows.select("*", F.timestamp_seconds("second").alias("landed_at"))
+
+
+def parsed(messages: DataFrame) -> list[tuple[str, int, int, int]]:
+    rows = parse_arrivals(messages, FIRST_BUILD, lambda arrived: arrived)
+    return sorted(map(tuple, rows.select("topic", "partition", "offset", "second").collect()))
+
+
+def test_messages_that_come_once_are_parsed_as_they_are(spark: SparkSession) -> None:
+    once = [
+        (topic, partition, offset, 1)
+        for topic in ("orders", "customers")
+        for partition in (0, 1)
+        for offset in OFFSETS
+    ]
+    messages = landed(spark, *once)
+    assert parse_arrivals(messages, FIRST_BUILD, lambda arrived: arrived) is messages
+    assert parsed(messages) == sorted(once)
+
+
+@pytest.mark.parametrize("repeated", OFFSETS)
+def test_of_a_repeated_message_the_first_is_parsed(spark: SparkSession, repeated: int) -> None:
+    once = [("orders", 0, offset, 2) for offset in OFFSETS if offset != repeated]
+    arrivals = [("orders", 0, repeated, second) for second in (3, 1, 2)]
+    assert parsed(landed(spark, *once, *arrivals)) == sorted([*once, ("orders", 0, repeated, 1)])
+
+
+def test_as_many_repeated_as_missing_are_still_seen(spark: SparkSession) -> None:
+    """The offsets 0 to 5, by their number, their bounds and their sum."""
+    offsets = (0, 1, 1, 4, 4, 5)
+    messages = landed(spark, *(("orders", 0, offset, 1) for offset in offsets))
+    assert [offset for _, _, offset, _ in parsed(messages)] == [0, 1, 4, 5]
