@@ -62,6 +62,21 @@ def test_an_archive_is_of_one_java_and_class_path(java: Path, tmp_path: Path) ->
     assert written_by(class_sharing_options(other_java, [Path("a.jar")]))
 
 
+@pytest.mark.parametrize(
+    "variable", ["SPARK_CONF_DIR", "HADOOP_CONF_DIR", "YARN_CONF_DIR", "SPARK_DIST_CLASSPATH"]
+)
+def test_beside_folders_with_files_java_starts_without_one(
+    java: Path, variable: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    settings = tmp_path / "conf"
+    settings.mkdir()
+    monkeypatch.setenv(variable, str(settings))
+    assert written_by(class_sharing_options(java, []))
+
+    (settings / "core-site.xml").touch()
+    assert class_sharing_options(java, []) == []
+
+
 def test_an_archive_that_is_being_written_is_left_alone(java: Path) -> None:
     written = written_by(class_sharing_options(java, []))
     written.write_bytes(bytes(100))  # its header comes last

@@ -7,6 +7,7 @@ and for the class path that it was started with: Java uses it with no other one.
 from __future__ import annotations
 
 import hashlib
+import os
 import subprocess
 import sys
 import time
@@ -21,16 +22,23 @@ ARCHIVES = Path(sys.prefix) / "share" / "spark-session"
 _GIVEN_UP_SECONDS = 600
 #: Nobody needs to know that an archive does not fit (any more): Java goes on without it.
 _QUIET = "-Xlog:cds*=off"
+#: Environment variables with paths that Spark's launcher adds to the class path.
+_ON_CLASS_PATH = ("SPARK_CONF_DIR", "HADOOP_CONF_DIR", "YARN_CONF_DIR", "SPARK_DIST_CLASSPATH")
 
 
 def class_sharing_options(java: Path, jars: Sequence[Path]) -> list[str]:
     """Options by which `java` starts Spark with an archive, or ends with writing one.
 
-    `jars`: what its class path has beside Spark's own jars.  None where there is
-    no place for an archive.
+    `jars`: what its class path has beside Spark's own jars and what the
+    environment adds.  None where there is no place for an archive, or where files
+    in a folder may be classes: Java would not start.
     """
-    class_path = [str(java), str(Path(pyspark.__file__).parent), *map(str, jars)]
-    name = hashlib.sha256("\n".join(class_path).encode()).hexdigest()[:16]
+    spark = Path(pyspark.__file__).parent
+    class_path = [spark / "conf", *_of_environment(), *jars]
+    if any(path.is_dir() and any(path.iterdir()) for path in class_path):
+        return []
+    made_for = map(str, [java, spark, *class_path])
+    name = hashlib.sha256("\n".join(made_for).encode()).hexdigest()[:16]
     archive = ARCHIVES / f"{name}.jsa"
     try:
         ARCHIVES.mkdir(parents=True, exist_ok=True)
@@ -46,6 +54,11 @@ def class_sharing_options(java: Path, jars: Sequence[Path]) -> list[str]:
         *([f"-XX:SharedArchiveFile={base}"] if base else []),
         _QUIET,
     ]
+
+
+def _of_environment() -> list[Path]:
+    paths = (os.environ.get(name, "").split(os.pathsep) for name in _ON_CLASS_PATH)
+    return [Path(path) for listed in paths for path in listed if path]
 
 
 def _take_over_written(archive: Path) -> None:
