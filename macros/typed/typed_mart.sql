@@ -19,22 +19,38 @@
       ref('change_events'), ref('int_row_effects'), ref('int_table_ends'),
   ] -%}
   {%- set new_effects, new_ends = new_rows(inputs[4]), new_rows(inputs[5]) -%}
-  {%- if is_incremental() and adapter.has_nothing_new(this)
-      and has_declaration(table) -%}
+  {%- if is_incremental() and has_declaration(table) and (
+      adapter.has_nothing_new(this)
+      or not has_events_of(table, new_effects, new_ends)
+  ) -%}
     {%- do return('select * from ' ~ this ~ ' where false') -%}
   {%- endif -%}
+  {%- set has_rows = is_incremental()
+      or has_events_of(table, new_effects, new_ends) -%}
   {%- set can_ask = execute
       and load_relation(ref('latest_state')) is not none
       and load_relation(ref('int_table_schemas')) is not none
       and load_relation(ref('source_types')) is not none -%}
-  {%- set columns = typed_columns(table) if can_ask else [] -%}
+  {%- set columns = typed_columns(table) if can_ask and has_rows else [] -%}
   {%- set columns = columns or unseen_columns(table) -%}
   {%- set is_merge = is_incremental() -%}
   {%- if is_merge and must_rebuild(table, columns, new_ends) -%}
     {%- do adapter.rebuild(this) -%}
     {%- set is_merge = false -%}
   {%- endif -%}
-  {{ typed_mart_sql(table, columns, new_effects if is_merge else none) }}
+  {{ typed_mart_sql(
+      table, columns, new_effects if is_merge else none, has_rows
+  ) }}
+{%- endmacro %}
+
+
+{#- Whether anything happened to a source table that its mart has not seen. -#}
+{% macro has_events_of(table, new_effects, new_ends) -%}
+  {%- set of_table = ' where ' ~ is_of_table(table) -%}
+  {%- do return(
+      finds_rows('select * from ' ~ new_effects ~ of_table)
+      or finds_rows('select * from ' ~ new_ends ~ of_table)
+  ) -%}
 {%- endmacro %}
 
 
@@ -108,7 +124,7 @@
 {%- endmacro %}
 
 
-{% macro typed_mart_sql(table, columns, new_effects) -%}
+{% macro typed_mart_sql(table, columns, new_effects, has_rows=true) -%}
 with
 
 {% if new_effects is not none -%}
@@ -137,7 +153,7 @@ live_rows as (
     select *
     from {{ ref('latest_state') }}
     where
-        {{ is_of_table(table) }}
+        {{ is_of_table(table) if has_rows else 'false' }}
         {% if new_effects is not none -%}
         and row_key in (select touched_keys.row_key from touched_keys)
         {%- endif %}
