@@ -54,6 +54,7 @@ class TestRuns:
             "both workers have an executor",
             patience=TIMEOUT,
         )
+        assert run.poll() is None, user.output()
         assert PASSWORD not in " ".join(_command_lines(run))
         user.finish(run)
         _assert_equal(user, embedded, share)
