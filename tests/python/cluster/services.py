@@ -131,6 +131,8 @@ class Standalone:
             for worker in self.workers
             if worker.poll() is None
             for child in psutil.Process(worker.pid).children()
+            # The shell that the worker's start script has left behind is none.
+            if child.status() != psutil.STATUS_ZOMBIE
         ]
 
     def stop(self) -> None:
