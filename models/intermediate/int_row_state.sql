@@ -110,7 +110,9 @@ select
     )) as newest,
     min(event_at) as first_event_at
 from effects
-group by source_format, table_id, row_key, is_contested
+-- Spark sorts for a maximum of structs: by a number first, most keys differ in.
+group by
+    xxhash64(row_key), source_format, table_id, row_key, is_contested
 {%- endset %}
 
 {#- Kept: known to be few, they spare the images a shuffle. -#}
