@@ -33,14 +33,15 @@ class Commands:
 
     def __init__(self, target: str, environment: Mapping[str, str], work: Path) -> None:
         """`work`: where what dbt and the tests write goes; of one process at a time."""
-        self.target, self.environment, self.work = target, environment, work
+        self.target, self.work = target, work
+        folders = {"DBT_TARGET_PATH": str(work / "target"), "DBT_LOG_PATH": str(work)}
+        self.environment = {**environment, **folders}
         self.log = work / "output.txt"
         self._started: list[subprocess.Popen[bytes]] = []
 
     def dbt(self, *arguments: str) -> subprocess.Popen[bytes]:
         """Start a dbt command, as a process group of its own."""
-        folders = ("--target-path", str(self.work / "target"), "--log-path", str(self.work))
-        settings = (*folders, "--target", self.target, "--no-use-colors")
+        settings = ("--target", self.target, "--no-use-colors")
         return self._start("-c", "from dbt.cli.main import cli; cli()", *arguments, *settings)
 
     def land(self, shares: Mapping[str, Iterable[Message]]) -> None:

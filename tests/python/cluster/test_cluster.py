@@ -46,6 +46,8 @@ class TestRuns:
         spark_cluster: Standalone,
     ) -> None:
         """And the executors have no Python: there is none where they look for it."""
+        user.finish(user.dbt("debug"))
+        assert "Connection test: OK connection ok" in user.output()
         share = take_shares(left, 3)
         user.land(share)
         run = user.dbt("run")
@@ -99,6 +101,7 @@ class TestRuns:
         outputs = [of_user.output() for of_user in runs]
         assert any("uses the catalog: waiting for it to end" in output for output in outputs)
         _assert_equal(user, embedded, share)
+        user.finish(user.dbt("test"))
 
 
 def test_messages_of_kafka_land_on_a_cluster(
