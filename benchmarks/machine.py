@@ -18,8 +18,9 @@ def description(session: SparkSession) -> dict[str, str]:
     context = session.sparkContext
     start = context.startTime / 1000 - psutil.Process().create_time()
     conf, java = context.getConf(), context._jvm.System
+    cores = context._jvm.Runtime.getRuntime().availableProcessors()
     return {
-        "CPU": f"{_cpu()}, {os.cpu_count()} cores",
+        "CPU": f"{_cpu()}, {os.cpu_count()} cores, {cores} of them for Java",
         "RAM": f"{psutil.virtual_memory().total / 2**30:.0f} GiB",
         "Spark": f"{conf.get('spark.master')}, driver memory {conf.get('spark.driver.memory')}",
         "start": f"{start:.1f} s from the start of Python to Spark's",
