@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from subprocess import PIPE
 
+import pyspark
 from pyspark.sql import SparkSession
 
 from benchmarks.full import FullBuild
@@ -35,6 +36,8 @@ class Rival:
     formats: dict[str, str]
     #: Maven coordinates of jars that the script is told of too.
     jars: tuple[str, ...] = ()
+    #: Names of jars that PySpark brings along, likewise.
+    spark_jars: tuple[str, ...] = ()
 
 
 _FLINK_FORMATS = {"canal_json": "canal-json", "cdl_debezium_json": "debezium-json"}
@@ -47,10 +50,8 @@ RIVALS = (
         "flink_job.py",
         _FLINK_FORMATS,
         # The newest Flink that it is there for.
-        (
-            "org.apache.paimon:paimon-flink-2.1:1.3.0",
-            "org.apache.flink:flink-shaded-hadoop-2-uber:2.8.3-10.0",
-        ),
+        ("org.apache.paimon:paimon-flink-2.1:1.3.0",),
+        ("hadoop-client-api-*.jar", "hadoop-client-runtime-*.jar"),
     ),
     Rival(
         "DuckDB, JSON text",
@@ -88,14 +89,17 @@ def _run(rival: Rival, build: FullBuild, messages: Path, say: Callable[[str], No
         say(f"{rival.name} is left out: there is no uv to install it with.")
         return None
     try:
-        jars = ",".join(map(str, jar_paths(rival.jars, IVY_CACHE)))
+        jars = jar_paths(rival.jars, IVY_CACHE)
     except SessionError as error:
         say(f"{rival.name} is left out: {' '.join(str(error).split())}")
         return None
+    for name in rival.spark_jars:
+        jars += (Path(pyspark.__file__).parent / "jars").glob(name)
     columns = ",".join(f"{name}:{type_}" for name, type_ in build.workload.columns.items())
     command = [uv, "run", "--quiet", "--no-project", "--python", sys.executable]
     command += ["--with", rival.package, "python", str(_FOLDER / rival.script)]
-    command += [rival.formats[build.source_format], str(messages), columns, jars]
+    command += [rival.formats[build.source_format], str(messages), columns]
+    command.append(",".join(map(str, jars)))
     running = subprocess.Popen(command, stdout=PIPE, stderr=PIPE, text=True)
     with running, measured(pid=running.pid) as cost:
         told, complaints = running.communicate()
