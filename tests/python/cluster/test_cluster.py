@@ -47,7 +47,6 @@ class TestRuns:
     ) -> None:
         """And the executors have no Python: there is none where they look for it."""
         user.finish(user.dbt("debug"))
-        assert "Connection test: OK connection ok" in user.output()
         share = take_shares(left, 3)
         user.land(share)
         run = user.dbt("run")
