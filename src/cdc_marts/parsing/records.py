@@ -196,7 +196,9 @@ def to_staging(
         "sequence": _if_read(_sequence()),
         "value": F.when(is_rejected, F.col("value")),
     }
-    return _compiled_apart(checked).select(
+    # The message and the columns of its images are as large as all else together.
+    kept = checked.withColumn("value", F.when(F.col("rejection").isNotNull(), F.col("value")))
+    return _compiled_apart(kept.drop("columns_before", "columns_after")).select(
         *(
             staging.get(name, _if_read(F.col(name))).cast(type_).alias(name)
             for name, type_ in STAGING_COLUMNS.items()
