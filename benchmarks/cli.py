@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 from benchmarks import full, incremental, layout, machine, plot, project, report, upkeep
 from benchmarks.options import Drawn, Place, field_by_field
 from benchmarks.rivals.rival import add_rivals
+from benchmarks.workload import Workload
 from cdc_marts.formats import SOURCE_FORMATS
 
 app = typer.Typer(
@@ -65,17 +66,12 @@ def full_command(
     builds = []
     with _session(place) as session:
         described = machine.description(session)
-        for source_format in _formats(formats):
-            if warm_up:
-                full.warm_up(session, source_format, workloads[0], warm_up, arguments)
-            for workload in workloads:
-                build = full.measure_full(
-                    session, source_format, workload, repeat, arguments, _tell
-                )
-                if rivals:
-                    add_rivals(session, build, repeat, _tell)
-                builds.append(build)
-                _tell("\n\n".join(report.full_builds([build])))
+        for source_format, workload in _warmed_up(session, formats, workloads, warm_up, arguments):
+            build = full.measure_full(session, source_format, workload, repeat, arguments, _tell)
+            if rivals:
+                add_rivals(session, build, repeat, _tell)
+            builds.append(build)
+            _tell("\n\n".join(report.full_builds([build])))
     _write_full("full", "The models against the floor", described, builds, place)
 
 
@@ -133,21 +129,18 @@ def incremental_command(
     measured = []
     with _session(place) as session:
         described = machine.description(session)
-        for source_format in _formats(formats):
-            if warm_up:
-                full.warm_up(session, source_format, workloads[0], warm_up, arguments)
-            for workload in workloads:
-                increments = incremental.measure_increments(
-                    session,
-                    source_format,
-                    workload,
-                    _numbers(shares, float),
-                    repeat,
-                    arguments,
-                    _tell,
-                )
-                measured.append(increments)
-                _tell(report.increments(increments))
+        for source_format, workload in _warmed_up(session, formats, workloads, warm_up, arguments):
+            increments = incremental.measure_increments(
+                session,
+                source_format,
+                workload,
+                _numbers(shares, float),
+                repeat,
+                arguments,
+                _tell,
+            )
+            measured.append(increments)
+            _tell(report.increments(increments))
     sections = map(report.increments, measured)
     _write("incremental", "New messages, and none", described, sections, place)
     _plot(lambda: plot.increments(measured, place.output / "incremental.svg"))
@@ -192,6 +185,21 @@ def layout_command(
         measured = layout.measure_layouts(session, source_format, drawn.workload(size), _tell)
     _write("layout", "Layouts of the tables", described, map(report.layouts, measured), place)
     _plot(lambda: plot.layouts(measured, place.output / "layout.svg"))
+
+
+def _warmed_up(
+    session: SparkSession,
+    formats: str,
+    workloads: Sequence[Workload],
+    warm_up: int,
+    dbt_arguments: Sequence[str],
+) -> Iterator[tuple[str, Workload]]:
+    """Each format with each workload; before a format's first one its warm-up is run."""
+    for source_format in _formats(formats):
+        if warm_up:
+            full.warm_up(session, source_format, workloads[0], warm_up, dbt_arguments)
+        for workload in workloads:
+            yield source_format, workload
 
 
 def _write_full(

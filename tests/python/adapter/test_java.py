@@ -68,7 +68,12 @@ def work_dir(tmp_path: Path) -> Path:
 def started(work_dir: Path, *arguments: str) -> list[str]:
     """What the chosen Java prints when Spark starts it."""
     java.use_java(work_dir)
-    launcher = Path(java.os.environ["JAVA_HOME"]) / "bin" / "java"
+    assert java.os.environ["JAVA_HOME"] == str(work_dir / "java")
+    return told_by(work_dir / "java", *arguments)
+
+
+def told_by(java_home: Path, *arguments: str) -> list[str]:
+    launcher = java_home / "bin" / "java"
     answer = subprocess.run([launcher, *arguments], capture_output=True, text=True, check=True)
     return (answer.stdout + answer.stderr).splitlines()
 
@@ -136,7 +141,6 @@ def test_a_second_start_does_not_take_the_launcher_for_the_machines_java(
 ):
     machine.setenv("JAVA_HOME", str(fake_java("java_home", VERSION_LINES[17])))
     assert started(work_dir) == ["java_home"]
-    assert java.os.environ["JAVA_HOME"] == str(work_dir / "java")
     assert started(work_dir, "again") == ["java_home", "again"]
 
 
@@ -144,7 +148,8 @@ def test_launchers_of_several_folders_do_not_start_one_another(fake_java, machin
     """As where one target's process starts a command on another target."""
     machine.setenv("JAVA_HOME", str(fake_java("java_home", VERSION_LINES[17])))
     for folder in ("one", "other", "one"):
-        assert started(tmp_path / folder, folder) == ["java_home", folder]
+        java.use_java(tmp_path / folder)
+        assert told_by(Path(java.os.environ["JAVA_HOME"]), folder) == ["java_home", folder]
 
 
 def test_the_wheels_java_trusts_what_python_trusts(machine, work_dir, tmp_path):
