@@ -18,14 +18,7 @@ select
     source_format,
     table_id,
     row_key
-from {{ effects }} as effects
-{% if touched is not none -%}
-left semi join {{ touched }} as touched
-    on {{ matches('effects', 'touched') }}
-{% endif -%}
-where
-    not is_keyless
-    and ({{ arrives() }} or {{ departs() }})
+{{ from_contesting_effects(effects, touched) }}
 group by source_format, table_id, row_key, {{ transaction_of_effect() }}
 having
     min(case when {{ arrives() }} then sequence end)
@@ -35,17 +28,32 @@ having
 
 {#-
   Whether `contested_keys_sql` finds any.  Most projects have no effect that may
-  contest a key, which the files' own bounds tell: that is asked before any key
-  is compared.
+  contest a key, which the files' own bounds tell.  Where there are such, hashes
+  tell whether one row came to a key and one left it in one transaction, without
+  a sort by key, and only then their order is asked for.
 -#}
 {% macro has_contested_keys(effects, touched=none) -%}
-  {%- set may_contest -%}
-  select * from {{ effects }}
-  where not is_keyless and ({{ arrives() }} or {{ departs() }})
+  {%- set may_be_contested -%}
+  select true
+  {{ from_contesting_effects(effects, touched) }}
+  group by xxhash64(source_format, table_id, row_key, {{ transaction_of_effect() }})
+  having bool_or({{ arrives() }}) and bool_or({{ departs() }})
   {%- endset -%}
   {%- do return(
-      finds_rows(may_contest) and finds_rows(contested_keys_sql(effects, touched))
+      finds_rows(may_be_contested) and finds_rows(contested_keys_sql(effects, touched))
   ) -%}
+{%- endmacro %}
+
+
+{% macro from_contesting_effects(effects, touched) -%}
+from {{ effects }} as effects
+{% if touched -%}
+left semi join {{ touched }} as touched
+    on {{ matches('effects', 'touched') }}
+{% endif -%}
+where
+    not is_keyless
+    and ({{ arrives() }} or {{ departs() }})
 {%- endmacro %}
 
 

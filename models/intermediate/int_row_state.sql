@@ -13,6 +13,7 @@
 {%- set new_effects = new_rows(ref('int_row_effects')) %}
 {%- set new_ends = new_rows(ref('int_table_ends')) %}
 
+{%- if is_incremental() %}
 {#- Where a table ends late, keys of before and after it are apart. -#}
 {%- set touched_keys -%}
 (
@@ -21,7 +22,7 @@
         table_id,
         row_key
     from {{ new_effects }}
-{%- if is_incremental() and finds_rows('select * from ' ~ new_ends) %}
+{%- if finds_rows('select * from ' ~ new_ends) %}
     union all
     select
         effects.source_format,
@@ -34,6 +35,7 @@
 {%- endif %}
 )
 {%- endset %}
+{%- endif %}
 {%- set contested_keys = contested_keys_sql(
     ref('int_row_effects'), touched_keys
 ) %}

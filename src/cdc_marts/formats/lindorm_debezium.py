@@ -71,12 +71,18 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
         F.when(has_after, F.col("payload.after")).alias("after"),
     )
     op = F.col("op")
-    before = F.when(op.isin("update", "delete"), F.col("before"))
-    after = F.when(op != "delete", F.col("after"))
+    rows = kinds.select(
+        *kinds.drop("before", "after").columns,
+        F.when(op.isin("update", "delete"), F.col("before")).alias("before"),
+        F.when(op != "delete", F.col("after")).alias("after"),
+    )
+    texts = rows.select(
+        "*",
+        *(columns_as_text(F.col(side)).alias(f"texts_{side}") for side in ("before", "after")),
+    )
     at = F.nullif("event_millis", F.lit("-1"))
-    images = (F.to_json(columns_as_text(image)) for image in (before, after))
     return to_staging(
-        kinds,
+        texts,
         SOURCE_FORMAT,
         rejection=F.coalesce("unreadable", _broken()),
         record_type=F.col("meaning.record_type"),
@@ -91,8 +97,8 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
             key_settings,
             F.concat_ws(".", "database_name", "schema_name", "table_name"),
         ),
-        before=before,
-        after=after,
+        before=F.col("before"),
+        after=F.col("after"),
         columns_before=F.when(op.isin("update", "delete"), row_or_null(F.col("columns_before"))),
         columns_after=F.when(op != "delete", row_or_null(F.col("columns_after"))),
         column_types=F.col("column_types"),
@@ -101,8 +107,17 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
         published_at=timestamp_of_millis(F.col("published_millis")),
         position=position(at),
         # Two writes of a row within a millisecond differ in their images.
-        identity=F.array(at, "source_op", *images),
+        identity=F.array(at, "source_op", _digest("before"), _digest("after")),
     )
+
+
+def _digest(side: str) -> Column:
+    """A number of an image's names and values, as text; null without an image."""
+    texts = F.col(f"texts_{side}")
+    values = F.map_values(texts)
+    # A hash of an array passes over nulls: the joined text tells where they stand.
+    digest = F.xxhash64(F.map_keys(texts), values, F.array_join(values, ",", "\0"))
+    return F.when(texts.isNotNull(), digest.cast("string"))
 
 
 def _record_key_names(key: Column) -> Column:

@@ -10,6 +10,7 @@ import base64
 import hashlib
 import json
 import uuid
+from functools import reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -107,20 +108,15 @@ _PLACEHOLDERS = tuple(
         _HSTORE,
     )
 )
-#: A message without one of these holds no placeholder (integers: with and without spaces).
-_TRACES = (
-    *(_PLACEHOLDER, _BASE64.rstrip("="), _HEX, _UUID),
-    *(separator.join(map(str, _INTEGERS)) for separator in (",", ", ")),
-)
+#: A message without one of these holds no placeholder: of integers the first one, as they may
+#: be spaced.
+_TRACES = (_PLACEHOLDER, _BASE64.rstrip("="), _HEX, _UUID, f"[{_INTEGERS[0]},")
 
 
 def may_hold_placeholders(value: Column) -> Column:
     """A quick look at the bytes, so that most images need no second one."""
-    text = value.cast("string")
-    found = F.lit(False)
-    for trace in _TRACES:
-        found = found | F.contains(text, F.lit(trace))
-    return found
+    # Bytes are looked through sooner than text.
+    return reduce(Column.__or__, (F.contains(value, F.lit(trace.encode())) for trace in _TRACES))
 
 
 def carried_image(image: Column, may_hold: Column) -> Column:
