@@ -10,7 +10,17 @@ from typing import Annotated, NoReturn, TypeVar
 import typer
 from pyspark.sql import SparkSession
 
-from benchmarks import full, incremental, layout, machine, plot, project, report, upkeep
+from benchmarks import (
+    full,
+    incremental,
+    layout,
+    machine,
+    plot,
+    profile,
+    project,
+    report,
+    upkeep,
+)
 from benchmarks.options import Drawn, Place, field_by_field
 from benchmarks.rivals.rival import add_rivals
 from benchmarks.workload import Workload
@@ -187,6 +197,30 @@ def layout_command(
     _plot(lambda: plot.layouts(measured, place.output / "layout.svg"))
 
 
+@app.command("profile")
+@field_by_field
+def profile_command(
+    formats: Formats = _ALL,
+    size: Annotated[int, typer.Option(help="Number of row changes.")] = 400_000,
+    drawn: Drawn = _DRAWN,
+    repeat: Annotated[int, typer.Option(min=1, help="Builds that are sampled.")] = 2,
+    warm_up: WarmUp = 60_000,
+    place: Place = _PLACE,
+) -> None:
+    """Sample what the JVM does while the models are built, and while the floor is."""
+    with _session(place, [profile.PROFILER]) as session:
+        described = machine.description(session)
+        measured = [
+            profile.measure_profile(session, source_format, workload, repeat, _tell)
+            for source_format, workload in _warmed_up(
+                session, formats, [drawn.workload(size)], warm_up, ()
+            )
+        ]
+    sections = map(report.profile, measured)
+    _write("profile", "Where the time goes", described, sections, place)
+    _plot(lambda: plot.profiles(measured, place.output / "profile.svg"))
+
+
 def _warmed_up(
     session: SparkSession,
     formats: str,
@@ -231,9 +265,9 @@ def _plot(draw: Callable[[], None]) -> None:
 
 
 @contextmanager
-def _session(place: Place) -> Iterator[SparkSession]:
+def _session(place: Place, packages: Sequence[str] = ()) -> Iterator[SparkSession]:
     try:
-        with project.opened(place.home, place.driver_memory) as session:
+        with project.opened(place.home, place.driver_memory, packages) as session:
             yield session
     except project.BenchmarkError as error:
         _stop(str(error))

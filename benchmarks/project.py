@@ -36,15 +36,20 @@ class BenchmarkError(Exception):
 
 
 @contextmanager
-def opened(home: Path | None, driver_memory: str) -> Iterator[SparkSession]:
-    """A session of the target `local` in `home`, or in a folder that is removed afterwards."""
+def opened(
+    home: Path | None, driver_memory: str, packages: Sequence[str] = ()
+) -> Iterator[SparkSession]:
+    """A session of the target `local` in `home`, or in a folder that is removed afterwards.
+
+    `packages`: Maven coordinates of jars beside the target's.
+    """
     folder = tempfile.TemporaryDirectory() if home is None else nullcontext(str(home))
     with folder as name:
         os.environ["CDC_MARTS_HOME"] = name
         os.environ["CDC_MARTS_DRIVER_MEMORY"] = driver_memory
         os.environ["DBT_TARGET_PATH"] = str(Path(name) / "target")
         os.environ["DBT_LOG_PATH"] = str(Path(name) / "logs")
-        with project.spark_session(TARGET) as session:
+        with project.spark_session(TARGET, packages=packages) as session:
             yield session
 
 

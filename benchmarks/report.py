@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 
-from benchmarks.full import MODELS, STAGING, FullBuild
+from benchmarks.full import FLOOR, MODELS, STAGING, FullBuild
 from benchmarks.incremental import Increments
 from benchmarks.layout import Layouts
 from benchmarks.measure import Cost, SparkWork
+from benchmarks.profile import PARTS, Profile
 from benchmarks.upkeep import AFTER_RUNS, FRESH, MAINTAINED, UpkeepMeasured
 
 _MIB = 2**20
 _TOP_MODELS = 15
+#: Less is one or two samples.
+_SEEN_SECONDS = 0.02
 
 Rows = Sequence[Sequence[str]]
 
@@ -105,6 +108,22 @@ def layouts(one: Layouts) -> str:
     return f"## {one.title}\n\n" + table(
         ["median s", *asked, "written MiB", "files in the end"], rows
     )
+
+
+def profile(one: Profile) -> str:
+    """A section of one format: processor seconds of each part of the work."""
+    models, floor = one.seconds[MODELS], one.seconds[FLOOR]
+    taken = [part for part in PARTS if max(models[part], floor[part]) >= _SEEN_SECONDS]
+    rows = [
+        [part, f"{models[part]:.2f}", f"{floor[part]:.2f}", f"{models[part] - floor[part]:+.2f}"]
+        for part in sorted(taken, key=lambda part: floor[part] - models[part])
+    ]
+    sums = [sum(seconds.values()) for seconds in (models, floor)]
+    rows.append(["all", *(f"{each:.2f}" for each in sums), f"{sums[0] - sums[1]:+.2f}"])
+    head = ["processor seconds of the JVM", MODELS, FLOOR, "more"]
+    workload = one.workload
+    told = f"{workload.changes:,} changes in messages of {workload.message_bytes:,} bytes."
+    return "\n\n".join([f"## {one.source_format}", told, table(head, rows)])
 
 
 def _task_seconds(costs: Sequence[Cost]) -> float:

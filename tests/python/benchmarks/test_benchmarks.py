@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import pytest
 from pyspark.sql import Row, SparkSession
@@ -12,7 +15,7 @@ from pyspark.sql import Row, SparkSession
 from benchmarks import floors, project, report
 from benchmarks.comparison import check_equal
 from benchmarks.floors import job
-from benchmarks.full import COMPARED, FullBuild
+from benchmarks.full import COMPARED, FLOOR, MODELS, FullBuild
 from benchmarks.incremental import Increments
 from benchmarks.landing import land
 from benchmarks.layout import (
@@ -25,6 +28,7 @@ from benchmarks.layout import (
     measure_layouts,
 )
 from benchmarks.measure import Cost, SparkWork, measured
+from benchmarks.profile import DRIVER, PARTS, Profile, parts_of
 from benchmarks.upkeep import (
     AFTER_RUNS,
     FRESH,
@@ -141,6 +145,54 @@ def test_a_report_shows_costs_and_each_models_seconds() -> None:
     assert "| all models | 2.00 | 2.00 | 2.00 | 1,024 | 4.0 | 3 | 1.5 | 2,000 | 2.0 |" in text
     assert "| a rival | 1.50 | 1.50 | 1.50 | 1,024 | 0.0 |  |  |  |  |" in text
     assert "| `stg_canal_json` | 1.25 | 1.25 | 1.25 |" in text
+
+
+def test_a_sampled_stack_counts_for_its_innermost_known_frame() -> None:
+    task = "java/lang/Thread.run;org/apache/spark/executor/Executor$TaskRunner.run"
+    loop = f"{task};GeneratedClass$GeneratedIteratorForCodegenStage1.processNext"
+    stacks = {
+        f"{loop};org/apache/spark/sql/catalyst/expressions/variant/VariantGet$.cast": 3,
+        f"{loop};org/apache/iceberg/parquet/ParquetReader$FileIterator.next;memcpy": 2,
+        loop: 5,
+        f"{task};java/lang/Object.wait": 1,
+        "clone3;start_thread;CompileBroker::compiler_thread_loop;PhaseIdealLoop::split_if": 7,
+        "java/lang/Thread.run;py4j/GatewayConnection.run": 4,
+    }
+
+    parts = parts_of("".join(f"{stack} {number}\n" for stack, number in stacks.items()))
+
+    assert parts == {
+        "VARIANTs into columns": 3,
+        "Parquet read": 2,
+        "the rest of the loops: checks, copies": 5,
+        "the rest of the tasks": 1,
+        "Java: compiles": 7,
+        DRIVER: 4,
+    }
+
+
+def test_a_report_of_a_profile_begins_with_what_the_models_do_more() -> None:
+    def seconds(json: float, hashes: float) -> dict[str, float]:
+        return {**dict.fromkeys(PARTS, 0.0), "JSON into rows and VARIANTs": json, "hashes": hashes}
+
+    profile = Profile("canal_json", WORKLOAD, {MODELS: seconds(4, 1), FLOOR: seconds(3.5, 0)})
+
+    *_, first, second, last = report.profile(profile).splitlines()
+    assert first == "| hashes | 1.00 | 0.00 | +1.00 |"
+    assert second == "| JSON into rows and VARIANTs | 4.00 | 3.50 | +0.50 |"
+    assert last == "| all | 5.00 | 3.50 | +1.50 |"
+
+
+@pytest.mark.long
+def test_the_models_and_the_floor_are_profiled(tmp_path: Path) -> None:
+    in_the_folder = ["--formats", "canal_json", "--size", "2000", "--output", str(tmp_path)]
+    subprocess.run(
+        [sys.executable, "-m", "benchmarks", "profile", "--warm-up", "0", *in_the_folder],
+        check=True,
+        timeout=600,
+    )
+
+    assert f"| {DRIVER} |" in (tmp_path / "profile.md").read_text("utf-8")
 
 
 def test_a_report_of_increments_leaves_out_what_an_empty_run_takes() -> None:
