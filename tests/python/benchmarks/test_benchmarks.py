@@ -185,14 +185,24 @@ def test_a_report_of_a_profile_begins_with_what_the_models_do_more() -> None:
 
 @pytest.mark.long
 def test_the_models_and_the_floor_are_profiled(tmp_path: Path) -> None:
-    in_the_folder = ["--formats", "canal_json", "--size", "2000", "--output", str(tmp_path)]
-    subprocess.run(
-        [sys.executable, "-m", "benchmarks", "profile", "--warm-up", "0", *in_the_folder],
-        check=True,
-        timeout=600,
-    )
+    page = page_of("profile", tmp_path, "--size", "2000", "--warm-up", "0")
 
-    assert f"| {DRIVER} |" in (tmp_path / "profile.md").read_text("utf-8")
+    assert f"| {DRIVER} |" in page
+
+
+@pytest.mark.long
+def test_messages_of_20_mb_are_built_in_4_gb(tmp_path: Path) -> None:
+    sizes = ["--size", "2000", "--large-bytes", "20000000", "--driver-memory", "4g"]
+    page = page_of("memory", tmp_path, *sizes)
+
+    assert "## canal_json, 40 messages of 20,000,000 bytes" in page
+
+
+def page_of(command: str, folder: Path, *options: str) -> str:
+    """What a command writes of Canal's messages, run as a user runs it."""
+    arguments = [command, "--formats", "canal_json", "--output", str(folder), *options]
+    subprocess.run([sys.executable, "-m", "benchmarks", *arguments], check=True, timeout=900)
+    return (folder / f"{command}.md").read_text("utf-8")
 
 
 def test_a_report_of_increments_leaves_out_what_an_empty_run_takes() -> None:
