@@ -89,8 +89,54 @@ left anti join {{ redeliveries }} as redeliveries
 select * from {{ first_deliveries }} where pairing_id is not null
 {%- endset %}
 {%- set has_halves = finds_rows(new_halves) %}
+
+{#- What is known to be a move is there twice, and was a half before. -#}
+{%- set is_earlier_half -%}
+(effect = 'before_half' or (effect = 'upsert' and not is_move))
+{%- endset %}
+
+{#- Few halves differ in their keys: hashes tell which may. -#}
+{%- set moved_pairings_query -%}
+select xxhash64(source_format, pairing_id) as pairing_hash
+from (
+    select
+        source_format,
+        pairing_id,
+        row_key,
+        is_keyless,
+        record_type = 'update_before' as is_before,
+        true as is_new
+    from ({{ new_halves }})
+
+    {% if is_incremental() -%}
+    union all
+
+    select
+        source_format,
+        pairing_id,
+        row_key,
+        is_keyless,
+        effect = 'before_half' as is_before,
+        false as is_new
+    from {{ earlier_effects }}
+    where {{ is_earlier_half }} and pairing_id is not null
+    {%- endif %}
+
+)
+group by xxhash64(source_format, pairing_id)
+having
+    bool_or(is_before)
+    and bool_or(not is_before)
+    and bool_or(is_new)
+    and (
+        bool_or(is_keyless)
+        or min(xxhash64(row_key)) <> max(xxhash64(row_key))
+    )
+{%- endset %}
+{%- set has_moves = false %}
 {%- if has_halves %}
-{%- set halves = kept_rows('halves', new_halves) %}
+{%- set moved_pairings = kept_rows('moved_pairings', moved_pairings_query) %}
+{%- set has_moves = finds_rows('select * from ' ~ moved_pairings) %}
 {%- endif %}
 
 with
@@ -102,52 +148,52 @@ first_deliveries as (
 
 ),
 
-{% if has_halves -%}
-before_halves as (
+{% if has_moves -%}
+halves_of_moves as (
 
     select
-        source_format,
-        pairing_id,
+        {{ record_columns() }},
         row_key,
+        is_partial,
+        record_type = 'update_before' as is_before,
         true as is_new
-    from {{ halves }}
-    where record_type = 'update_before'
+    from ({{ new_halves }})
+    where xxhash64(source_format, pairing_id) in (
+        select moved_pairings.pairing_hash
+        from {{ moved_pairings }} as moved_pairings
+    )
 
     {% if is_incremental() -%}
     union all
 
     select
-        source_format,
-        pairing_id,
+        {{ record_columns() }},
         row_key,
+        is_partial,
+        effect = 'before_half' as is_before,
         false as is_new
     from {{ earlier_effects }}
-    where effect = 'before_half'
+    where
+        {{ is_earlier_half }}
+        and xxhash64(source_format, pairing_id) in (
+            select moved_pairings.pairing_hash
+            from {{ moved_pairings }} as moved_pairings
+        )
     {%- endif %}
+
+),
+
+before_halves as (
+
+    select * from halves_of_moves
+    where is_before
 
 ),
 
 after_halves as (
 
-    select
-        {{ record_columns() }},
-        row_key,
-        is_partial,
-        true as is_new
-    from {{ halves }}
-    where record_type = 'change'
-
-    {% if is_incremental() -%}
-    union all
-
-    select
-        {{ record_columns() }},
-        row_key,
-        is_partial,
-        false as is_new
-    from {{ earlier_effects }}
-    where effect = 'upsert' and pairing_id is not null and not is_move
-    {%- endif %}
+    select * from halves_of_moves
+    where not is_before
 
 ),
 
@@ -201,9 +247,11 @@ effects as (
         is_partial,
         false as is_move,
         'before_half' as effect
-    from {{ halves }}
+    from ({{ new_halves }})
     where record_type = 'update_before'
+    {%- endif %}
 
+    {% if has_moves -%}
     union all
 
     -- the upsert comes once more, now that it is known to be a move
