@@ -91,38 +91,35 @@ select * from {{ first_deliveries }} where pairing_id is not null
 {%- set has_halves = finds_rows(new_halves) %}
 
 {#- What is known to be a move is there twice, and was a half before. -#}
-{%- set is_earlier_half -%}
-(effect = 'before_half' or (effect = 'upsert' and not is_move))
+{%- set all_halves -%}
+select
+    {{ record_columns() }},
+    row_key,
+    is_partial,
+    record_type = 'update_before' as is_before,
+    true as is_new
+from ({{ new_halves }})
+
+{% if is_incremental() -%}
+union all
+
+select
+    {{ record_columns() }},
+    row_key,
+    is_partial,
+    effect = 'before_half' as is_before,
+    false as is_new
+from {{ earlier_effects }}
+where
+    effect = 'before_half'
+    or (effect = 'upsert' and pairing_id is not null and not is_move)
+{%- endif %}
 {%- endset %}
 
 {#- Few halves differ in their keys: hashes tell which may. -#}
 {%- set moved_pairings_query -%}
 select xxhash64(source_format, pairing_id) as pairing_hash
-from (
-    select
-        source_format,
-        pairing_id,
-        row_key,
-        is_keyless,
-        record_type = 'update_before' as is_before,
-        true as is_new
-    from ({{ new_halves }})
-
-    {% if is_incremental() -%}
-    union all
-
-    select
-        source_format,
-        pairing_id,
-        row_key,
-        is_keyless,
-        effect = 'before_half' as is_before,
-        false as is_new
-    from {{ earlier_effects }}
-    where {{ is_earlier_half }} and pairing_id is not null
-    {%- endif %}
-
-)
+from ({{ all_halves }})
 group by xxhash64(source_format, pairing_id)
 having
     bool_or(is_before)
@@ -151,35 +148,12 @@ first_deliveries as (
 {% if has_moves -%}
 halves_of_moves as (
 
-    select
-        {{ record_columns() }},
-        row_key,
-        is_partial,
-        record_type = 'update_before' as is_before,
-        true as is_new
-    from ({{ new_halves }})
-    where xxhash64(source_format, pairing_id) in (
-        select moved_pairings.pairing_hash
-        from {{ moved_pairings }} as moved_pairings
-    )
-
-    {% if is_incremental() -%}
-    union all
-
-    select
-        {{ record_columns() }},
-        row_key,
-        is_partial,
-        effect = 'before_half' as is_before,
-        false as is_new
-    from {{ earlier_effects }}
-    where
-        {{ is_earlier_half }}
-        and xxhash64(source_format, pairing_id) in (
-            select moved_pairings.pairing_hash
-            from {{ moved_pairings }} as moved_pairings
-        )
-    {%- endif %}
+    select halves.*
+    from ({{ all_halves }}) as halves
+    left semi join {{ moved_pairings }} as moved_pairings
+        on
+            xxhash64(halves.source_format, halves.pairing_id)
+            = moved_pairings.pairing_hash
 
 ),
 
