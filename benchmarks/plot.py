@@ -99,7 +99,8 @@ def _figure(path: Path, columns: int, bars: int) -> Iterator[Sequence[Any]]:
     yield axes[0]
     axes[0][0].invert_yaxis()
     figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
+    # A legend may be wider than its plot.
+    figure.savefig(path, metadata={"Date": None}, bbox_inches="tight")
     pyplot.close(figure)
 
 

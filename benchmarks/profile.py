@@ -27,12 +27,12 @@ PROFILER = "tools.profiler:async-profiler:4.6"
 
 #: Part of the work -> what names a frame of it, in a task of Spark.
 TASK_PARTS = {
-    "JSON into rows and VARIANTs": r"JsonToStructsEvaluator|JacksonParser",
+    "JSON into rows and VARIANTs": r"JsonToStructsEvaluator|VariantBuilder\.parseJson",
     "Avro into rows": r"AvroDataToCatalyst",
     "bytes: are they UTF-8": r"UTF8String\.\w*[iI]sValid",
     "bytes: may they hold placeholders": r"ByteArrayMethods\.contains",
     "VARIANTs into columns": r"variant/VariantGet",
-    "columns into VARIANTs": r"VariantExpressionEvalUtils",
+    "columns into VARIANTs": r"VariantExpressionEvalUtils\$?\.(castTo|build)Variant",
     "keys and images into JSON": r"StructsToJsonEvaluator",
     "hashes": r"DigestUtils|XXH64|MessageDigest",
     "lambdas over arrays and maps": r"/(Array(Transform|Exists|Filter)|MapFilter|ZipWith)\b",
