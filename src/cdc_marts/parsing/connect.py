@@ -108,9 +108,11 @@ _PLACEHOLDERS = tuple(
         _HSTORE,
     )
 )
-#: A message without one of these holds no placeholder: of integers the first one, as they may
-#: be spaced.
-_TRACES = (_PLACEHOLDER, _BASE64.rstrip("="), _HEX, _UUID, f"[{_INTEGERS[0]},")
+#: A message without one of these holds no placeholder (integers: with and without spaces).
+_TRACES = (
+    *(_PLACEHOLDER, _BASE64.rstrip("="), _HEX, _UUID),
+    *(separator.join(map(str, _INTEGERS)) for separator in (",", ", ")),
+)
 
 
 def may_hold_placeholders(value: Column) -> Column:

@@ -227,6 +227,9 @@ READ = {
         payload("u", {"id": 35, "a": None, "b": BIG, "c": list(PLACEHOLDER_BYTES)}),
         separators=(",", ":"),
     ),
+    "placeholder: spaced integers": json.dumps(
+        payload("u", {"id": 35, "a": None, "b": BIG, "c": list(PLACEHOLDER_BYTES)})
+    ).replace("[95", "[ 95"),
     "no placeholders": payload(
         "u", {"id": 35, **{f"v{i}": value for i, value in enumerate(NO_PLACEHOLDERS)}}
     ),
@@ -478,7 +481,7 @@ def test_numbers_are_exact(rows: Rows) -> None:
     assert row["after"] == {"id": BIG, "n": BIGGER}
 
 
-@pytest.mark.parametrize("kind", [*PLACEHOLDERS, "compact integers"])
+@pytest.mark.parametrize("kind", [*PLACEHOLDERS, "compact integers", "spaced integers"])
 def test_a_placeholder_is_unavailable_and_not_in_the_image(rows: Rows, kind: str) -> None:
     row = rows[f"placeholder: {kind}"]
     assert row["unavailable_columns"] == ["c"]
