@@ -39,7 +39,7 @@ Formats = Annotated[
 Sizes = Annotated[str, typer.Option("--sizes", metavar="N,M", help="Numbers of row changes.")]
 Skew = Annotated[bool, typer.Option("--skew", help="80 % of the changes are of one row.")]
 Repeat = Annotated[int, typer.Option(min=1, help="Measurements of each thing.")]
-WarmUp = Annotated[int, typer.Option(help="Changes to warm up with, 0 for none.")]
+WarmUp = Annotated[int, typer.Option(help="Changes in each build that warms up, 0 for none.")]
 Select = Annotated[
     str | None, typer.Option(metavar="SELECTION", help="Passed on to `dbt run`: all models if not.")
 ]

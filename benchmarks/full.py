@@ -23,6 +23,8 @@ COMPARED = {MODELS: FLOOR, STAGING: FLOOR_EVENTS, STATE: FLOOR_STATE}
 
 #: The models between staging and latest_state, and it.
 _TO_STATE = ("--select", "int_records+,+latest_state", "--exclude", "int_records")
+#: Planning 40 models is Java that is compiled over several runs.
+_WARM_UPS = 3
 
 
 @dataclass
@@ -97,10 +99,10 @@ def warm_up(
     changes: int,
     dbt_arguments: Sequence[str] = (),
 ) -> None:
-    """Run everything that will be measured once at a small size: compilers learn from it."""
+    """Run everything that will be measured at a small size: Java's compilers learn from it."""
     keys = max(2, min(workload.keys, changes // 3))
     small = replace(workload, changes=changes, keys=keys)
-    measure_full(session, source_format, small, 1, dbt_arguments, say=lambda _: None)
+    measure_full(session, source_format, small, _WARM_UPS, dbt_arguments, say=lambda _: None)
 
 
 def _landed(session: SparkSession, source_format: str, workload: Workload) -> FullBuild:
