@@ -28,6 +28,8 @@ class SparkWork:
     #: Rows that tasks read from tables.  Iceberg's bytes are not all counted.
     input_records: int
     shuffle_bytes: int
+    #: What sorts and groups wrote to disk, as it did not fit into memory.
+    spilled_bytes: int
 
 
 @dataclass
@@ -39,7 +41,8 @@ class Cost:
     peak_rss_bytes: int = 0
     #: None where the work was not Spark's.
     spark: SparkWork | None = None
-    written_bytes: int = 0
+    #: None where nobody counted.
+    written_bytes: int | None = None
     #: Model -> seconds, where the work was dbt's.
     models: dict[str, float] = field(default_factory=dict)
     #: What dbt took around its models: parsing, listing, hooks.
@@ -92,6 +95,7 @@ def _work_since(session: SparkSession, before: _Totals) -> SparkWork:
         task_seconds=sum(stage.executorRunTime() for stage in stages) / 1000,
         input_records=sum(stage.inputRecords() for stage in stages),
         shuffle_bytes=now.shuffle_bytes - before.shuffle_bytes,
+        spilled_bytes=sum(stage.diskBytesSpilled() for stage in stages),
     )
 
 

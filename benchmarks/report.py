@@ -151,7 +151,7 @@ def cost_row(costs: Sequence[Cost]) -> list[str]:
     return [
         *seconds([cost.seconds for cost in costs]),
         f"{max(cost.peak_rss_bytes for cost in costs) / _MIB:,.0f}",
-        f"{median(cost.written_bytes for cost in costs) / _MIB:,.1f}",
+        _mib([cost.written_bytes for cost in costs if cost.written_bytes is not None]),
         *_spark_cells([cost.spark for cost in costs if cost.spark]),
     ]
 
@@ -159,18 +159,24 @@ def cost_row(costs: Sequence[Cost]) -> list[str]:
 def _spark_cells(work: Sequence[SparkWork]) -> list[str]:
     """Empty where the work was not Spark's."""
     if not work:
-        return [""] * 4
+        return [""] * 5
     return [
         f"{median(one.stages for one in work):.0f}",
         f"{median(one.task_seconds for one in work):.1f}",
         f"{median(one.input_records for one in work):,.0f}",
-        f"{median(one.shuffle_bytes for one in work) / _MIB:,.1f}",
+        _mib([one.shuffle_bytes for one in work]),
+        _mib([one.spilled_bytes for one in work]),
     ]
+
+
+def _mib(numbers: Sequence[int]) -> str:
+    """Their median; empty where there are none."""
+    return f"{median(numbers) / _MIB:,.1f}" if numbers else ""
 
 
 COST_HEAD = [
     *("min s", "median s", "max s", "peak RSS MiB", "written MiB"),
-    *("stages", "task s", "rows read", "shuffled MiB"),
+    *("stages", "task s", "rows read", "shuffled MiB", "spilled MiB"),
 ]
 
 
@@ -202,14 +208,15 @@ def _median(build: FullBuild, what: str) -> float:
 
 
 def _written(build: FullBuild, what: str) -> float:
-    return median(cost.written_bytes for cost in build.costs[what])
+    return median(cost.written_bytes or 0 for cost in build.costs[what])
 
 
 def _full_build(build: FullBuild) -> str:
     workload, repeated = build.workload, len(build.costs[MODELS])
     told = (
         f"{build.landed_bytes / _MIB:,.0f} MiB landed, {workload.changes:,} changes of"
-        f" {workload.keys:,} rows{', 80 % of them of one' if workload.skewed else ''};"
+        f" {workload.keys:,} rows{', 80 % of them of one' if workload.skewed else ''},"
+        f" {workload.update_share:.0%} updates, seed {workload.seed};"
         f" {repeated} repetition{'s' if repeated > 1 else ''}."
     )
     costs = table(

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from pyflink.table import EnvironmentSettings, TableEnvironment
 
+#: Those that this process may use, as Java's count for Spark.
+_CORES = len(os.sched_getaffinity(0))
 _TYPES = {
     "long": "BIGINT",
     "text": "STRING",
@@ -23,7 +25,7 @@ def main(message_format: str, folder: str, columns: str, jars: str) -> None:
     settings = EnvironmentSettings.in_streaming_mode()
     environment = TableEnvironment.create(settings)
     config = environment.get_config()
-    config.set("parallelism.default", str(os.cpu_count()))
+    config.set("parallelism.default", str(_CORES))
     # The state per key that tells a new row from a known one.
     config.set("table.exec.source.cdc-events-duplicate", "true")
     if jars:
@@ -56,7 +58,7 @@ def _state_in_paimon(environment: TableEnvironment, folder: str, types: str) -> 
     environment.execute_sql(f"create catalog paimon with ({_listed(warehouse)})")
     state = "paimon.`default`.state"
     environment.execute_sql(f"drop table if exists {state}")
-    options = {"bucket": str(os.cpu_count()), "changelog-producer": "input"}
+    options = {"bucket": str(_CORES), "changelog-producer": "input"}
     environment.execute_sql(
         f"create table {state} ({types}, primary key (id) not enforced) with ({_listed(options)})"
     )

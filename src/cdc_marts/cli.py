@@ -323,11 +323,16 @@ def maintain(
     To be run now and then, daily where runs are many. What incremental runs
     read by stays, so they go on as before.
     """
+    from cdc_marts import project
     from cdc_marts.maintenance import maintain as maintain_tables
     from cdc_marts.maintenance import project_tables
 
     keep = dt.timedelta(days=keep_days)
-    with _session(target) as session, _progress(MofNCompleteColumn()) as progress:
+    with (
+        _session(target) as session,
+        project.only_run(session, target, _say),
+        _progress(MofNCompleteColumn()) as progress,
+    ):
         tables = project_tables(session)
         width = max(map(len, tables), default=0)
         for done in progress.track(maintain_tables(session, tables, keep), total=len(tables)):

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dbt.adapters.spark_session.catalog import iceberg_table, tables_of
+from dbt.adapters.spark_session.catalog import activate, iceberg_table, tables_of
 from dbt.adapters.spark_session.increments import WATERMARK
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ SCHEMAS = ("marts", "intermediate", "staging", "seeds", "landing")
 _ORPHANS_OLDER_THAN = dt.timedelta(days=3)
 #: Fewer small files than these are not worth a rewrite.
 _FEWEST_FILES = 5
+#: Of most tables little is left to do but to ask, which leaves processors idle.
+_TABLES_AT_A_TIME = 4
 
 
 @dataclass(frozen=True)
@@ -41,36 +44,50 @@ class Upkeep:
 def maintain(session: SparkSession, tables: Sequence[str], keep: dt.timedelta) -> Iterator[Upkeep]:
     """Compact tables, expire their snapshots older than `keep`, remove orphan files.
 
-    `tables`: all that read one another.  They are seen to one at a time, as the
-    results are taken; each step is one commit.
+    `tables`: all that read one another.  Some are seen to at a time, and told of
+    in order; each step is one commit.
     """
     needed = needed_snapshots(session, tables)
-    for table in tables:
-        before = _files(session, table), _count_snapshots(session, table)
-        _call(
-            session,
-            "rewrite_data_files",
-            table,
-            f"options => map('min-input-files', '{_FEWEST_FILES}', 'delete-file-threshold', '1',"
-            " 'remove-dangling-deletes', 'true')",
+    with ThreadPoolExecutor(_TABLES_AT_A_TIME, initializer=activate, initargs=(session,)) as pool:
+        yield from pool.map(
+            lambda table: _maintain_table(session, table, needed[table], keep), tables
         )
-        _call(session, "rewrite_manifests", table)
-        # What was rewritten just now came on top.
-        on_top = _count_ancestors(session, table) - needed[table].ancestors
+
+
+def _maintain_table(
+    session: SparkSession, table: str, needed: _History, keep: dt.timedelta
+) -> Upkeep:
+    before = _Counts.of(session, table)
+    _call(
+        session,
+        "rewrite_data_files",
+        table,
+        f"options => map('min-input-files', '{_FEWEST_FILES}', 'delete-file-threshold', '1',"
+        " 'remove-dangling-deletes', 'true')",
+    )
+    _call(session, "rewrite_manifests", table)
+    rewritten = iceberg_table(session, table)
+    # What was rewritten just now came on top.
+    on_top = sum(1 for _ in _ancestors(rewritten)) - needed.ancestors
+    expired = _now() - keep
+    # The procedure compares all files before and after, also where there is nothing to expire.
+    if any(s.timestampMillis() < expired.timestamp() * 1000 for s in rewritten.snapshots()):
         _call(
             session,
             "expire_snapshots",
             table,
-            f"older_than => {_before_now(keep)}, retain_last => {needed[table].kept + on_top}",
+            f"older_than => {_literal(expired)}, retain_last => {needed.kept + on_top}",
         )
-        orphans = _call(
-            session,
-            "remove_orphan_files",
-            table,
-            f"older_than => {_before_now(_ORPHANS_OLDER_THAN)}",
-        )
-        after = _files(session, table), _count_snapshots(session, table)
-        yield Upkeep(table, (before[0], after[0]), (before[1], after[1]), len(orphans))
+    orphans = _call(
+        session,
+        "remove_orphan_files",
+        table,
+        f"older_than => {_literal(_now() - _ORPHANS_OLDER_THAN)}",
+    )
+    after = _Counts.of(session, table)
+    return Upkeep(
+        table, (before.files, after.files), (before.snapshots, after.snapshots), len(orphans)
+    )
 
 
 def project_tables(session: SparkSession) -> list[str]:
@@ -139,16 +156,19 @@ def _ancestors(table: Any) -> Iterator[Any]:
         snapshot = table.snapshot(parent) if parent is not None else None
 
 
-def _count_ancestors(session: SparkSession, name: str) -> int:
-    return sum(1 for _ in _ancestors(iceberg_table(session, name)))
+@dataclass(frozen=True)
+class _Counts:
+    files: int
+    snapshots: int
 
-
-def _count_snapshots(session: SparkSession, name: str) -> int:
-    return session.table(f"{name}.snapshots").count()
-
-
-def _files(session: SparkSession, name: str) -> int:
-    return session.table(f"{name}.files").count()
+    @classmethod
+    def of(cls, session: SparkSession, name: str) -> _Counts:
+        """As the table's metadata has them, without a query."""
+        table = iceberg_table(session, name)
+        snapshot = table.currentSnapshot()
+        totals = dict(snapshot.summary()) if snapshot is not None else {}
+        files = sum(int(totals.get(f"total-{kind}-files", 0)) for kind in ("data", "delete"))
+        return cls(files, sum(1 for _ in table.snapshots()))
 
 
 def _call(session: SparkSession, procedure: str, table: str, *arguments: str) -> list[Any]:
@@ -157,5 +177,9 @@ def _call(session: SparkSession, procedure: str, table: str, *arguments: str) ->
     return session.sql(f"call {catalog}.system.{procedure}({given})").collect()
 
 
-def _before_now(age: dt.timedelta) -> str:
-    return f"timestamp '{dt.datetime.now(dt.timezone.utc) - age:%Y-%m-%d %H:%M:%S}'"
+def _now() -> dt.datetime:
+    return dt.datetime.now(dt.timezone.utc)
+
+
+def _literal(time: dt.datetime) -> str:
+    return f"timestamp '{time:%Y-%m-%d %H:%M:%S}'"

@@ -55,6 +55,28 @@ def spark_session(
         close_session()
 
 
+@contextmanager
+def only_run(
+    session: SparkSession, target: str, on_notice: Callable[[str], None] = lambda _: None
+) -> Iterator[None]:
+    """No dbt run on `target` as long as the block runs; before it the one that is there ends.
+
+    On an embedded catalog that is so as long as its session is open.
+    """
+    from dbt.adapters.spark_session.run_lock import RunLock
+
+    credentials = _credentials(project_root(Path.cwd()), target, on_notice)
+    if credentials.run_lock is None:
+        yield
+        return
+    lock = RunLock(session, credentials.run_lock)
+    lock.take(credentials.lock_timeout)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 def run_dbt(command: Sequence[str], target: str) -> None:
     """Run a dbt command on `target`, in the session that is open; dbt prints what it does."""
     from dbt.cli.main import dbtRunner

@@ -5,7 +5,7 @@ Source: DTS, "Data formats of a message queue", Canal Json; Alibaba Canal 1.1.7.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -17,11 +17,11 @@ from cdc_marts.parsing.images import (
     image_of,
     overlay,
 )
-from cdc_marts.parsing.messages import COORDINATES, read_json, rejection
+from cdc_marts.parsing.messages import COORDINATES, lacking_key, read_json, rejection
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import to_staging
-from cdc_marts.parsing.settings import key_columns_of
-from cdc_marts.parsing.statements import ends_rows
+from cdc_marts.parsing.settings import KeySettings, key_columns_of
+from cdc_marts.parsing.statements import ended_table, ends_rows
 from cdc_marts.parsing.values import (
     is_bad_millis,
     is_bad_position,
@@ -42,7 +42,7 @@ ENVELOPE = """
 
 def parse(
     messages: DataFrame,
-    key_settings: Mapping[str, Sequence[str]] | None = None,
+    key_settings: KeySettings | None = None,
     swapped_topics: Mapping[str, str | None] | None = None,
 ) -> DataFrame:
     """Landed Canal JSON -> staging rows, one per row of a message.
@@ -52,9 +52,9 @@ def parse(
     the row after in `old` and the row before in `data` (DTS instances made
     before 2022-03-20), or None where that has no end.
     """
-    envelope = read_json(messages, ENVELOPE).select(
-        *COORDINATES, "value", "unreadable", "message.*"
-    )
+    envelope = read_json(
+        messages, ENVELOPE, lambda message: _lacking_keys(message, key_settings)
+    ).select(*COORDINATES, "value", "unreadable", "message.*", F.col("seen").alias("lacks_key"))
     named = envelope.select(
         "*",
         meaning_of(_op_code(), SOURCE_FORMAT).alias("meaning"),
@@ -77,6 +77,10 @@ def parse(
         F.when(is_swapped, F.col("data_rows"))
         .when(F.col("meaning.op") == "update", F.col("old_rows"))
         .alias("changes"),
+        F.when(is_old_delete | is_swapped, F.col("lacks_key.old"))
+        .otherwise(F.col("lacks_key.data"))
+        .alias("rows_lack_key"),
+        _key_columns(envelope, key_settings).alias("key_columns"),
     )
     checked = oriented.select(
         "*",
@@ -99,6 +103,9 @@ def parse(
         .alias("columns_before"),
     )
     op = F.col("meaning.op")
+    is_statement = F.col("meaning.record_type") != "change"
+    # A type that says only "DDL": the statement tells.
+    is_end = F.col("meaning.ends_rows") | ((F.col("type") == "DDL") & ends_rows(F.col("sql")))
     before = F.when(op == "update", image_of(F.col("columns_before"))).when(
         op == "delete", F.col("row.image")
     )
@@ -110,14 +117,13 @@ def parse(
         row_index=F.col("index"),
         source_type=F.lit("mysql"),
         database_name=non_empty(F.col("database")),
-        table_name=non_empty(F.col("table")),
+        table_name=F.coalesce(
+            non_empty(F.col("table")),
+            F.when(is_end, ended_table(F.col("sql"), F.col("database"))),
+        ),
         op=op,
         source_op=F.col("type"),
-        key_columns=key_columns_of(
-            F.col("pkNames"),
-            key_settings,
-            F.concat_ws(".", non_empty(F.col("database")), non_empty(F.col("table"))),
-        ),
+        key_columns=F.col("key_columns"),
         before=before,
         after=F.when(op != "delete", F.col("row.image")),
         columns_before=F.col("columns_before"),
@@ -131,10 +137,8 @@ def parse(
         # A partition is ordered by its offsets; the write time orders one against another.
         position=position(F.col("ts")),
         transaction_id=non_empty(F.col("gtid")),
-        ddl_text=F.when(F.col("meaning.record_type") != "change", non_empty(F.col("sql"))),
-        ends_rows=F.col("meaning.ends_rows")
-        # A type that says only "DDL": the statement tells.
-        | ((F.col("type") == "DDL") & ends_rows(F.col("sql"))),
+        ddl_text=F.when(is_statement, non_empty(F.col("sql"))),
+        ends_rows=is_end,
     )
 
 
@@ -142,6 +146,28 @@ def _op_code() -> Column:
     """`type`; MariaDB's annotated statements are QUERY too, but with `isDdl` false."""
     is_statement = (F.col("type") == "QUERY") & ~F.col("isDdl").eqNullSafe("true")
     return F.when(is_statement, "QUERY (isDdl false)").otherwise(F.col("type"))
+
+
+def _key_columns(message: DataFrame | Column, key_settings: KeySettings | None) -> Column:
+    table_id = F.concat_ws(".", non_empty(message["database"]), non_empty(message["table"]))
+    return key_columns_of(message["pkNames"], key_settings, table_id)
+
+
+def _lacking_keys(message: Column, key_settings: KeySettings | None) -> Column:
+    """struct<data, old>: whether one of several rows lacks a key column, so that none is read.
+
+    Of a single row that is seen where its key is made.
+    """
+    key_columns = _key_columns(message, key_settings)
+
+    def lacks_key(row: Column) -> Column:
+        return F.size(F.array_except(key_columns, column_names(columns_of(row)))) > 0
+
+    def is_lacking(images: Column) -> Column:
+        has_several = F.try_variant_get(images, "$[1]", "variant").isNotNull()
+        return F.when(has_several, F.exists(images.try_cast("array<variant>"), lacks_key))
+
+    return F.struct(*(is_lacking(message[side]).alias(side) for side in ("data", "old")))
 
 
 def _rows(images: Column) -> Column:
@@ -208,6 +234,11 @@ def _broken(is_row_message: Column, is_swapped: Column) -> Column:
             is_row_message & needs_changes & (F.size("changes") > F.size("rows")),
             "missing_image",
             "`old` has more rows than `data`",
+        ),
+        (
+            is_row_message & F.col("rows_lack_key"),
+            "missing_field",
+            lacking_key(F.col("key_columns")),
         ),
         (
             is_swapped & F.exists(_paired_rows(), lacks_columns),

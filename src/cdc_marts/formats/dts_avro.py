@@ -16,7 +16,7 @@ from cdc_marts.parsing.messages import COORDINATES, rejection
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import to_staging
 from cdc_marts.parsing.settings import KeySettings, key_columns_of
-from cdc_marts.parsing.statements import ends_rows
+from cdc_marts.parsing.statements import ended_table, ends_rows
 from cdc_marts.parsing.values import (
     is_bad_millis,
     is_epoch_seconds,
@@ -82,6 +82,7 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
             F.concat_ws(".", "database_name", "schema_name", "table_name"),
         ).alias("key_columns"),
     )
+    is_statement = F.col("source_op") == "DDL"
     row = F.when(op == "delete", F.col("row_before")).otherwise(F.col("row_after"))
     return to_staging(
         columned,
@@ -91,7 +92,11 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
         source_type=F.col("source_type"),
         database_name=F.col("database_name"),
         schema_name=F.col("schema_name"),
-        table_name=F.col("table_name"),
+        table_name=F.coalesce(
+            "table_name",
+            # `objectName` of a statement may be its database alone.
+            F.when(is_statement, ended_table(F.col("statement"), F.col("database_name"))),
+        ),
         op=op,
         source_op=F.col("source_op"),
         key_columns=F.col("key_columns"),
@@ -107,7 +112,7 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
         # A topic has one partition, whose offsets order it: no log position.
         identity=_identity(op),
         ddl_text=F.when(op.isNull(), F.col("statement")),
-        ends_rows=(F.col("source_op") == "DDL") & ends_rows(F.col("statement")),
+        ends_rows=is_statement & ends_rows(F.col("statement")),
     )
 
 

@@ -126,10 +126,11 @@ def _record_key_names(key: Column) -> Column:
     Null for any other key.
     """
     names = F.json_object_keys(key)
-    may_be_enveloped = F.array_contains(names, "schema") & F.array_contains(names, "payload")
-    payload = F.get_json_object(key, "$.payload")
-    has_schema = may_be_enveloped & F.get_json_object(key, "$.schema.type").isNotNull()
-    return F.array_distinct(F.when(has_schema, F.json_object_keys(payload)).otherwise(names))
+    schema, payload = (F.get_json_object(key, f"$.{part}") for part in ("schema", "payload"))
+    has_both = F.array_contains(names, "schema") & F.array_contains(names, "payload")
+    # A key of two columns with these names holds no object.
+    is_enveloped = has_both & (F.size(names) == 2) & (schema.isNull() | schema.startswith("{"))
+    return F.array_distinct(F.when(is_enveloped, F.json_object_keys(payload)).otherwise(names))
 
 
 def _broken() -> Column:

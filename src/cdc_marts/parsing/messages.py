@@ -13,6 +13,12 @@ from cdc_marts.parsing.images import columns_of
 COORDINATES = ("topic", "partition", "offset", "timestamp", "key", "landed_at")
 
 _CORRUPT = "_corrupt"
+#: Spark would read more than JSON: texts in single quotes, and NaN.
+_READING = {
+    "columnNameOfCorruptRecord": _CORRUPT,
+    "allowSingleQuotes": "false",
+    "allowNonNumericNumbers": "false",
+}
 
 
 def rejection(*checks: tuple[Column, str, Column | str]) -> Column:
@@ -34,15 +40,26 @@ def rejection(*checks: tuple[Column, str, Column | str]) -> Column:
     )
 
 
-def read_json(messages: DataFrame, envelope: str) -> DataFrame:
-    """Landed messages -> coordinates, `value`, `message`, `unreadable`.
+def lacking_key(key_columns: Column) -> Column:
+    """The reason to reject a message with a row whose image lacks one of these."""
+    return F.concat(
+        F.lit("the row image lacks a key column: the key is "), F.array_join(key_columns, ", ")
+    )
+
+
+def read_json(
+    messages: DataFrame, envelope: str, seen_in: Callable[[Column], Column] | None = None
+) -> DataFrame:
+    """Landed messages -> coordinates, `value`, `message`, `unreadable`, and `seen` if asked for.
 
     `envelope` is the DDL of the fields that the format uses (`op string, …`):
     scalars as STRING (exact digits, whatever the JSON type), images as VARIANT.
     `message` is that struct, null where there is nothing to read; `unreadable`
-    is a rejection for bytes that are not exactly one JSON object.
+    is a rejection for bytes that are not exactly one JSON object.  `seen`: what
+    `seen_in` finds in a message by lambdas, which Spark compiles as little as the
+    parse: there no row is copied for them.
     """
-    return _read_whole(messages, f"struct<{envelope}>", lambda message: message)
+    return _read_whole(messages, f"struct<{envelope}>", lambda message: message, seen_in)
 
 
 def read_json_columns(messages: DataFrame) -> DataFrame:
@@ -52,7 +69,10 @@ def read_json_columns(messages: DataFrame) -> DataFrame:
 
 
 def _read_whole(
-    messages: DataFrame, message_type: str, object_of: Callable[[Column], Column]
+    messages: DataFrame,
+    message_type: str,
+    object_of: Callable[[Column], Column],
+    seen_in: Callable[[Column], Column] | None = None,
 ) -> DataFrame:
     """One parse a message; `object_of` gives what was read, null if it is no object.
 
@@ -66,8 +86,12 @@ def _read_whole(
     wrapped = F.from_json(
         F.concat(F.lit('{"messages":['), text, F.lit('],"end":"."}')),
         f"messages array<{message_type}>, end string, {_CORRUPT} string",
-        {"columnNameOfCorruptRecord": _CORRUPT},
+        _READING,
     )
+    if seen_in is not None:
+        wrapped = F.transform(
+            F.array(wrapped), lambda read: read.withField("seen", seen_in(read["messages"][0]))
+        )[0]
     parsed = messages.select(*COORDINATES, "value", wrapped.alias("wrapped")).select(
         "*", object_of(F.col("wrapped.messages")[0]).alias("message")
     )
@@ -98,4 +122,5 @@ def _read_whole(
         "value",
         "message",
         unreadable.alias("unreadable"),
+        *([F.col("wrapped.seen")] if seen_in is not None else []),
     )

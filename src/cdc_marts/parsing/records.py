@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from cdc_marts.parsing.images import columns_of, json_text, key_of, no_columns
-from cdc_marts.parsing.messages import COORDINATES, rejection
+from cdc_marts.parsing.messages import COORDINATES, lacking_key, rejection
 
 #: What a parser may know of a record, with its type.  What it leaves out is null.
 RECORD = {
@@ -156,10 +156,7 @@ def to_staging(
                 (
                     is_row & F.col("row_key").isNull(),
                     "missing_field",
-                    F.concat(
-                        F.lit("the row image lacks a key column: the key is "),
-                        F.array_join("key_columns", ", "),
-                    ),
+                    lacking_key(F.col("key_columns")),
                 ),
             ),
         ),

@@ -58,7 +58,7 @@ def catalog_address() -> Iterator[str]:
     """An empty database of a PostgreSQL server."""
     programs = postgres_programs()
     if programs is None:
-        pytest.skip("PostgreSQL's server is not installed (Debian package postgresql)")
+        pytest.fail("PostgreSQL's server is not installed (Debian package postgresql)")
     with postgres(programs, USER, PASSWORD) as address:
         yield address
 

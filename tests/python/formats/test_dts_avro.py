@@ -191,6 +191,8 @@ READ = {
     "database only": {**ddl("hr", "create database hr")},
     "create": ddl(TABLE, "create table orders (id int)"),
     "truncate": ddl(TABLE, "TRUNCATE TABLE orders"),
+    "truncate of the database's table": ddl("shop", "truncate table `shop`.`orders`"),
+    "truncate of another database's table": ddl("shop", "truncate crm.orders"),
     "drop": ddl(TABLE, "/* by me */ -- now\n drop  table if exists `orders`"),
     "ddl without a statement": ddl(TABLE, None),
     "ddl with fields as text": ddl(TABLE, "alter table orders add x int", fields="none"),
@@ -503,7 +505,10 @@ def test_a_schema_change_has_its_statement(rows: Rows) -> None:
 
 def test_truncate_and_drop_table_end_the_rows(rows: Rows) -> None:
     ending = {name for name in READ if rows[name]["ends_rows"]}
-    assert ending == {"truncate", "drop"}
+    of_database = {f"truncate of {whose} database's table" for whose in ("the", "another")}
+    assert ending == {"truncate", "drop"} | of_database
+    assert rows["truncate of the database's table"]["table_id"] == "shop.orders"
+    assert rows["truncate of another database's table"]["table_id"] == "shop"
 
 
 def test_an_object_name_has_one_two_or_three_parts(rows: Rows) -> None:

@@ -96,6 +96,8 @@ READ = {
     ),
     "types of a delete": (KEY, enveloped(payload("d", ANNE), before={"id": "string"})),
     "key with a schema": (enveloped({"id": 1, "first_name": 2}), INSERT),
+    "key with an empty schema": ({"schema": None, "payload": {"id": 1}}, INSERT),
+    "key with a schema without a type": ({"schema": {}, "payload": {"id": 1}}, INSERT),
     "odd key": (dict.fromkeys(ODD_KEYS, 0), payload("c", after=ODD_ROW)),
     "odd key with a schema": (enveloped(dict.fromkeys(ODD_KEYS, 0)), payload("c", after=ODD_ROW)),
     "key with a column named payload": (
@@ -316,6 +318,8 @@ def test_column_types_come_from_the_image_that_the_schema_has(rows: Rows) -> Non
     [
         ("bare", ["id"]),
         ("key with a schema", ["id", "first_name"]),
+        ("key with an empty schema", ["id"]),
+        ("key with a schema without a type", ["id"]),
         ("odd key", ODD_KEYS),
         ("odd key with a schema", ODD_KEYS),
         ("key with a column named payload", ["payload", "schema"]),
