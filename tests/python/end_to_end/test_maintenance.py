@@ -6,6 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cdc_marts.cli import app
+from cdc_marts.maintenance import project_tables
 from tests.python.end_to_end.project import Landed, Project, content
 from tests.python.samples.files import samples
 
@@ -21,9 +22,8 @@ def test_runs_go_on_after_maintenance(project: Project) -> None:
     messages = [
         Landed(m.topic, m.offset, m.value, m.key, m.partition) for m in samples("canal_json")
     ]
-    size = -(-len(messages) // (RUNS + 1))
     for run in range(RUNS):
-        project.land("canal_json", messages[run * size : (run + 1) * size])
+        project.land("canal_json", messages[run :: RUNS + 1])
         project.dbt("run")
     marts = {mart: content(project.spark, f"marts.{mart}") for mart in MARTS}
     commits = {table: _count(project, table, "snapshots") for table in GROWING}
@@ -40,7 +40,7 @@ def test_runs_go_on_after_maintenance(project: Project) -> None:
     assert _count(project, "landing.canal_json", "files") < files["landing.canal_json"]
     project.dbt("run")
     assert {mart: content(project.spark, f"marts.{mart}") for mart in MARTS} == marts
-    project.land("canal_json", messages[RUNS * size :])
+    project.land("canal_json", messages[RUNS :: RUNS + 1])
     project.dbt("run")
     after_runs = {mart: content(project.spark, f"marts.{mart}") for mart in MARTS}
     assert len(after_runs["change_events"]) > len(marts["change_events"])
@@ -50,7 +50,8 @@ def test_runs_go_on_after_maintenance(project: Project) -> None:
 
 
 def test_a_target_without_tables_says_so(project: Project) -> None:
-    project.drop_all()
+    for table in project_tables(project.spark):
+        project.spark.sql(f"drop table {table} purge")
 
     result = CliRunner().invoke(app, ["maintain"])
 
