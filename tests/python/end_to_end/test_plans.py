@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-
 import pytest
-from pyspark.sql import SparkSession
 
+from tests.python.end_to_end.plans import Plan, executed, writes
 from tests.python.end_to_end.project import Landed, Project
 from tests.python.samples.files import samples
 
@@ -24,28 +20,6 @@ SHUFFLES = {
 #: that one side of a join is small.
 VIEW_SHUFFLES = {"marts.change_events": 0, "marts.latest_state": 2, "marts.row_history": 4}
 
-_TARGET = re.compile(r"Atomic(?:Create|Replace)TableAsSelect\nArguments: \S+ (\w+\.\w+),")
-_WRITE = re.compile(r"^== Physical Plan ==\n(?:OverwriteByExpression|AppendData) ")
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A physical plan, as Spark made it before it ran."""
-
-    text: str
-
-    @property
-    def shuffles(self) -> int:
-        """Exchanges between partitions; one that is used again counts once."""
-        final = self.text.split("== Initial Plan ==")[0]
-        return len(
-            re.findall(r"(?<!Broadcast)(?<!Reused)\bExchange\b(?= \(\d+\)| hashpart)", final)
-        )
-
-    @property
-    def runs_python(self) -> bool:
-        return re.search(r"EvalPython|InPandas|InArrow|PythonUDF", self.text) is not None
-
 
 @pytest.fixture(scope="module")
 def built(project: Project) -> dict[str, Plan]:
@@ -53,10 +27,10 @@ def built(project: Project) -> dict[str, Plan]:
     rows = [Landed(m.topic, m.offset, m.value, m.key, m.partition) for m in samples("canal_json")]
     for half in (rows[::2], rows[1::2]):
         project.land("canal_json", half)
-    before = _executed(project.spark)
+    before = executed(project.spark)
     project.dbt("run", "--threads", "1")
-    executed = _executed(project.spark)
-    return dict(_writes([executed[number] for number in sorted(executed.keys() - before.keys())]))
+    plans = executed(project.spark)
+    return dict(writes([plans[number] for number in sorted(plans.keys() - before.keys())]))
 
 
 def test_no_model_runs_python_on_rows(built: dict[str, Plan]) -> None:
@@ -76,22 +50,3 @@ def test_views_are_read_with_so_many_shuffles(project: Project, built: dict[str,
         plans[view] = Plan(frame._jdf.queryExecution().executedPlan().toString())
     shuffles = {view: plan.shuffles for view, plan in plans.items()}
     assert {view: n for view, n in shuffles.items() if n > VIEW_SHUFFLES[view]} == {}
-
-
-def _executed(spark: SparkSession) -> dict[int, str]:
-    """Number of a query -> its plan, of those that Spark still remembers, the last thousand."""
-    store = spark._jsparkSession.sharedState().statusStore().executionsList()
-    executions = map(store.apply, range(store.size()))
-    return {one.executionId(): one.physicalPlanDescription() for one in executions}
-
-
-def _writes(plans: Sequence[str]) -> Iterator[tuple[str, Plan]]:
-    """A table's creation, and after it the query that fills it."""
-    table = None
-    for text in plans:
-        target = _TARGET.search(text)
-        if target:
-            table = target[1]
-        elif table is not None and _WRITE.search(text):
-            yield table, Plan(text)
-            table = None
