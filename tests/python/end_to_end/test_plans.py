@@ -50,3 +50,12 @@ def test_views_are_read_with_so_many_shuffles(project: Project, built: dict[str,
         plans[view] = Plan(frame._jdf.queryExecution().executedPlan().toString())
     shuffles = {view: plan.shuffles for view, plan in plans.items()}
     assert {view: n for view, n in shuffles.items() if n > VIEW_SHUFFLES[view]} == {}
+
+
+def test_a_run_with_nothing_new_starts_no_job(project: Project, built: dict[str, Plan]) -> None:
+    scheduler = project.spark.sparkContext._jsc.sc().dagScheduler()
+    stages = scheduler.nextStageId()
+
+    project.dbt("run")
+
+    assert scheduler.nextStageId() == stages
