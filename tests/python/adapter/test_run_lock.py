@@ -5,11 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 
 import pytest
 from dbt.tests.util import run_dbt
 from pyspark.sql import SparkSession
 
+from cdc_marts import project
 from dbt.adapters.spark_session import run_lock
 from dbt.adapters.spark_session.catalog import activate
 from dbt.adapters.spark_session.errors import SessionError
@@ -51,6 +53,18 @@ def test_a_second_run_begins_when_the_first_has_ended(a_run, said):
     second.take(timeout=60)
     assert first._released.is_set()
     assert len(said) == 1 and "uses the catalog: waiting for it to end (up to 60 s)" in said[0]
+
+
+def test_upkeep_and_a_run_wait_for_each_other(a_run, spark, monkeypatch):
+    shared = SimpleNamespace(run_lock=NAME, lock_timeout=0.1)
+    monkeypatch.setattr(project, "_credentials", lambda *_: shared)
+    with project.only_run(spark, "cluster"), pytest.raises(SessionError, match="still uses"):
+        a_run().take(timeout=0.1)
+    run = a_run()
+    run.take(timeout=0)
+    with pytest.raises(SessionError, match="still uses"), project.only_run(spark, "cluster"):
+        pass
+    run.release()
 
 
 def test_whoever_waits_too_long_is_told_who_runs(a_run):
