@@ -208,7 +208,7 @@ def _median(build: FullBuild, what: str) -> float:
 
 
 def _written(build: FullBuild, what: str) -> float:
-    return median(cost.written_bytes or 0 for cost in build.costs[what])
+    return median(cost.written_bytes for cost in build.costs[what])
 
 
 def _full_build(build: FullBuild) -> str:

@@ -7,12 +7,13 @@ from pyspark.sql import functions as F
 
 # Up to nine comments: Java's regular expressions recurse for every repetition of a group.
 _COMMENT = r"(/\*.*?\*/|--[^\n]*\n|#[^\n]*\n)"
-_ENDING = rf"(?is)^\s*({_COMMENT}\s*){{0,9}}(truncate\b|drop\s+table\b)"
+_START = rf"(?is)^\s*(?:{_COMMENT}\s*){{0,9}}"
+_ENDING = rf"{_START}(truncate\b|drop\s+table\b)"
 
 #: A name as it is, or in the quotes of MySQL, of standard SQL, or of SQL Server.
 _NAME = r"(`[^`]+`|\"[^\"]+\"|\[[^\]]+\]|[^\s`\"\[\].,;()]+)"
 _ENDED_TABLE = (
-    rf"(?is)^\s*(?:{_COMMENT}\s*){{0,9}}"
+    rf"{_START}"
     r"(?:truncate\s+(?:table\s+)?(?:only\s+)?|drop\s+table\s+(?:if\s+exists\s+)?)"
     rf"(?:{_NAME}\s*\.\s*)?{_NAME}"
 )
@@ -30,7 +31,7 @@ def ended_table(sql: Column, database_name: Column) -> Column:
     """
     qualifier, name = (_unquoted(F.regexp_extract(sql, _ENDED_TABLE, n)) for n in (2, 3))
     is_of_database = (qualifier == "") | (qualifier == database_name)
-    return F.when(ends_rows(sql) & is_of_database & (name != ""), name)
+    return F.when(is_of_database & (name != ""), name)
 
 
 def _unquoted(name: Column) -> Column:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
+from tests.python.end_to_end.project import Project
+
 _CREATED = re.compile(r"Atomic(?:Create|Replace)TableAsSelect\nArguments: \S+ (\w+\.\w+),")
 _FILLED = re.compile(r"^== Physical Plan ==\n(?:OverwriteByExpression|AppendData) ")
 _APPENDED = re.compile(r"AppendData\n(?:.*\n)?Arguments: IcebergWrite\(table=\w+\.(\w+\.\w+),")
@@ -33,14 +35,22 @@ class Plan:
         return re.search(r"EvalPython|InPandas|InArrow|PythonUDF", self.text) is not None
 
 
-def executed(spark: SparkSession) -> dict[int, str]:
+def _executed(spark: SparkSession) -> dict[int, str]:
     """Number of a query -> its plan, of those that Spark still remembers, the last thousand."""
     store = spark._jsparkSession.sharedState().statusStore().executionsList()
     executions = map(store.apply, range(store.size()))
     return {one.executionId(): one.physicalPlanDescription() for one in executions}
 
 
-def writes(plans: Sequence[str]) -> Iterator[tuple[str, Plan]]:
+def run_and_watch(project: Project) -> dict[str, Plan]:
+    """Run all models, one after the other: table -> the plan of what was written to it."""
+    before = _executed(project.spark)
+    project.dbt("run", "--threads", "1")
+    plans = _executed(project.spark)
+    return dict(_writes([plans[number] for number in sorted(plans.keys() - before.keys())]))
+
+
+def _writes(plans: Sequence[str]) -> Iterator[tuple[str, Plan]]:
     """Tables and what filled them, added to them, or was merged into them."""
     created = None
     for text in plans:

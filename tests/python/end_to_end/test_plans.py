@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.python.end_to_end.plans import Plan, executed, writes
+from tests.python.end_to_end.plans import Plan, run_and_watch
 from tests.python.end_to_end.project import Landed, Project
 from tests.python.samples.files import samples
 
@@ -27,10 +27,7 @@ def built(project: Project) -> dict[str, Plan]:
     rows = [Landed(m.topic, m.offset, m.value, m.key, m.partition) for m in samples("canal_json")]
     for half in (rows[::2], rows[1::2]):
         project.land("canal_json", half)
-    before = executed(project.spark)
-    project.dbt("run", "--threads", "1")
-    plans = executed(project.spark)
-    return dict(writes([plans[number] for number in sorted(plans.keys() - before.keys())]))
+    return run_and_watch(project)
 
 
 def test_no_model_runs_python_on_rows(built: dict[str, Plan]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from cdc_marts.formats import SOURCE_FORMATS
-from tests.python.end_to_end.plans import Plan, executed, writes
+from tests.python.end_to_end.plans import Plan, run_and_watch
 from tests.python.end_to_end.project import Landed, Project
 from tests.python.samples.files import samples
 
@@ -52,7 +52,7 @@ INCREMENT = {
     "marts.shop_orders": 24,
     "marts.shop_payments": 24,
 }
-#: All rows of a view; of those without a table of their own each use of another view counts.
+#: View -> shuffles of a query of all its rows; each use of another view counts.
 VIEWS = {
     "change_events": 36,
     "ddl_events": 0,
@@ -74,13 +74,16 @@ Shuffles = dict[str, int]
 def large_project(project: Project) -> Iterator[Project]:
     """The project where all tables count as large, in sessions of dbt's threads too."""
     conf, spark_conf = project.spark.conf, project.spark._jsc.sc().conf()
-    usual = {name: conf.get(name) for name in LIKE_LARGE_TABLES}
-    for settings in (LIKE_LARGE_TABLES, usual):
+
+    def settle(settings: dict[str, str]) -> None:
         for name, value in settings.items():
             conf.set(name, value)
             spark_conf.set(name, value)
-        if settings is LIKE_LARGE_TABLES:
-            yield project
+
+    usual = {name: conf.get(name) for name in LIKE_LARGE_TABLES}
+    settle(LIKE_LARGE_TABLES)
+    yield project
+    settle(usual)
 
 
 @pytest.fixture(scope="module")
@@ -113,8 +116,5 @@ def _shuffles_of_run(project: Project, half: int) -> Shuffles:
             source_format,
             [Landed(m.topic, m.offset, m.value, m.key, m.partition) for m in messages],
         )
-    before = executed(project.spark)
-    project.dbt("run", "--threads", "1")
-    plans = executed(project.spark)
-    written = writes([plans[number] for number in sorted(plans.keys() - before.keys())])
+    written = run_and_watch(project).items()
     return {table: plan.shuffles for table, plan in written if not table.startswith("seeds.")}
