@@ -1,6 +1,6 @@
 from cdc_marts.formats import canal_json
 from cdc_marts.landing.arrivals import parse_arrivals
-from cdc_marts.parsing.settings import declared_keys
+from cdc_marts.parsing.settings import declared_keys, times_by_topic
 
 
 def model(dbt, session):
@@ -9,5 +9,5 @@ def model(dbt, session):
         dbt,
         canal_json.parse,
         key_settings=declared_keys(dbt.config.get("tables"), "canal_json"),
-        swapped_topics=dbt.config.get("swapped_topics"),
+        swapped_topics=times_by_topic(dbt.config.get("swapped_topics")),
     )

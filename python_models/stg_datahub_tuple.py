@@ -9,4 +9,5 @@ def model(dbt, session):
         dbt,
         datahub_tuple.parse,
         key_settings=declared_keys(dbt.config.get("tables"), "datahub_tuple"),
+        topics=datahub_tuple.declared_topics(dbt.config.get("datahub_topics")),
     )

@@ -1,30 +1,27 @@
-{#- What to set for a topic whose images look swapped as they are read now. -#}
-{% macro swapped_topic_advice(settings) -%}
-{%- set time_format = "yyyy-MM-dd'T'HH:mm:ss'Z'" -%}
-{%- set read_as_usual -%}
+{#- The setting that fits a topic best, and what to do about it. -#}
+{% macro swapped_topic_advice() -%}
+{%- set time_format = "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'" -%}
 concat(
-    'its updates are swapped: set `swapped_canal_topics: {', topic, ': null}`,',
-    ' or the time after ', date_format(last_event_at, "{{ time_format }}"),
-    ' from which they are as usual'
-)
-{%- endset -%}
-{%- if not settings -%}
-{{ read_as_usual }}
-{%- else -%}
-case
-    {% for topic, until in settings.items() -%}
-    when
-        topic = {{ adapter.string_literal(topic) }}
-        {%- if until is not none %}
-        and first_event_at < cast({{ adapter.string_literal(until) }} as timestamp)
-        {%- endif %}
-        then concat(
-            'its updates are as usual: set `swapped_canal_topics: {', topic, ': "',
-            date_format(first_event_at, "{{ time_format }}"),
-            '"}`, or take it out if they always were'
+    case
+        when last_swapped_at is null
+            then 'its updates are as usual: take the topic out of '
+                || '`swapped_canal_topics`'
+        when usual_from is null
+            then concat(
+                'its updates are swapped: set `swapped_canal_topics: {"',
+                topic, '": null}`'
+            )
+        else concat(
+            'its updates are swapped up to ',
+            date_format(last_swapped_at, "{{ time_format }}"),
+            ' and as usual from ',
+            date_format(usual_from, "{{ time_format }}"),
+            ' on: set `swapped_canal_topics: {"',
+            topic, '": "', date_format(usual_from, "{{ time_format }}"),
+            '"}`, or the time of the restart, which was between the two'
         )
-    {% endfor -%}
-    else {{ read_as_usual }}
-end
-{%- endif -%}
+    end,
+    '; then read its messages again: dbt run --full-refresh --select',
+    ' stg_canal_json+'
+)
 {%- endmacro %}

@@ -19,3 +19,18 @@ source_format in (
     {%- endfor -%}
 )
 {%- endmacro %}
+
+
+{#-
+  In which order deliveries landed, by what any run sees alike: the commit that
+  landed them, and in one commit their places.
+-#}
+{% macro landing_order(record) -%}
+struct(
+        {{ record }}.landing_commit,
+        {{ record }}.topic,
+        {{ record }}.sequence.`partition`,
+        {{ record }}.sequence.offset,
+        {{ record }}.sequence.row_index
+    )
+{%- endmacro %}

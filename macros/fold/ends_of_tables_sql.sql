@@ -3,7 +3,8 @@
 select
     source_format,
     table_id,
-    array_sort(collect_list(struct(sequence, event_at, topic))) as ends
+    array_sort(collect_list(struct(sequence, event_at))) as ends
 from {{ ref('int_table_ends') }}
+where sequence is not null
 group by source_format, table_id
 {%- endmacro %}

@@ -1,7 +1,7 @@
 {#-
   Merge of a batch's newest effects into the state: one replaces what is held
-  if it is newer.  Effects on a contested key were folded in whole, so that
-  theirs replaces it either way.
+  if it is newer.  Effects on a key with collisions were folded in whole,
+  so that theirs replaces it either way.
 
   arguments: as dbt gives them to a strategy; both relations have the columns of
   `int_row_state`.
@@ -14,13 +14,18 @@ on
   held.{{ column }} = batch.{{ column }}{{ " and" if not loop.last }}
   {% endfor -%}
 when matched
-  and (batch.is_contested or batch.last_sequence > held.last_sequence)
+  and (batch.has_collision or batch.last_sequence > held.last_sequence)
   then update set
     {% for column in arguments.dest_columns if column.name != 'first_event_at' -%}
     {{ column.quoted }} = batch.{{ column.quoted }},
     {% endfor -%}
-    first_event_at = least(held.first_event_at, batch.first_event_at)
-when matched and batch.first_event_at < held.first_event_at
+    first_event_at = if(
+      batch.has_collision,
+      batch.first_event_at,
+      least(held.first_event_at, batch.first_event_at)
+    )
+when matched
+  and not least(held.first_event_at, batch.first_event_at) <=> held.first_event_at
   then update set first_event_at = batch.first_event_at
 when not matched then insert *
 {%- endmacro %}

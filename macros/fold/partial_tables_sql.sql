@@ -1,15 +1,14 @@
 {#-
-  Query of the tables, among those of `touched` effects, with events that did
-  not carry all columns.
+  Query of the tables, among those of `touched` effects, with partial images:
+  events that carried columns without a value, or that left out columns.
 -#}
 {% macro partial_tables_sql(touched) -%}
 select distinct
-    source_format,
-    table_id
-from {{ ref('int_row_effects') }} as effects
+    partial_tables.source_format,
+    partial_tables.table_id
+from ({{ tables_of_partial_images_sql() }}) as partial_tables
 left semi join {{ touched }} as touched
-    on {{ matches('effects', 'touched', ['source_format', 'table_id']) }}
-where {{ lacks_columns() }}
+    on {{ matches('partial_tables', 'touched', ['source_format', 'table_id']) }}
 {%- endmacro %}
 
 
@@ -18,16 +17,46 @@ where {{ lacks_columns() }}
   files' own bounds tell.
 -#}
 {% macro has_partial_tables(touched) -%}
-  {%- set may_be_partial -%}
-  select * from {{ ref('int_row_effects') }} where {{ lacks_columns() }}
-  {%- endset -%}
   {%- do return(
-      finds_rows(may_be_partial) and finds_rows(partial_tables_sql(touched))
+      finds_rows(tables_of_partial_images_sql())
+      and finds_rows(partial_tables_sql(touched))
   ) -%}
 {%- endmacro %}
 
 
-{#- Whether an effect's row was not carried whole by its event. -#}
-{% macro lacks_columns() -%}
-is_partial and effect = 'upsert' and not is_keyless
+{% macro tables_of_partial_images_sql() -%}
+select
+    source_format,
+    table_id
+from {{ ref('int_valid_effects') }}
+where is_partial and effect = 'upsert' and not is_keyless
+
+union all
+
+select
+    source_format,
+    table_id
+from {{ ref('int_missing_columns') }}
+{%- endmacro %}
+
+
+{#-
+  Query of the effects on rows of keyed tables, `is_partial` also where an image
+  left out columns that its table had.
+
+  of_keys: relation of the tables, or of the keys, whose effects are asked for.
+  columns: those that identify them.
+-#}
+{% macro effects_by_image_sql(of_keys, columns) -%}
+select
+    effects.* except (is_partial),
+    effects.is_partial or (
+        effects.effect = 'upsert' and missing.schema_id is not null
+    ) as is_partial
+from {{ ref('int_valid_effects') }} as effects
+left semi join {{ of_keys }} as of_keys
+    on {{ matches('effects', 'of_keys', columns) }}
+left join {{ ref('int_missing_columns') }} as missing
+    on {{ lacks_columns_of('effects', 'missing') }}
+where effects.effect in ('upsert', 'removal') and not effects.is_keyless
 {%- endmacro %}

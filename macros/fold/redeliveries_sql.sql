@@ -1,10 +1,13 @@
 {#-
-  Query of the records that repeat a delivery: not the first ones with their id,
-  or with one that an earlier run read.  Repeated ids are rare; they are looked
+  Query of effects: which records repeat a delivery (`redelivery`), as they are
+  not the first landed ones with their id.  Repeated ids are rare; they are looked
   for by hash.
 
+  An earlier run may have taken a later copy for the first, where one that landed
+  before it could be read only now: what that copy did is `withdrawn`.
+
   records: table expression with `delivery_id`.  earlier_effects: the same of
-  what earlier runs read, none in the first.
+  what earlier runs read and still counts, none in the first.
 -#}
 {% macro redeliveries_sql(records, earlier_effects) -%}
 {%- set delivery_key = ['source_format', 'delivery_id'] -%}
@@ -13,14 +16,23 @@ with
 records as (select * from {{ records }}),
 
 {% if earlier_effects -%}
-known_ids as (
+earlier_effects as (
 
-    select distinct
-        source_format,
-        delivery_id
+    select earlier_effects.*
     from {{ earlier_effects }} as earlier_effects
     left semi join records
         on {{ matches('earlier_effects', 'records', delivery_key) }}
+
+),
+
+earlier_deliveries as (
+
+    select
+        source_format,
+        delivery_id,
+        min({{ landing_order('earlier_effects') }}) as landing
+    from earlier_effects
+    group by source_format, delivery_id
 
 ),
 {%- endif %}
@@ -37,7 +49,7 @@ repeated_hashes as (
     union all
 
     select xxhash64(source_format, delivery_id) as delivery_hash
-    from known_ids
+    from earlier_deliveries
     {%- endif %}
 
 ),
@@ -46,15 +58,10 @@ repeated_records as (
 
     select
         records.*,
-        row_number() over (
+        {{ landing_order('records') }} as landing,
+        min({{ landing_order('records') }}) over (
             partition by records.source_format, records.delivery_id
-            order by
-                records.landed_at,
-                records.topic,
-                records.sequence.`partition`,
-                records.sequence.offset,
-                records.sequence.row_index
-        ) as delivery
+        ) as first_landing
     from records
     left semi join repeated_hashes
         on
@@ -64,13 +71,43 @@ repeated_records as (
 
 )
 
-select repeated_records.* except (delivery)
-from repeated_records
+select
+    {{ record_columns('records') }},
+    records.row_key,
+    records.is_partial,
+    false as is_move,
+    'redelivery' as effect,
+    records.delivery_id
+from repeated_records as records
 {% if earlier_effects -%}
-left join known_ids
-    on {{ matches('repeated_records', 'known_ids', delivery_key) }}
-where repeated_records.delivery > 1 or known_ids.delivery_id is not null
+left join earlier_deliveries
+    on {{ matches('records', 'earlier_deliveries', delivery_key) }}
+where
+    records.landing > least(records.first_landing, earlier_deliveries.landing)
+
+union all
+
+-- once per record and what became of it, though an effect may be there twice
+select distinct
+    {{ record_columns('effects') }},
+    effects.row_key,
+    effects.is_partial,
+    false as is_move,
+    outcomes.effect,
+    effects.delivery_id
+from earlier_effects as effects
+inner join repeated_records as records
+    on
+        {{ matches('effects', 'records', delivery_key) }}
+        and {{ landing_order('effects') }} > records.first_landing
+    lateral view explode(
+        if(
+            effects.effect = 'removal' and effects.op <> 'delete',
+            array('withdrawn'),
+            array('withdrawn', 'redelivery')
+        )
+    ) outcomes as effect
 {%- else -%}
-where repeated_records.delivery > 1
+where records.landing > records.first_landing
 {%- endif %}
 {%- endmacro %}

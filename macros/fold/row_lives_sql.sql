@@ -1,9 +1,9 @@
 {#-
-  Query of the effects of keys whose rows must be completed, with the life of
-  the row that each belongs to.  A life begins with an event that needs nothing
-  from before it under its key and reaches to the next such event.  A removal is
-  the last effect of the life it ends; a void one ended the life before, whose
-  row was still under the key.
+  Query of the effects of keys whose rows must be filled, with the life of the
+  row that each belongs to.  A life begins with an event that takes nothing from
+  before it under its key, an insert in any case, and reaches to the next such
+  event.  A removal is the last effect of the life it ends; a void one ended the
+  life before, whose row was still under the key.
 
   touched: effects; their keys, and those of their tables that rows moved from
   or to, are looked at.  moves: relation of `moves_sql`.
@@ -18,10 +18,14 @@
     select source_format, table_id, origin_key from {{ moves }}
 )
 {%- endset -%}
-{%- set contested_keys = contested_keys_sql(ref('int_row_effects'), keys) -%}
-{%- set has_contested_keys = has_contested_keys(
-    ref('int_row_effects'), keys
+{%- set has_collisions = has_key_collisions(
+    ref('int_valid_effects'), keys
 ) -%}
+{%- if has_collisions -%}
+{%- set collisions = 'select * from ' ~ kept_rows(
+    'collisions', key_collisions_sql(ref('int_valid_effects'), keys)
+) -%}
+{%- endif -%}
 with
 
 moves as (select * from {{ moves }}),
@@ -41,28 +45,31 @@ table_ends as (
     {{ ends_of_tables_sql() }}
 ),
 
-{% if has_contested_keys -%}
-{{ void_removals(ref('int_row_effects'), contested_keys) }},
+{% if has_collisions -%}
+{{ superseded_effects(ref('int_valid_effects'), collisions) }},
 {%- endif %}
 
+all_effects as ({{ effects_by_image_sql(
+    'touched_keys', ['source_format', 'table_id', 'row_key']
+) }}),
+
+-- the upsert of a half that is known to be a move is there twice
 effects as (
 
     select distinct
-        all_effects.source_format,
-        all_effects.table_id,
-        all_effects.row_key,
-        all_effects.effect,
-        all_effects.event_id,
-        all_effects.topic,
-        all_effects.sequence,
-        all_effects.event_at,
-        all_effects.is_partial
-    from {{ ref('int_row_effects') }} as all_effects
-    left semi join touched_keys
-        on {{ matches('all_effects', 'touched_keys') }}
-    where
-        all_effects.effect in ('upsert', 'removal')
-        and not all_effects.is_keyless
+        source_format,
+        table_id,
+        row_key,
+        effect,
+        op,
+        event_id,
+        pairing_id,
+        topic,
+        sequence,
+        event_at,
+        is_partial,
+        lists_all_columns
+    from all_effects
 
 ),
 
@@ -72,16 +79,19 @@ placed_effects as (
         effects.source_format,
         effects.table_id,
         effects.row_key,
-        {% if has_contested_keys -%}
-        if(void_removals.event_id is null, effects.effect, 'void_removal')
+        {% if has_collisions -%}
+        if(superseded.took_older_row, 'void_removal', effects.effect)
             as effect,
         {%- else -%}
         effects.effect,
         {%- endif %}
+        effects.op,
         effects.event_id,
+        effects.pairing_id,
         effects.topic,
         effects.sequence,
         effects.is_partial,
+        effects.lists_all_columns,
         moves.origin_key,
         moves.removal_id,
         {{ count_ends_before('effects', 'table_ends.ends') }} as ends_before
@@ -93,12 +103,12 @@ placed_effects as (
             effects.is_partial
             and {{ matches('effects', 'moves') }}
             and effects.event_id = moves.event_id
-    {% if has_contested_keys -%}
-    left join void_removals
+    {% if has_collisions -%}
+    left join superseded_effects as superseded
         on
-            effects.effect = 'removal'
-            and {{ matches('effects', 'void_removals') }}
-            and effects.event_id = void_removals.event_id
+            {{ matches('effects', 'superseded') }}
+            and effects.event_id = superseded.event_id
+            and effects.effect = superseded.effect
     {%- endif %}
 
 ),
@@ -123,6 +133,7 @@ select
         effect = 'upsert'
         and (
             not is_partial
+            or op = 'insert'
             or origin_key is not null
             or effect_before is null
             or effect_before = 'removal'

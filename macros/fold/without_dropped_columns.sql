@@ -1,24 +1,18 @@
 {#-
-  A row without the columns that its table lost after the row was last written:
-  those that a later list of the table's columns lacks.
+  A row without the columns that its table lost after the row was last written.
 
-  row: image as VARIANT.  sequence, schema_id: of the event that wrote it.
-  listings: array of struct<schema_id, last_sequence, column_names>, the last event
-  of each shape of the table; null where messages list no columns.
+  row: image as VARIANT.  sequence: of the event that wrote it.
+  lost_columns: array of struct<column_name, sequence>, null where there are none.
 -#}
-{% macro without_dropped_columns(row, sequence, schema_id, listings) -%}
+{% macro without_dropped_columns(row, sequence, lost_columns) -%}
 case
-    when exists(
-        {{ listings }},
-        listing -> listing.last_sequence > {{ sequence }}
-        and not listing.schema_id <=> {{ schema_id }}
-    )
+    when exists({{ lost_columns }}, lost -> lost.sequence > {{ sequence }})
         then to_variant_object(map_filter(
             cast({{ row }} as map<string, variant>),
             (name, value) -> not exists(
-                {{ listings }},
-                listing -> listing.last_sequence > {{ sequence }}
-                and not array_contains(listing.column_names, name)
+                {{ lost_columns }},
+                lost -> lost.column_name = name
+                and lost.sequence > {{ sequence }}
             )
         ))
     else {{ row }}

@@ -1,33 +1,28 @@
 {#-
-  A completed row without the values of columns that its table lost, and maybe
-  got back, between the event that told them and the one that was completed.
+  A filled row without the values of columns that its table lost, and maybe got
+  back, between the event that carried the value and the one that was filled.
 
-  completed: alias of a row of `int_completed_rows`.  sequence: of its event.
-  listings: array of struct<first_sequence, last_sequence, column_names>, the
-  shapes of the table; null where messages list no columns.
+  row: image as VARIANT.  sequence: of the event that was filled.
+  carried_from: map of columns to the sequences of the events that carried their
+  values, null where none did before.
+  lost_columns: array of struct<column_name, sequence>, null where there are none.
 -#}
-{% macro without_lost_values(completed, sequence, listings) -%}
+{% macro without_lost_values(row, sequence, carried_from, lost_columns) -%}
 {%- set is_lost -%}
-exists(
-                    {{ listings }},
-                    listing -> not array_contains(listing.column_names, carried.name)
-                    and (
-                        listing.first_sequence > carried.sequence
-                        and listing.first_sequence < {{ sequence }}
-                        or listing.last_sequence > carried.sequence
-                        and listing.last_sequence < {{ sequence }}
-                    )
-                )
+lost.sequence > {{ carried_from }}[lost.column_name]
+                and lost.sequence < {{ sequence }}
 {%- endset -%}
 case
-            when exists({{ completed }}.carried_values, carried -> {{ is_lost }})
-                then to_variant_object(map_filter(
-                    cast({{ completed }}.`row` as map<string, variant>),
-                    (name, value) -> not exists(
-                        {{ completed }}.carried_values,
-                        carried -> carried.name = name and {{ is_lost }}
-                    )
-                ))
-            else {{ completed }}.`row`
-        end
+    when
+        {{ carried_from }} is not null
+        and exists({{ lost_columns }}, lost -> {{ is_lost }})
+        then to_variant_object(map_filter(
+            cast({{ row }} as map<string, variant>),
+            (name, value) -> not exists(
+                {{ lost_columns }},
+                lost -> lost.column_name = name and {{ is_lost }}
+            )
+        ))
+    else {{ row }}
+end
 {%- endmacro %}

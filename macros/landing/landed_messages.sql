@@ -1,5 +1,6 @@
 {#- The messages of a format in the one shape that parsers read. -#}
 {% macro landed_messages(source_format) -%}
+{%- set landing_table = source('landing', source_format) -%}
 {%- if target.name == 'demo' -%}
 -- after {{ ref('sample_' ~ source_format) }}, which lands itself
 {% endif -%}
@@ -10,6 +11,7 @@ select
     timestamp,
     cast(key as binary) as key,
     cast(value as binary) as value,
-    landed_at
-from {{ source('landing', source_format) }}
+    landed_at,
+    {{ landing_commit(landing_table) }} as landing_commit
+from {{ landing_table }}
 {%- endmacro %}

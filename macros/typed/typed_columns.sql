@@ -1,13 +1,14 @@
 {#-
   The columns of a typed mart, in order: those of the key, then as the source
-  lists them, then, by name, those that only rows without a listing have.
+  lists them, then, by name, those that only rows without a list have.
 
-  Each: `name`, `source` (its name there), `spark_type`, and `decoded_by`: how
-  its values are read, per shape of the table.
+  Each: `name`, `source` (its name there), `spark_type`, `lost_at`, and
+  `decoded_by`: how its values are read, per schema version of the table.
 -#}
 {% macro typed_columns(table) -%}
   {%- set listed = published_columns(table) -%}
   {%- do check_columns(table, listed) -%}
+  {%- do check_types(table, listed) -%}
   {%- set columns, names = [], typed_mart_columns() | list -%}
   {%- for source, entries in listed.items()
       if entries | selectattr('is_current') | list -%}
@@ -20,23 +21,24 @@
 
 
 {#-
-  Column -> how each shape of the table has it, newest first: `schema_id`,
-  `source_type` and `parameters` as published, `spark_type` and `decoding` of
-  the code table, `is_current`: whether the table has the column now.
+  Column -> how each schema version of the table has it: `schema_id`,
+  `source_type` and `parameters` as published, `spark_type` and `decoding` of the
+  code table, `is_current`: whether the table has the column now, `lost_at`: where
+  it was lost last, if it was.
 -#}
 {% macro published_columns(table) -%}
   {%- set traits = var('source_formats')[table.source_format] -%}
-  {%- set shapes = run_query(published_shapes_sql(table)).rows -%}
-  {%- set dialects = traits.type_dialects or [] -%}
-  {%- if dialects == ['dts'] -%}
-    {%- set dialects = [dts_dialect(shapes[0].source_type)] -%}
-  {%- endif -%}
-  {%- set rules = fromjson(shapes[0].code_table) -%}
+  {%- set versions = run_query(schema_versions_sql(table)).rows -%}
+  {%- set dialects = dialects_of(traits, versions) -%}
+  {%- set rules = fromjson(versions[0].code_table) -%}
+  {%- set current = fromjson(versions[0].current_columns) -%}
+  {%- set lost = fromjson(versions[0].lost_columns) -%}
   {%- set found = {} -%}
-  {%- for shape in shapes if shape.schema_id is not none -%}
-    {%- set is_current = loop.first or not traits.lists_columns -%}
-    {%- set parameters = fromjson(shape.column_parameters or '{}') -%}
-    {%- for column, source_type in fromjson(shape.column_types).items() -%}
+  {%- for version in versions if version.schema_id is not none -%}
+    {%- set types = fromjson(version.column_types or '{}') -%}
+    {%- set parameters = fromjson(version.column_parameters or '{}') -%}
+    {%- for column in fromjson(version.column_names) -%}
+      {%- set source_type = types.get(column) or '' -%}
       {%- set parameters_of_column = fromjson(parameters[column] or '{}') -%}
       {%- set items = parameters_of_column if source_type == 'array' else {} -%}
       {%- set rule = type_rule(
@@ -44,24 +46,25 @@
       ) -%}
       {%- set entries = found.setdefault(column, []) -%}
       {%- do entries.append({
-          'schema_id': shape.schema_id,
+          'schema_id': version.schema_id,
           'source_type': source_type,
           'parameters': items.parameters or {} if items
               else parameters_of_column,
           'spark_type': rule.spark_type,
           'decoding': rule.decoding,
           'is_array': source_type == 'array' and rule.decoding is defined,
-          'is_current': is_current,
+          'is_current': traits.has_sparse_rows or column in current,
+          'lost_at': lost.get(column),
       }) -%}
     {%- endfor -%}
   {%- endfor -%}
-  {%- if not traits.lists_columns or 'connect' in dialects -%}
+  {%- if traits.has_sparse_rows -%}
     {%- for row in run_query(unlisted_columns_sql(table)).rows -%}
       {%- set entries = found.setdefault(row.column_name, []) -%}
-      {%- do entries.append({'is_current': true}) -%}
+      {%- do entries.append({'source_type': '', 'is_current': true}) -%}
     {%- endfor -%}
   {%- endif -%}
-  {%- set key = table.key or fromjson(shapes[0].row_key or '{}') | list -%}
+  {%- set key = table.key or fromjson(versions[0].row_key or '{}') | list -%}
   {%- set ordered = {} -%}
   {#- the row key of a keyless table is its whole row -#}
   {%- for column in key if column in found and key | length < found | length -%}
@@ -73,16 +76,19 @@
 
 
 {#-
-  One row per shape of a source table, newest first, or one without a shape; in
-  each the code table, the key of some row, and the kind of database.
+  One row per schema version of a source table, or one without a version: first
+  those that list all columns, newest first.  In each the code table, the key of
+  some row, the columns that the table has now, and where it lost some.
 -#}
-{% macro published_shapes_sql(table) -%}
+{% macro schema_versions_sql(table) -%}
 {%- set traits = var('source_formats')[table.source_format] -%}
 {%- set dialects = traits.type_dialects or [] -%}
 select
-    cast(schemas.schema_id as string) as schema_id,
-    to_json(schemas.column_types) as column_types,
-    to_json(schemas.column_parameters) as column_parameters,
+    cast(versions.schema_id as string) as schema_id,
+    versions.source_type,
+    to_json(versions.column_names) as column_names,
+    to_json(versions.column_types) as column_types,
+    to_json(versions.column_parameters) as column_parameters,
     (
         select to_json(collect_list(struct(source_types.*)))
         from {{ ref('source_types') }} as source_types
@@ -96,26 +102,34 @@ select
             limit 1
         ) as effects
     ) as row_key,
-    {% if dialects == ['dts'] -%}
     (
-        select any_value(events.source_type)
+        select to_json(collect_set(column_name))
+        from {{ ref('int_table_columns') }}
+        where {{ is_of_table(table) }} and lost_sequence is null
+    ) as current_columns,
+    (
+        select to_json(map_from_entries(collect_list(struct(
+            column_name, to_json(last_sequence)
+        ))))
         from (
-            select source_type from {{ ref('change_events') }}
+            select
+                column_name,
+                max(sequence) as last_sequence
+            from {{ ref('int_lost_columns') }}
             where {{ is_of_table(table) }}
-            limit 1
-        ) as events
-    ) as source_type
-    {%- else -%}
-    cast(null as string) as source_type
-    {%- endif %}
+            group by column_name
+        )
+    ) as lost_columns
 from (select 1) as one_row
-left join {{ ref('int_table_schemas') }} as schemas
+left join {{ ref('int_table_schemas') }} as versions
     on {{ is_of_table(table) }}
-order by schemas.last_sequence desc
+order by
+    versions.last_whole_sequence desc nulls last,
+    versions.last_sequence desc
 {%- endmacro %}
 
 
-{#- The columns of rows whose messages list none. -#}
+{#- The columns of rows that no schema version describes. -#}
 {% macro unlisted_columns_sql(table) -%}
 select distinct
     explode(map_keys(cast(`row` as map<string, variant>))) as column_name
@@ -128,6 +142,31 @@ order by column_name
 {% macro is_of_table(table) -%}
 source_format = '{{ table.source_format }}'
 and table_id = {{ adapter.string_literal(table.table_id) }}
+{%- endmacro %}
+
+
+{#-
+  Whose type names a table has: the dialects of the code table to look in, in this
+  order.  Where a format carries tables of several kinds of database, the version
+  with the most columns says of which kind this one is.
+-#}
+{% macro dialects_of(traits, versions) -%}
+  {%- set dialects = traits.type_dialects or [] -%}
+  {%- set widest = {'columns': 0, 'source_type': none} -%}
+  {%- for version in versions if version.column_types is not none -%}
+    {%- set columns = fromjson(version.column_types) | length -%}
+    {%- if columns > widest.columns -%}
+      {%- do widest.update(
+          {'columns': columns, 'source_type': version.source_type}
+      ) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- if dialects == ['dts'] -%}
+    {%- do return([dts_dialect(widest.source_type)]) -%}
+  {%- endif -%}
+  {%- do return(
+      [widest.source_type] if widest.source_type in dialects else dialects
+  ) -%}
 {%- endmacro %}
 
 
@@ -183,6 +222,25 @@ and table_id = {{ adapter.string_literal(table.table_id) }}
       {%- endif -%}
       {%- do reserved.append(name | lower) -%}
     {%- endfor -%}
+  {%- endif -%}
+{%- endmacro %}
+
+
+{#- Warns of columns that messages should name a type of, and do not. -#}
+{% macro check_types(table, listed) -%}
+  {%- set untyped = [] -%}
+  {%- for column, entries in listed.items()
+      if column not in table.casts
+      and entries | selectattr('is_current') | list
+      and not entries | selectattr('source_type') | list -%}
+    {%- do untyped.append(column) -%}
+  {%- endfor -%}
+  {%- if untyped and var('source_formats')[table.source_format].type_dialects -%}
+    {%- do exceptions.warn(
+        'Typed mart `' ~ table.name ~ '`: the messages of ' ~ table.table_id
+        ~ ' name no type of ' ~ untyped | join(', ') ~ '; their values are kept'
+        ~ ' as text. Casts in `vars: tables` of dbt_project.yml give them types.'
+    ) -%}
   {%- endif -%}
 {%- endmacro %}
 
@@ -254,6 +312,7 @@ and table_id = {{ adapter.string_literal(table.table_id) }}
           else 'try_cast(' ~ value ~ ' as string)',
       'spark_type': spark_type,
       'is_cast': cast_to is not none,
+      'lost_at': entries[0].lost_at,
       'decoded_by': decoded_by.values() | list,
   }) -%}
 {%- endmacro %}

@@ -15,42 +15,64 @@
   ) -}}
   {#- dbt must see these when it parses the model -#}
   {%- set inputs = [
-      ref('latest_state'), ref('int_table_schemas'), ref('source_types'),
-      ref('change_events'), ref('int_row_effects'), ref('int_table_ends'),
+      ref('latest_state'), ref('int_table_schemas'), ref('int_table_columns'),
+      ref('int_lost_columns'), ref('int_keyless_rows'), ref('source_types'),
   ] -%}
-  {%- set new_effects, new_ends = new_rows(inputs[4]), new_rows(inputs[5]) -%}
-  {%- if is_incremental() and has_declaration(table) and (
-      adapter.has_nothing_new(this)
-      or not has_events_of(table, new_effects, new_ends)
-  ) -%}
+  {%- set new_effects = new_rows(ref('int_row_effects')) -%}
+  {%- set new_ends = new_rows(ref('int_table_ends')) -%}
+  {%- set new_drops = new_rows(ref('int_column_drops')) -%}
+  {%- set is_changed = has_rows_of(table, [new_effects, new_ends, new_drops]) -%}
+  {%- if is_incremental() and has_declaration(table)
+      and (adapter.has_nothing_new(this) or not is_changed) -%}
     {%- do return('select * from ' ~ this ~ ' where false') -%}
   {%- endif -%}
-  {%- set has_rows = is_incremental()
-      or has_events_of(table, new_effects, new_ends) -%}
+  {%- set has_rows = is_incremental() or is_changed -%}
   {%- set can_ask = execute
       and load_relation(ref('latest_state')) is not none
       and load_relation(ref('int_table_schemas')) is not none
       and load_relation(ref('source_types')) is not none -%}
   {%- set columns = typed_columns(table) if can_ask and has_rows else [] -%}
+  {%- do adapter.keep_property(
+      this, 'cdc_marts.lost_columns', lost_columns_id(columns)
+  ) -%}
   {%- set columns = columns or unseen_columns(table) -%}
   {%- set is_merge = is_incremental() -%}
   {%- if is_merge and must_rebuild(table, columns, new_ends) -%}
     {%- do adapter.rebuild(this) -%}
     {%- set is_merge = false -%}
   {%- endif -%}
+  {%- set has_keyless_rows = has_rows
+      and has_rows_of(table, [ref('int_keyless_rows')]) -%}
   {{ typed_mart_sql(
-      table, columns, new_effects if is_merge else none, has_rows
+      table,
+      columns,
+      new_effects if is_merge else none,
+      has_rows,
+      has_keyless_rows
   ) }}
 {%- endmacro %}
 
 
-{#- Whether anything happened to a source table that its mart has not seen. -#}
-{% macro has_events_of(table, new_effects, new_ends) -%}
-  {%- set of_table = ' where ' ~ is_of_table(table) -%}
-  {%- do return(
-      finds_rows('select * from ' ~ new_effects ~ of_table)
-      or finds_rows('select * from ' ~ new_ends ~ of_table)
-  ) -%}
+{#- Whether one of these has rows of a source table, asked one by one. -#}
+{% macro has_rows_of(table, relations) -%}
+  {%- for relation in relations -%}
+    {%- if finds_rows(
+        'select * from ' ~ relation ~ ' where ' ~ is_of_table(table)
+    ) -%}
+      {%- do return(true) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(false) -%}
+{%- endmacro %}
+
+
+{#- Changes where the table loses a column that it, and the mart, has again. -#}
+{% macro lost_columns_id(columns) -%}
+  {%- set lost = [] -%}
+  {%- for column in columns if column.lost_at -%}
+    {%- do lost.append([column.source, column.lost_at]) -%}
+  {%- endfor -%}
+  {%- do return(local_md5(tojson(lost | sort)) if lost else '') -%}
 {%- endmacro %}
 
 
@@ -103,7 +125,9 @@
 
 {#- Whether more changes than rows of new events, and columns that come on. -#}
 {% macro must_rebuild(table, columns, new_ends) -%}
-  {%- if not has_declaration(table) -%}
+  {%- set kept = adapter.table_property(this, 'cdc_marts.lost_columns') -%}
+  {%- if not has_declaration(table)
+      or (kept or '') != lost_columns_id(columns) -%}
     {%- do return(true) -%}
   {%- endif -%}
   {%- set wanted = dict(typed_mart_columns()) -%}
@@ -124,7 +148,9 @@
 {%- endmacro %}
 
 
-{% macro typed_mart_sql(table, columns, new_effects, has_rows=true) -%}
+{% macro typed_mart_sql(
+    table, columns, new_effects, has_rows=true, has_keyless_rows=false
+) -%}
 with
 
 {% if new_effects is not none -%}
@@ -150,13 +176,26 @@ touched_keys as (
 {% endif -%}
 live_rows as (
 
+    {% if has_keyless_rows -%}
+    -- a row may be there twice whose table has lost its key
+    select
+        row_key,
+        max_by(
+            struct(`row`, schema_id, last_op, last_event_at), last_sequence
+        ) as newest,
+        sum(row_count) as row_count
+    {%- else -%}
     select *
+    {%- endif %}
     from {{ ref('latest_state') }}
     where
         {{ is_of_table(table) if has_rows else 'false' }}
         {% if new_effects is not none -%}
         and row_key in (select touched_keys.row_key from touched_keys)
         {%- endif %}
+    {% if has_keyless_rows -%}
+    group by row_key
+    {%- endif %}
 
 ),
 
@@ -172,7 +211,8 @@ texts as (
         {% endfor -%}
         last_op,
         last_event_at
-    from live_rows
+    from {{ '(select row_key, newest.*, row_count from live_rows)'
+        if has_keyless_rows else 'live_rows' }}
 
 ),
 
@@ -267,10 +307,11 @@ select * from typed_rows
 {{ value_of_shape(text, column.decoded_by[0], column) }}
 {%- else -%}
 case
-    {% for shape in column.decoded_by -%}
+    {% for shape in column.decoded_by[1:] -%}
     when schema_id in ({{ shape.schema_ids | join('L, ') }}L)
         then {{ value_of_shape(text, shape, column) }}
     {% endfor -%}
+    else {{ value_of_shape(text, column.decoded_by[0], column) }}
 end
 {%- endif -%}
 {%- endmacro %}

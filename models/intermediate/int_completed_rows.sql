@@ -6,17 +6,34 @@
     )
 }}
 
--- Rows of events that did not carry all columns, made whole: a column that was
--- not carried keeps the value it had in the event before, in sequence.  Only
+-- Rows of partial images, filled: an unavailable column keeps the value it had
+-- in the event before, in sequence, else the one in its own image before.  Only
 -- keys with such events are looked at, and of these the ones that have new
--- effects: a late one changes what follows it.
+-- effects, as a late one changes what follows it, and those that were filled
+-- before the truncation of their table arrived.
 
 {%- set new_effects = new_rows(ref('int_row_effects')) %}
-{%- set has_partial_rows = has_partial_tables(new_effects) %}
+{%- set new_ends = new_rows(ref('int_table_ends')) %}
+{%- set touched -%}
+(
+    select source_format, table_id, row_key from {{ new_effects }}
+{%- if is_incremental() %}
+    union all
+    select filled_rows.source_format, filled_rows.table_id, filled_rows.row_key
+    from {{ this }} as filled_rows
+    left semi join {{ new_ends }} as new_ends
+        on {{ matches('filled_rows', 'new_ends', ['source_format', 'table_id']) }}
+{%- endif %}
+)
+{%- endset %}
+{%- set has_partial_rows = has_partial_tables(touched) %}
 
 {% if has_partial_rows -%}
-{%- set moves = kept_rows('moves', moves_sql(new_effects)) %}
-{%- set lives = kept_rows('lives', row_lives_sql(new_effects, moves)) %}
+{%- set moves = kept_rows('moves', moves_sql(touched)) %}
+{%- set lives = kept_rows('lives', row_lives_sql(touched, moves)) %}
+{%- set has_partial_halves = finds_rows(
+    'select * from ' ~ lives ~ ' where is_partial and pairing_id is not null'
+) %}
 with recursive
 
 lives as (select * from {{ lives }}),
@@ -105,9 +122,11 @@ steps as (
         sources.life,
         sources.distance,
         effects.event_id,
+        effects.pairing_id,
         effects.topic,
         effects.sequence,
-        effects.is_partial
+        effects.is_partial,
+        effects.lists_all_columns
     from sources_of_values as sources
     inner join lives as effects
         on
@@ -125,6 +144,7 @@ images as (
         event_id,
         topic,
         sequence,
+        before,
         after,
         unavailable_columns
     from {{ ref('int_records') }}
@@ -132,27 +152,106 @@ images as (
 
 ),
 
--- One per column: with its value where it was carried, else without.
-column_steps as (
+{% if has_partial_halves -%}
+before_halves as (
+
+    select
+        source_format,
+        pairing_id,
+        any_value(before) as before
+    from {{ ref('int_split_records') }}
+    where record_type = 'update_before'
+    group by source_format, pairing_id
+
+),
+{%- endif %}
+
+step_images as (
 
     select
         steps.*,
-        carried.name,
-        carried.value
+        cast(images.after as map <string, variant>) as carried_columns,
+        images.unavailable_columns,
+        if(
+            steps.is_partial,
+            cast(
+                {{ 'coalesce(images.before, before_halves.before)'
+                    if has_partial_halves else 'images.before' }}
+                as map <string, variant>
+            ),
+            null
+        ) as columns_before
     from steps
     inner join images
         on {{ matches('steps', 'images', ['event_id', 'topic', 'sequence']) }}
+    {% if has_partial_halves -%}
+    left join before_halves
+        on
+            steps.is_partial
+            and {{ matches(
+                'steps', 'before_halves', ['source_format', 'pairing_id']
+            ) }}
+    {%- endif %}
+
+),
+
+columns_of_lives as (
+
+    select
+        source_format,
+        table_id,
+        row_key,
+        life,
+        array_distinct(flatten(array_union(
+            collect_set(map_keys(carried_columns)),
+            collect_set(map_keys(columns_before))
+        ))) as column_names
+    from step_images
+    group by source_format, table_id, row_key, life
+
+),
+
+-- One per column of the row, with its value where the image has it.
+column_steps as (
+
+    select
+        steps.* except (carried_columns, unavailable_columns, columns_before),
+        carried.name,
+        carried.value,
+        if(
+            map_contains_key(steps.columns_before, carried.name),
+            named_struct('value', steps.columns_before[carried.name]),
+            null
+        ) as value_before
+    from (
+        select
+            step_images.*,
+            case
+                when not step_images.is_partial
+                    then cast(array() as array<string>)
+                when step_images.lists_all_columns
+                    then step_images.unavailable_columns
+                else columns_of_lives.column_names
+            end as names
+        from step_images
+        inner join columns_of_lives
+            on {{ matches(
+                'step_images',
+                'columns_of_lives',
+                ['source_format', 'table_id', 'row_key', 'life'],
+            ) }}
+    ) as steps
         lateral view explode(
             map_concat(
                 map_from_arrays(
-                    images.unavailable_columns,
+                    steps.names,
                     transform(
-                        images.unavailable_columns,
+                        steps.names,
                         name -> cast(null as struct<value: variant>)
                     )
                 ),
                 transform_values(
-                    cast(images.after as map <string, variant>),
+                    steps.carried_columns,
                     (name, value) -> named_struct('value', value)
                 )
             )
@@ -160,6 +259,7 @@ column_steps as (
 
 ),
 
+-- What an image before says counts where no event before has the column.
 last_values as (
 
     select
@@ -171,14 +271,25 @@ last_values as (
         distance,
         is_partial,
         sequence,
-        last_value(
-            if(value is null, null, struct(value.value, sequence)), true
-        ) over (
-            partition by source_format, table_id, row_key, life, name
-            order by sequence
-            rows between unbounded preceding and current row
-        ) as told
+        coalesce(
+            last_value(
+                if(value is null, null, struct(value.value, sequence)), true
+            ) over up_to_event,
+            last_value(
+                if(
+                    value_before is null,
+                    null,
+                    struct(value_before.value, sequence)
+                ),
+                true
+            ) over up_to_event
+        ) as carried
     from column_steps
+    window up_to_event as (
+        partition by source_format, table_id, row_key, life, name
+        order by sequence
+        rows between unbounded preceding and current row
+    )
 
 ),
 
@@ -190,13 +301,15 @@ completed_rows as (
         table_id,
         row_key,
         to_variant_object(map_from_entries(
-            collect_list(struct(name, told.value))
+            collect_list(struct(name, carried.value))
         )) as `row`,
-        collect_list(
-            if(told.sequence < sequence, struct(name, told.sequence), null)
-        ) as carried_values
+        map_from_entries(collect_list(if(
+            carried.sequence < sequence,
+            struct(name, carried.sequence),
+            null
+        ))) as carried_from
     from last_values
-    where is_partial and distance = 0 and told is not null
+    where is_partial and distance = 0 and carried is not null
     group by source_format, event_id, table_id, row_key
 
 )
@@ -209,7 +322,7 @@ select
     table_id,
     row_key,
     cast(null as variant) as `row`,
-    array(struct('' as name, sequence)) as carried_values
+    map('', sequence) as carried_from
 from {{ new_effects }}
 where false
 {%- endif %}

@@ -9,10 +9,12 @@
 
 -- The fold of tables without a key: equal rows are counted.  A sum does not
 -- care for order or batches.  Events before the end of their table do not
--- count; when a new end arrives, the rows of its table are counted again, and
--- rows that no event counts any more, which have no newest one, go.
+-- count; when a new end arrives, or effects are withdrawn, the rows of their
+-- table are counted again, and rows that no event counts any more, which have
+-- no newest one, go.
 
 {%- set new_effects = new_rows(ref('int_row_effects')) %}
+{%- set all_effects = ref('int_valid_effects') %}
 {%- set table_key = ['source_format', 'table_id'] %}
 {%- set new_ends = new_rows(ref('int_table_ends')) %}
 
@@ -28,6 +30,10 @@
 
 with
 
+new_effects as (
+    {{ valid_effects_sql(new_effects) }}
+),
+
 table_ends as (select * from {{ ref('int_table_ends') }}),
 
 {% if is_incremental() -%}
@@ -35,17 +41,25 @@ held_rows as (select * from {{ this }}),
 
 recounted_tables as (
 
-    select distinct
+    select
         source_format,
         table_id
     from {{ new_ends }}
+
+    union
+
+    select
+        source_format,
+        table_id
+    from {{ new_effects }}
+    where effect = 'withdrawn' and is_keyless
 
 ),
 
 effects as (
 
     select effects.*
-    from {{ new_effects }} as effects
+    from new_effects as effects
     left anti join recounted_tables
         on {{ matches('effects', 'recounted_tables', table_key) }}
     where effects.is_keyless
@@ -53,7 +67,7 @@ effects as (
     union all
 
     select effects.*
-    from {{ ref('int_row_effects') }} as effects
+    from {{ all_effects }} as effects
     left semi join recounted_tables
         on {{ matches('effects', 'recounted_tables', table_key) }}
     where effects.is_keyless
@@ -62,7 +76,7 @@ effects as (
 {%- else -%}
 effects as (
 
-    select * from {{ new_effects }}
+    select * from new_effects
     where is_keyless
 
 ),

@@ -1,3 +1,4 @@
+-- noqa: disable=LT02
 {{
     config(
         materialized='incremental',
@@ -15,6 +16,9 @@
 -- also removes the row of the old key.  Here it is decided, once for all marts,
 -- what repeats an earlier delivery (`redelivery`) and which halves make one
 -- update: a half (`before_half`) removes nothing until the other one is there.
+-- What was decided otherwise in an earlier run is `withdrawn`: the copy of an
+-- event that turns out to have landed later, and effects of an event in a place
+-- that turns out to be higher, where they come again.
 
 {%- set only_effect = "if(op = 'delete', 'removal', 'upsert')" %}
 {%- set new_rows_read = new_rows(ref('int_records')) %}
@@ -35,10 +39,12 @@
         pairing_id,
         transaction_id,
         schema_id,
+        lists_all_columns,
         size(key_columns) = 0 as is_keyless,
         op <> 'delete' and size(unavailable_columns) > 0 as is_partial,
-        landed_at,
         event_at,
+        landing_commit,
+        delivery_position,
         sequence,
         {{ delivery_id() }} as delivery_id
     from {{ new_rows_read }}
@@ -46,16 +52,44 @@
 )
 {%- endset %}
 
+{%- set new_positions = new_rows(ref('int_highest_positions')) %}
+{%- set has_raised_effects = false %}
 {%- if is_incremental() %}
+{%- set effects_so_far -%}
+({{ valid_effects_sql(this) }})
+{%- endset %}
 {%- set earlier_effects -%}
 (
     select
         *,
         {{ delivery_id() }} as delivery_id
-    from {{ this }}
-    where {{ written_near(new_rows_read) }}
+    from {{ effects_so_far }}
+    where
+        effect in ('upsert', 'removal', 'before_half')
+        and {{ delivered_near(new_rows_read) }}
 )
 {%- endset %}
+
+{#- Most runs raise the position of no event that an earlier one has read. -#}
+{%- set new_raises -%}
+(
+    select
+        source_format,
+        topic,
+        `partition`,
+        offset,
+        max(position) as position
+    from {{ new_positions }}
+    where is_raised
+    group by source_format, topic, `partition`, offset
+)
+{%- endset %}
+{%- if finds_rows('select * from ' ~ new_raises) %}
+{%- set raised_effects = kept_rows(
+    'raised_effects', raised_effects_sql(effects_so_far, new_raises)
+) %}
+{%- set has_raised_effects = finds_rows('select * from ' ~ raised_effects) %}
+{%- endif %}
 {%- endif %}
 
 {#- Most runs have neither: ask before a table is written for them. -#}
@@ -252,9 +286,25 @@ effects as (
         {{ record_columns() }},
         row_key,
         is_partial,
-        false as is_move,
-        'redelivery' as effect
+        is_move,
+        effect
     from {{ redeliveries }}
+    {%- endif %}
+
+    {% if has_raised_effects -%}
+    union all
+
+    select
+        {{ record_columns('raised_effects') }},
+        raised_effects.row_key,
+        raised_effects.is_partial,
+        raised_effects.is_move,
+        raised_effects.effect
+    from {{ raised_effects }} as raised_effects
+    {% if has_redeliveries -%}
+left anti join {{ redeliveries }} as redeliveries
+        on {{ has_place_of('raised_effects', 'redeliveries') }}
+    {%- endif %}
     {%- endif %}
 
 )

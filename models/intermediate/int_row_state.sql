@@ -1,3 +1,4 @@
+-- noqa: disable=LT02
 {{
     config(
         materialized='incremental',
@@ -9,6 +10,7 @@
 -- The fold of tables with keys.  Per key the effect with the highest sequence,
 -- removals included: a maximum does not care for order, batches or repetition.
 -- The newest of the new effects replaces what the state holds if it is newer.
+-- Keys whose newest effect may have been withdrawn are folded whole.
 
 {%- set new_effects = new_rows(ref('int_row_effects')) %}
 {%- set new_ends = new_rows(ref('int_table_ends')) %}
@@ -22,81 +24,114 @@
         table_id,
         row_key
     from {{ new_effects }}
+    union all
+    -- an insert that lands after its delete makes a key change of both
+    select
+        source_format,
+        table_id,
+        old_key as row_key
+    from ({{ split_key_changes_sql(ref('int_valid_effects'), new_effects) }})
 {%- if finds_rows('select * from ' ~ new_ends) %}
     union all
     select
         effects.source_format,
         effects.table_id,
         effects.row_key
-    from {{ ref('int_row_effects') }} as effects
+    from {{ ref('int_valid_effects') }} as effects
     left semi join {{ new_ends }} as new_ends
         on {{ matches('effects', 'new_ends', ['source_format', 'table_id']) }}
-    where {{ arrives() }}
+    where {{ may_come() }}
 {%- endif %}
 )
 {%- endset %}
 {%- endif %}
-{%- set contested_keys = contested_keys_sql(
-    ref('int_row_effects'), touched_keys
+{%- set has_collisions = has_key_collisions(
+    ref('int_valid_effects'), touched_keys
 ) %}
-{%- set has_contested_keys = has_contested_keys(
-    ref('int_row_effects'), touched_keys
+{#- Kept: a plan that holds the question several times takes long to make. -#}
+{%- if has_collisions %}
+{%- set collisions = 'select * from ' ~ kept_rows(
+    'collisions', key_collisions_sql(ref('int_valid_effects'), touched_keys)
 ) %}
+{%- endif %}
+
+{%- set withdrawn_effects -%}
+select * from {{ new_effects }}
+where effect = 'withdrawn' and not is_keyless
+{%- endset %}
+{%- set has_withdrawn_effects = is_incremental()
+    and finds_rows(withdrawn_effects) %}
 
 {%- set newest_effects_query -%}
 with
 
+{% if has_withdrawn_effects -%}
+withdrawn_effects as ({{ withdrawn_effects }}),
+{%- endif %}
+
 new_effects as (
 
-    select * from {{ new_effects }}
-    where effect in ('upsert', 'removal') and not is_keyless
+    select
+        effects.*,
+        false as has_collision
+    from ({{ valid_effects_sql(new_effects) }}) as effects
+    {% if has_withdrawn_effects -%}
+    left anti join withdrawn_effects
+        on {{ matches('effects', 'withdrawn_effects') }}
+    {%- endif %}
+    where effects.effect in ('upsert', 'removal') and not effects.is_keyless
+
+    {% if has_withdrawn_effects -%}
+    union all
+
+    select
+        effects.*,
+        true as has_collision
+    from {{ ref('int_valid_effects') }} as effects
+    left semi join withdrawn_effects
+        on {{ matches('effects', 'withdrawn_effects') }}
+    where effects.effect in ('upsert', 'removal')
+    {%- endif %}
 
 ),
 
-{% if has_contested_keys -%}
+{% if has_collisions -%}
 table_ends as (
     {{ ends_of_tables_sql() }}
 ),
 
-{{ void_removals(ref('int_row_effects'), contested_keys) }},
+{{ superseded_effects(ref('int_valid_effects'), collisions) }},
 
 effects as (
 
-    select
-        new_effects.*,
-        false as is_contested
+    select new_effects.*
     from new_effects
-    left anti join contested_keys
-        on {{ matches('new_effects', 'contested_keys') }}
+    left anti join collision_keys
+        on {{ matches('new_effects', 'collision_keys') }}
 
     union all
 
     select
-        contested_effects.*,
-        true as is_contested
-    from contested_effects
-    left anti join void_removals
-        on
-            {{ matches('contested_effects', 'void_removals') }}
-            and contested_effects.event_id = void_removals.event_id
+        collision_effects.*,
+        true as has_collision
+    from collision_effects
+    left anti join superseded_effects
+        on {{ matches(
+            'collision_effects',
+            'superseded_effects',
+            ['source_format', 'table_id', 'row_key', 'event_id', 'effect'],
+        ) }}
 
 )
 {%- else -%}
-effects as (
-
-    select
-        *,
-        false as is_contested
-    from new_effects
-
-)
+effects as (select * from new_effects)
 {%- endif %}
 
 select
     source_format,
     table_id,
     row_key,
-    is_contested,
+    has_collision,
     max(struct(
         sequence,
         effect = 'upsert' as is_live,
@@ -114,11 +149,21 @@ select
 from effects
 -- Spark sorts for a maximum of structs: by a number first, most keys differ in.
 group by
-    xxhash64(row_key), source_format, table_id, row_key, is_contested
+    xxhash64(row_key), source_format, table_id, row_key, has_collision
 {%- endset %}
 
 {#- Kept: known to be few, they spare the images a shuffle. -#}
 {%- set newest_effects = kept_rows('newest_effects', newest_effects_query) %}
+{%- set rows_of_collisions -%}
+(
+    select
+        newest.topic,
+        newest.sequence.`partition`,
+        newest.sequence.offset
+    from {{ newest_effects }}
+    where has_collision and newest.is_live
+)
+{%- endset %}
 
 with
 
@@ -132,16 +177,27 @@ newest_effects as (
 images as (
 
     select
-        event_id,
+        source_format,
         topic,
         sequence,
-        after
-    {% if has_contested_keys -%}
-    from {{ ref('int_records') }}
-    {%- else -%}
+        after,
+        false as has_collision
     from {{ new_rows(ref('int_records'), read_by=ref('int_row_effects')) }}
-    {%- endif %}
     where record_type = 'change'
+
+    {% if has_collisions or has_withdrawn_effects -%}
+    union all
+
+    -- of events of any run
+    select
+        source_format,
+        topic,
+        sequence,
+        after,
+        true as has_collision
+    from {{ ref('int_records') }}
+    where record_type = 'change' and {{ is_in_ranges_of(rows_of_collisions) }}
+    {%- endif %}
 
 ),
 
@@ -153,9 +209,14 @@ newest_rows as (
     from newest_effects
     inner join images
         on
-            newest_effects.newest.event_id = images.event_id
+            newest_effects.has_collision = images.has_collision
+            and newest_effects.source_format = images.source_format
             and newest_effects.newest.topic = images.topic
-            and newest_effects.newest.sequence = images.sequence
+            and newest_effects.newest.sequence.`partition`
+            = images.sequence.`partition`
+            and newest_effects.newest.sequence.offset = images.sequence.offset
+            and newest_effects.newest.sequence.row_index
+            = images.sequence.row_index
     where newest_effects.newest.is_live
 
     union all
@@ -175,7 +236,7 @@ folded_state as (
         `row`,
         newest.is_live,
         newest.is_partial,
-        is_contested,
+        has_collision,
         newest.event_at as last_event_at,
         first_event_at
     from newest_rows

@@ -1,17 +1,34 @@
--- Where a TRUNCATE or DROP TABLE ended every row that a table had.  A statement
--- that is delivered again ends nothing again.  What is new here tells which
--- tables have new ends, no more: the grouping is that of the new records.
-select
-    source_format,
-    table_id,
-    min_by(source_op, sequence) as source_op,
-    min_by(event_at, sequence) as event_at,
-    min(sequence) as sequence,
-    min_by(topic, sequence) as topic,
-    min_by(`partition`, sequence) as `partition`
-from {{ ref('int_records') }}
-where record_type = 'ddl' and ends_rows
-group by
-    source_format,
-    table_id,
-    coalesce(event_id, concat_ws(':', topic, `partition`, offset))
+-- Where a TRUNCATE or DROP TABLE ended every row that a table had.  What is new
+-- here says which tables have other truncations than before, no more: the
+-- grouping is that of the new rows.
+
+with
+
+resolved_changes as (select * from {{ ref('int_resolved_changes') }}),
+
+newest_resolutions as (
+
+    select
+        source_format,
+        table_id,
+        statement_id,
+        max_by(
+            struct(source_op, event_at, sequence, topic, `partition`), version
+        ) as newest
+    from resolved_changes
+    where change = 'truncation'
+    group by source_format, table_id, statement_id
+
+),
+
+table_ends as (
+
+    select
+        source_format,
+        table_id,
+        newest.*
+    from newest_resolutions
+
+)
+
+select * from table_ends

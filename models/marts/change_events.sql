@@ -1,6 +1,5 @@
--- A view: it says what staging holds, so that no event is written twice.
-
-{%- set delivery = ['source_format', 'topic', 'sequence', 'event_id'] %}
+-- A view: it says what staging holds, so that no event is written twice.  What
+-- an image lacks of the columns that its table is known to have is added.
 
 with
 
@@ -16,7 +15,7 @@ whole_events as (
     select records.*
     from {{ ref('int_records') }} as records
     left anti join redeliveries
-        on {{ matches('records', 'redeliveries', delivery) }}
+        on {{ has_place_of('records', 'redeliveries') }}
     where records.record_type = 'change' and records.pairing_id is null
 
 ),
@@ -26,7 +25,7 @@ after_halves as (
     select records.*
     from {{ ref('int_split_records') }} as records
     left anti join redeliveries
-        on {{ matches('records', 'redeliveries', delivery) }}
+        on {{ has_place_of('records', 'redeliveries') }}
     where records.record_type = 'change' and records.pairing_id is not null
 
 ),
@@ -36,7 +35,7 @@ before_halves as (
     select records.*
     from {{ ref('int_split_records') }} as records
     left anti join redeliveries
-        on {{ matches('records', 'redeliveries', delivery) }}
+        on {{ has_place_of('records', 'redeliveries') }}
     where records.record_type = 'update_before'
 
 ),
@@ -57,15 +56,36 @@ joined_halves as (
 
 ),
 
-change_events as (
+events as (
 
-    select {{ change_event_columns() }}
+    select
+        {{ change_event_columns() }},
+        lists_all_columns
     from whole_events
 
     union all
 
-    select {{ change_event_columns() }}
+    select
+        {{ change_event_columns() }},
+        lists_all_columns
     from joined_halves
+
+),
+
+missing_columns as (select * from {{ ref('int_missing_columns') }}),
+
+change_events as (
+
+    select
+        events.* except (unavailable_columns, lists_all_columns),
+        if(
+            missing.schema_id is null,
+            events.unavailable_columns,
+            array_union(events.unavailable_columns, missing.column_names)
+        ) as unavailable_columns
+    from events
+    left join missing_columns as missing
+        on {{ lacks_columns_of('events', 'missing') }}
 
 )
 

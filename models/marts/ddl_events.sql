@@ -2,28 +2,63 @@ with
 
 records as (select * from {{ ref('int_records') }}),
 
-ddl_events as (
+resolved_changes as (select * from {{ ref('int_resolved_changes') }}),
+
+newest_resolutions as (
 
     select
         source_format,
-        topic,
-        `partition`,
-        offset,
-        source_type,
-        database_name,
-        schema_name,
-        table_name,
+        statement_id,
+        change,
         table_id,
-        source_op,
-        ddl_text,
-        transaction_id,
-        ends_rows,
-        event_at,
-        published_at,
-        landed_at,
-        sequence
+        max_by(
+            if(sequence is null, null, struct(change, table_id, column_names)),
+            version
+        ) as applied_change
+    from resolved_changes
+    group by source_format, statement_id, change, table_id
+
+),
+
+applied_changes as (
+
+    select
+        source_format,
+        statement_id,
+        array_sort(collect_list(applied_change)) as applied_changes
+    from newest_resolutions
+    group by source_format, statement_id
+
+),
+
+ddl_events as (
+
+    select
+        records.source_format,
+        records.topic,
+        records.`partition`,
+        records.offset,
+        records.source_type,
+        records.database_name,
+        records.schema_name,
+        records.table_name,
+        records.table_id,
+        records.source_op,
+        records.ddl_text,
+        records.transaction_id,
+        records.table_changes,
+        applied_changes.applied_changes,
+        records.ends_rows,
+        records.event_at,
+        records.published_at,
+        records.landed_at,
+        records.sequence
     from records
-    where record_type = 'ddl'
+    left join applied_changes
+        on
+            records.source_format = applied_changes.source_format
+            and {{ statement_id('records') }} = applied_changes.statement_id
+    where records.record_type = 'ddl'
 
 )
 

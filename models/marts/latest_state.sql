@@ -8,7 +8,9 @@ keyless_rows as (select * from {{ ref('int_keyless_rows') }}),
 
 table_ends as (select * from {{ ref('int_table_ends') }}),
 
-table_listings as (select * from {{ ref('int_table_listings') }}),
+lost_columns as (
+    {{ lost_columns_of_tables_sql() }}
+),
 
 live_rows as (
 
@@ -24,34 +26,48 @@ live_rows as (
                 'row_state',
                 'table_ends',
                 sequence='last_sequence',
-                event_at='last_event_at',
             ) }}
     where row_state.is_live
 
 ),
 
-whole_rows as (
+filled_rows as (
 
     select
-        live_rows.*,
-        coalesce(
-            {{ without_lost_values(
-                'completed_rows',
-                'live_rows.last_sequence',
-                'table_listings.listings',
-            ) }},
-            live_rows.`row`
-        ) as whole_row
+        live_rows.* except (`row`),
+        coalesce(completed_rows.`row`, live_rows.`row`) as `row`,
+        completed_rows.carried_from
     from live_rows
     left join completed_rows
         on
-            live_rows.is_partial
-            and live_rows.source_format = completed_rows.source_format
+            live_rows.source_format = completed_rows.source_format
             and live_rows.last_event_id = completed_rows.event_id
-    left join table_listings
-        on {{ matches(
-            'completed_rows', 'table_listings', ['source_format', 'table_id']
-        ) }}
+
+),
+
+-- A table that gets a key of all its columns knows its rows by the same key as
+-- before: from then on they are single.
+rekeyed_rows as (
+
+    select
+        row_state.source_format,
+        row_state.table_id,
+        row_state.row_key
+    from row_state
+    left semi join keyless_rows
+        on
+            {{ matches('row_state', 'keyless_rows') }}
+            and row_state.last_sequence > keyless_rows.last_sequence
+
+),
+
+rows_without_key as (
+
+    select keyless_rows.*
+    from keyless_rows
+    left anti join rekeyed_rows
+        on {{ matches('keyless_rows', 'rekeyed_rows') }}
+    where keyless_rows.row_count > 0
 
 ),
 
@@ -59,46 +75,59 @@ current_rows as (
 
     select
         {{ state_columns() }},
-        whole_row as `row`
-    from whole_rows
+        `row`,
+        carried_from
+    from filled_rows
 
     union all
 
     select
         {{ state_columns() }},
-        parse_json(row_key) as `row`
-    from keyless_rows
-    where row_count > 0
+        parse_json(row_key) as `row`,
+        null as carried_from
+    from rows_without_key
+
+),
+
+compared_rows as (
+
+    select
+        current_rows.* except (`row`),
+        lost_columns.lost_columns,
+        {{ without_lost_values(
+            'current_rows.`row`',
+            'current_rows.last_sequence',
+            'current_rows.carried_from',
+            'lost_columns.lost_columns',
+        ) }} as `row`
+    from current_rows
+    left join lost_columns
+        on {{ matches(
+            'current_rows', 'lost_columns', ['source_format', 'table_id']
+        ) }}
 
 ),
 
 latest_state as (
 
     select
-        current_rows.source_format,
-        current_rows.table_id,
-        current_rows.database_name,
-        current_rows.schema_name,
-        current_rows.table_name,
-        current_rows.row_key,
+        source_format,
+        table_id,
+        database_name,
+        schema_name,
+        table_name,
+        row_key,
         {{ without_dropped_columns(
-            'current_rows.`row`',
-            'current_rows.last_sequence',
-            'current_rows.schema_id',
-            'table_listings.listings',
+            '`row`', 'last_sequence', 'lost_columns'
         ) }} as `row`,
-        current_rows.row_count,
-        current_rows.last_op,
-        current_rows.last_event_id,
-        current_rows.schema_id,
-        current_rows.last_event_at,
-        current_rows.last_sequence,
-        current_rows.first_event_at
-    from current_rows
-    left join table_listings
-        on
-            current_rows.source_format = table_listings.source_format
-            and current_rows.table_id = table_listings.table_id
+        row_count,
+        last_op,
+        last_event_id,
+        schema_id,
+        last_event_at,
+        last_sequence,
+        first_event_at
+    from compared_rows
 
 )
 

@@ -6,7 +6,7 @@ landed_messages as (select * from {{ ref('int_landed_messages') }}),
 
 records as (select * from {{ ref('int_records') }}),
 
-effects as (select * from {{ ref('int_row_effects') }}),
+effects as (select * from {{ ref('int_valid_effects') }}),
 
 landed as (
 

@@ -7,15 +7,15 @@ events as (select * from {{ ref('change_events') }}),
 
 completed_rows as (select * from {{ ref('int_completed_rows') }}),
 
-table_listings as (select * from {{ ref('int_table_listings') }}),
+lost_columns as (
+    {{ lost_columns_of_tables_sql() }}
+),
 
 table_ends as (
     {{ ends_of_tables_sql() }}
 ),
 
-{{ void_removals(
-    ref('int_row_effects'), contested_keys_sql(ref('int_row_effects'))
-) }},
+superseded_effects as (select * from {{ ref('int_superseded_effects') }}),
 
 -- count_change: how many more equal rows a keyless table has.
 effects as (
@@ -30,10 +30,8 @@ effects as (
         topic,
         op,
         event_id,
-        schema_id,
         size(key_columns) = 0 as is_keyless,
         op <> 'delete' as is_upsert,
-        size(unavailable_columns) > 0 as is_partial,
         case
             when op = 'delete' then -1
             when op = 'update'
@@ -59,10 +57,8 @@ effects as (
         topic,
         op,
         event_id,
-        schema_id,
         size(key_columns) = 0 as is_keyless,
         false as is_upsert,
-        false as is_partial,
         -1 as count_change,
         cast(null as variant) as `row`,
         event_at,
@@ -76,13 +72,11 @@ lasting_effects as (
 
     select effects.*
     from effects
-    left anti join void_removals
+    left anti join superseded_effects
         on
-            not effects.is_upsert
-            and effects.source_format = void_removals.source_format
-            and effects.table_id = void_removals.table_id
-            and effects.row_key = void_removals.row_key
-            and effects.event_id = void_removals.event_id
+            {{ matches('effects', 'superseded_effects') }}
+            and effects.event_id = superseded_effects.event_id
+            and effects.is_upsert = (superseded_effects.effect = 'upsert')
 
 ),
 
@@ -95,9 +89,10 @@ placed_effects as (
             parse_json(effects.row_key),
             coalesce(
                 {{ without_lost_values(
-                    'completed_rows',
+                    'completed_rows.`row`',
                     'effects.sequence',
-                    'table_listings.listings',
+                    'completed_rows.carried_from',
+                    'lost_columns.lost_columns',
                 ) }},
                 effects.`row`
             )
@@ -110,12 +105,12 @@ placed_effects as (
     from lasting_effects as effects
     left join completed_rows
         on
-            effects.is_partial
+            effects.is_upsert
             and effects.source_format = completed_rows.source_format
             and effects.event_id = completed_rows.event_id
-    left join table_listings
+    left join lost_columns
         on {{ matches(
-            'completed_rows', 'table_listings', ['source_format', 'table_id']
+            'completed_rows', 'lost_columns', ['source_format', 'table_id']
         ) }}
     left join table_ends
         on
@@ -213,8 +208,7 @@ row_history as (
             {{ without_dropped_columns(
                 'versions.`row`',
                 'versions.sequence',
-                'versions.schema_id',
-                'table_listings.listings',
+                'lost_columns.lost_columns',
             ) }},
             versions.`row`
         ) as `row`,
@@ -226,10 +220,10 @@ row_history as (
         versions.valid_to,
         versions.sequence
     from closed_versions as versions
-    left join table_listings
-        on
-            versions.source_format = table_listings.source_format
-            and versions.table_id = table_listings.table_id
+    left join lost_columns
+        on {{ matches(
+            'versions', 'lost_columns', ['source_format', 'table_id']
+        ) }}
 
 )
 

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
+from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -68,11 +69,33 @@ _MOST_PARTITIONS = 20
 _SERVER = re.compile(r"\S+:\d+")
 
 app = typer.Typer(
-    help="CDC messages of nine formats to change events and latest state.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_show_locals=False,
 )
+
+
+def _print_version(is_wanted: bool) -> None:
+    if is_wanted:
+        typer.echo(f"cdc-marts {version('cdc-marts')}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    _: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help="Show the version and exit.",
+        ),
+    ] = False,
+) -> None:
+    """CDC messages of nine formats to change events and latest state."""
+
+
 land_app = typer.Typer(help="Bring messages into the landing tables.", no_args_is_help=True)
 app.add_typer(land_app, name="land")
 

@@ -1,12 +1,16 @@
 {#-
   An update's image before is the row as the event before it left it.  Where the
   updates of a topic fit their predecessors only when read the other way round,
-  `swapped_canal_topics` is wrong about the topic: told is the day, and what to
-  set.  A day with as many updates that fit as they are is let pass.
--#}
-{% test canal_images_stand_right(model) %}
+  `swapped_canal_topics` is wrong about the topic: the test reports the days,
+  and the setting that fits best.  A day with as many updates that fit as they
+  are is let pass.
 
-{%- set settings = var('swapped_canal_topics') %}
+  staging: the table of the records, with the setting by which they were read;
+  without it the setting is the project's.
+-#}
+{% test canal_images_stand_right(model, staging=none) %}
+
+{%- set settings = swapped_topics_of(staging) %}
 
 with
 
@@ -15,7 +19,7 @@ events as (
     select
         topic,
         op,
-        event_at,
+        published_at,
         sequence,
         table_id,
         row_key,
@@ -34,7 +38,8 @@ followed as (
     select
         topic,
         op,
-        event_at,
+        published_at,
+        sequence,
         previous_row_key,
         before,
         after,
@@ -54,20 +59,109 @@ updates as (
 
     select
         topic,
-        event_at,
-        {{ images_agree('before', 'after') }} as is_unchanged,
-        {{ images_agree('before', 'after_before') }} as is_right,
-        -- Read the wrong way round the event before is told wrong as well.
-        if(
-            op_before = 'update',
-            {{ images_agree('after', 'before_before') }},
-            {{ images_agree('after', 'after_before') }}
-        ) as is_right_if_swapped
+        published_at,
+        sequence,
+        case
+            {% for topic, setting in settings.items() -%}
+            when topic = {{ adapter.string_literal(topic) }}
+                then {{ is_read_as_swapped(setting) }}
+            {% endfor -%}
+            when true then false
+        end as is_read_as_swapped,
+        -- The row before it is the image after of an event that was read right,
+        -- or the image before of one that was not.
+        {{ images_agree('before', 'after_before') }}
+        or (
+            op_before = 'update'
+            and {{ images_agree('before', 'before_before') }}
+        ) as fits,
+        {{ images_agree('after', 'after_before') }}
+        or (
+            op_before = 'update'
+            and {{ images_agree('after', 'before_before') }}
+        ) as fits_the_other_way
     from followed
     where
         op = 'update'
         and previous_row_key is null
         and after_before is not null
+        and not {{ images_agree('before', 'after') }}
+
+),
+
+-- An update that fits both ways proves nothing.
+proofs as (
+
+    select
+        topic,
+        published_at,
+        sequence,
+        if(fits, 1, -1) as is_right,
+        if(fits = is_read_as_swapped, 1, -1) as is_swapped
+    from updates
+    where fits != fits_the_other_way
+
+),
+
+-- A topic is swapped until some time: the one with the most updates that are
+-- swapped before it and as usual after it.
+balances as (
+
+    select
+        *,
+        sum(is_swapped) over (
+            partition by topic
+            order by published_at, sequence
+        ) as balance
+    from proofs
+
+),
+
+highest_balances as (
+
+    select
+        topic,
+        greatest(max(balance), 0) as balance,
+        sum(is_right) as fit_as_set,
+        2 * greatest(max(balance), 0) - sum(is_swapped) as best_fit
+    from balances
+    group by topic
+
+),
+
+last_swapped as (
+
+    select
+        topic,
+        any_value(highest_balances.fit_as_set) as fit_as_set,
+        any_value(highest_balances.best_fit) as best_fit,
+        min(if(
+            highest_balances.balance > 0
+            and balances.balance = highest_balances.balance,
+            balances.published_at,
+            null
+        )) as last_swapped_at
+    from balances
+    inner join highest_balances using (topic)
+    group by topic
+
+),
+
+topics as (
+
+    select
+        topic,
+        any_value(last_swapped.last_swapped_at) as last_swapped_at,
+        min(if(
+            proofs.is_swapped < 0
+            and proofs.published_at > last_swapped.last_swapped_at,
+            proofs.published_at,
+            null
+        )) as usual_from
+    from proofs
+    inner join last_swapped using (topic)
+    where last_swapped.best_fit > last_swapped.fit_as_set
+    group by topic
 
 ),
 
@@ -75,25 +169,22 @@ days as (
 
     select
         topic,
-        date(event_at) as event_date,
-        min(event_at) as first_event_at,
-        max(event_at) as last_event_at,
-        count_if(is_right and not is_right_if_swapped) as updates_right,
-        count_if(is_right_if_swapped and not is_right)
-            as updates_right_if_swapped
-    from updates
-    where not is_unchanged
-    group by topic, date(event_at)
+        date(published_at) as published_on,
+        count_if(is_right > 0) as updates_right,
+        count_if(is_right < 0) as updates_right_if_swapped
+    from proofs
+    group by topic, date(published_at)
 
 ),
 
 validation_errors as (
 
     select
-        *,
-        {{ swapped_topic_advice(settings) }} as advice
+        days.*,
+        {{ swapped_topic_advice() }} as advice
     from days
-    where updates_right_if_swapped > updates_right
+    inner join topics using (topic)
+    where days.updates_right_if_swapped > days.updates_right
 
 )
 

@@ -4,11 +4,11 @@
   compared by their last event alone.
 
   `events`: the log to replay.  `table_ends`: where tables were emptied.
-  `table_listings`: the shapes that tables had.  `effects`: of the events; keys
-  for which two rows contended are left to the test of the history.
+  `lost_columns`: where tables lost columns.  `effects`: of the events; keys
+  that two rows may have held at once are left to the test of the history.
 -#}
 {% test state_equals_replay(
-    model, events, table_ends, table_listings, effects
+    model, events, table_ends, lost_columns, effects
 ) %}
 
 with
@@ -19,9 +19,18 @@ events as (select * from {{ events }}),
 
 table_ends as (select * from {{ table_ends }}),
 
-table_listings as (select * from {{ table_listings }}),
+lost_columns as (
 
-contested_keys as ({{ contested_keys_sql(effects) }}),
+    select
+        source_format,
+        table_id,
+        collect_list(struct(column_name, sequence)) as lost_columns
+    from {{ lost_columns }}
+    group by source_format, table_id
+
+),
+
+collision_keys as ({{ key_collisions_sql(effects) }}),
 
 outliving_events as (
 
@@ -43,7 +52,6 @@ effects as (
         row_key,
         sequence,
         event_id,
-        schema_id,
         size(key_columns) = 0 as is_keyless,
         op <> 'delete' as is_upsert,
         case
@@ -63,7 +71,6 @@ effects as (
         previous_row_key as row_key,
         sequence,
         event_id,
-        schema_id,
         size(key_columns) = 0 as is_keyless,
         false as is_upsert,
         -1 as count_change,
@@ -92,7 +99,14 @@ replayed as (
             max_by(`row`, struct(sequence, is_upsert))
         ) as `row`,
         max(sequence) as sequence,
-        max_by(schema_id, struct(sequence, is_upsert)) as schema_id
+        -- a row of a keyless table is single once its table has a key
+        is_keyless
+        and coalesce(
+            max(if(is_keyless, null, max(sequence))) over (
+                partition by source_format, table_id, row_key
+            ) > max(sequence),
+            false
+        ) as is_rekeyed
     from effects
     group by source_format, table_id, row_key, is_keyless
 
@@ -109,15 +123,14 @@ live_rows as (
         to_json({{ without_dropped_columns(
             'replayed.`row`',
             'replayed.sequence',
-            'replayed.schema_id',
-            'table_listings.listings',
+            'lost_columns.lost_columns',
         ) }}) as row_text
     from replayed
-    left join table_listings
+    left join lost_columns
         on
-            replayed.source_format = table_listings.source_format
-            and replayed.table_id = table_listings.table_id
-    where replayed.row_count > 0
+            replayed.source_format = lost_columns.source_format
+            and replayed.table_id = lost_columns.table_id
+    where replayed.row_count > 0 and not replayed.is_rekeyed
 
 ),
 
@@ -137,14 +150,14 @@ validation_errors as (
             state.source_format = live_rows.source_format
             and state.table_id = live_rows.table_id
             and state.row_key = live_rows.row_key
-    left anti join contested_keys
+    left anti join collision_keys
         on
             coalesce(state.source_format, live_rows.source_format)
-            = contested_keys.source_format
+            = collision_keys.source_format
             and coalesce(state.table_id, live_rows.table_id)
-            = contested_keys.table_id
+            = collision_keys.table_id
             and coalesce(state.row_key, live_rows.row_key)
-            = contested_keys.row_key
+            = collision_keys.row_key
     where
         not (
             state.row_count <=> live_rows.row_count

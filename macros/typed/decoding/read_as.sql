@@ -16,6 +16,10 @@ try_cast({{ decoded }} as {{ spark_type }})
 {%- endif -%}
 {%- elif spark_type.startswith('decimal') -%}
 {{ read_decimal(spark_type, decoded) }}
+{%- elif spark_type == 'double' -%}
+{{ read_double(decoded) }}
+{%- elif spark_type == 'float' -%}
+{{ read_float(decoded) }}
 {%- elif spark_type == 'date' -%}
 case
     when {{ decoded }} rlike '^[0-9]{4}-[0-9]{2}-[0-9]{2}$'
@@ -37,20 +41,6 @@ try_parse_json({{ decoded }})
 {%- else -%}
 try_cast({{ decoded }} as {{ spark_type }})
 {%- endif -%}
-{%- endmacro %}
-
-
-{#- Digits -> decimal, null where it has more of them than the type. -#}
-{% macro read_decimal(spark_type, digits) -%}
-{%- set scale = decimal_digits(spark_type).scale -%}
-case
-    when {{ digits }} rlike '^[+-]?[0-9]*([.][0-9]{0,{{ scale }}}0*)?$'
-        then try_cast({{ digits }} as {{ spark_type }})
-    when try_cast(try_cast({{ digits }} as {{ spark_type }}) as double)
-        = try_cast({{ digits }} as double)
-        and {{ digits }} rlike '[eE]'
-        then try_cast({{ digits }} as {{ spark_type }})
-end
 {%- endmacro %}
 
 

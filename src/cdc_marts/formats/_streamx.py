@@ -9,11 +9,25 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from cdc_marts.parsing.images import column_names, columns_of, no_columns, row_or_null
+from cdc_marts.parsing.images import (
+    column_names,
+    columns_of,
+    filled_with_nulls,
+    image_of,
+    is_no_row,
+    no_columns,
+    row_or_null,
+)
 from cdc_marts.parsing.messages import COORDINATES, read_json, rejection
-from cdc_marts.parsing.ops import meaning_of
+from cdc_marts.parsing.ops import meaning_of, source_ops
 from cdc_marts.parsing.records import to_staging
 from cdc_marts.parsing.settings import KeySettings, key_setting
+from cdc_marts.parsing.statements import (
+    change_of,
+    has_truncation,
+    named_table,
+    table_changes,
+)
 from cdc_marts.parsing.values import (
     is_bad_millis,
     non_empty,
@@ -33,7 +47,7 @@ ENVELOPE = """
         sequenceId string,
         op string,
         timestamp struct<eventTime string, systemTime string, checkpointTime string>,
-        ddl struct<text string, ddlMeta string>
+        ddl variant
     >
 """
 
@@ -42,17 +56,24 @@ _MYSQL_ROW_ID = "#alibaba_rds_row_id#"
 #: The row address that comes among the columns of an Oracle table.
 _ORACLE_ROW_ID = "rowid"
 
+_SIDES = ("before", "after")
 _FULL_LOAD = "-1"
 _SEQUENCE_ID = rf"^({_FULL_LOAD}|[0-9]{{1,38}})$"
 
 
 def parse_envelope(
-    messages: DataFrame, source_format: str, key_settings: KeySettings | None = None
+    messages: DataFrame,
+    source_format: str,
+    key_settings: KeySettings | None = None,
+    *,
+    leaves_out_nulls: bool = False,
 ) -> DataFrame:
     """Landed StreamX messages -> staging rows, one a message.
 
     `key_settings`: table_id -> key columns, for tables that publish no primary key.
+    `leaves_out_nulls`: a column that the schema lists and an image lacks is NULL in it.
     """
+    columns = F.col("message.schema.dataColumn")
     envelope = read_json(messages, ENVELOPE).select(
         *COORDINATES,
         "value",
@@ -61,65 +82,96 @@ def parse_envelope(
         non_empty(F.col("message.schema.source.dbName")).alias("database_name"),
         non_empty(F.col("message.schema.source.schemaName")).alias("schema_name"),
         non_empty(F.col("message.schema.source.tableName")).alias("table_name"),
-        F.col("message.schema.primaryKey").alias("primary_key"),
-        _column_types(F.col("message.schema.dataColumn")).alias("column_types"),
+        F.array_compact("message.schema.primaryKey").alias("primary_key"),
+        _column_types(columns).alias("column_types"),
+        _whole_number_columns(columns).alias("whole_number_columns"),
         F.col("message.payload.op").alias("source_op"),
         non_empty(F.col("message.payload.sequenceId")).alias("sequence_id"),
-        *_image(F.col("message.payload.before.dataColumn"), "before"),
-        *_image(F.col("message.payload.after.dataColumn"), "after"),
         F.col("message.payload.timestamp").alias("times"),
         F.col("message.payload.ddl").alias("ddl"),
-        meaning_of(F.col("message.payload.op"), source_format).alias("meaning"),
+        _table_changes(F.col("message"), source_format).alias("table_changes"),
+        *(F.col(f"message.payload.{side}.dataColumn").alias(f"sent_{side}") for side in _SIDES),
     )
-    named = envelope.select("*", *record_kind(F.col("meaning"), F.col("sequence_id")))
+    sent = envelope.select(
+        "*",
+        *(columns_of(F.col(f"sent_{side}")).alias(f"sent_columns_{side}") for side in _SIDES),
+    )
+    listed = sent.select("*", column_names(F.col("column_types")).alias("source_columns"))
+    keyed = listed.select("*", _key_columns(key_settings).alias("key_columns"))
+    whole = _with_nulls(keyed) if leaves_out_nulls else keyed
+    rows = whole.select(
+        "*",
+        *(row_or_null(F.col(f"sent_columns_{side}")).alias(f"row_{side}") for side in _SIDES),
+    )
+    coded = rows.select("*", _code().alias("code"))
+    known = coded.select("*", meaning_of(F.col("code"), source_format).alias("meaning"))
+    named = known.select("*", *record_kind(F.col("meaning"), F.col("sequence_id")))
     is_update = F.col("op") == "update"
-    has_before = (F.col("needs_before") | is_update) & F.col("sent_columns_before").isNotNull()
-    has_after = F.col("needs_after") & F.col("sent_columns_after").isNotNull()
+    has_before = (F.col("needs_before") | is_update) & F.col("row_before").isNotNull()
+    has_after = F.col("needs_after") & F.col("row_after").isNotNull()
     imaged = named.select(
         "*",
         F.when(has_before, F.col("sent_before")).alias("before"),
         F.when(has_after, F.col("sent_after")).alias("after"),
-        F.when(has_before, F.col("sent_columns_before")).alias("columns_before"),
-        F.when(has_after, F.col("sent_columns_after")).alias("columns_after"),
+        F.when(has_before, F.col("row_before")).alias("columns_before"),
+        F.when(has_after, F.col("row_after")).alias("columns_after"),
     )
-    listed = imaged.select(
-        "*",
-        column_names(F.coalesce("columns_after", "columns_before")).alias("carried_columns"),
-        column_names(F.col("column_types")).alias("source_columns"),
-    )
-    keyed = listed.select("*", _key_columns(key_settings).alias("key_columns"))
     is_half = (F.col("record_type") == "update_before") | (
-        (F.col("source_op") == "UPDATE_AFTER") & is_update & F.col("before").isNull()
+        (F.col("code") == "UPDATE_AFTER") & is_update & F.col("before").isNull()
     )
+    carried_columns = column_names(F.coalesce("columns_after", "columns_before"))
     return to_staging(
-        keyed,
+        imaged,
         source_format,
         rejection=F.coalesce("unreadable", _broken()),
         record_type=F.col("record_type"),
         source_type=F.col("source_type"),
         database_name=F.col("database_name"),
         schema_name=F.col("schema_name"),
-        table_name=F.col("table_name"),
+        table_name=F.coalesce(
+            "table_name",
+            named_table(F.col("table_changes"), F.col("database_name"), F.col("schema_name")),
+        ),
         op=F.col("op"),
         source_op=F.col("source_op"),
         key_columns=F.col("key_columns"),
+        whole_number_columns=F.col("whole_number_columns"),
         before=F.col("before"),
         after=F.col("after"),
         columns_before=F.col("columns_before"),
         columns_after=F.col("columns_after"),
-        unavailable_columns=F.array_except("source_columns", "carried_columns"),
+        unavailable_columns=F.array_except("source_columns", carried_columns),
         column_types=F.col("column_types"),
         event_at=timestamp_of_millis(F.col("times.eventTime")),
         published_at=timestamp_of_millis(F.col("times.systemTime")),
         checkpoint_at=timestamp_of_millis(F.col("times.checkpointTime")),
         position=position(F.col("sequence_id")),
-        identity=identity(F.col("source_op")),
+        identity=identity(F.col("code"), F.col("after")),
         pairing_id=F.when(is_half, pairing_id(source_format)),
-        ddl_text=F.when(~F.col("is_row"), non_empty(F.col("ddl.text"))),
+        ddl_text=F.when(~F.col("is_row"), _ddl_member(F.col("ddl"), "text")),
         # A serialized Java object: it stays text.
-        ddl_meta=F.when(~F.col("is_row"), non_empty(F.col("ddl.ddlMeta"))),
-        ends_rows=F.col("meaning.ends_rows"),
+        ddl_meta=F.when(~F.col("is_row"), _ddl_member(F.col("ddl"), "ddlMeta")),
+        table_changes=F.col("table_changes"),
     )
+
+
+def _table_changes(message: Column, source_format: str) -> Column:
+    """What a statement does; null for rows, which bring none."""
+    source, op = message["schema"]["source"], message["payload"]["op"]
+    row_ops = [
+        code
+        for code, (kind, _, _) in source_ops(source_format).items()
+        if kind in ("change", "update_before")
+    ]
+    changes = table_changes(
+        _ddl_member(message["payload"]["ddl"], "text"),
+        own_change=change_of(op, source_format),
+        source_type=F.lower(source["dbType"]),
+        database_name=non_empty(source["dbName"]),
+        schema_name=non_empty(source["schemaName"]),
+        table_name=non_empty(source["tableName"]),
+    )
+    return F.when(~op.isin(*row_ops), changes)
 
 
 def record_kind(meaning: Column, sequence_id: Column) -> tuple[Column, ...]:
@@ -140,9 +192,38 @@ def record_kind(meaning: Column, sequence_id: Column) -> tuple[Column, ...]:
     )
 
 
-def _image(image: Column, side: str) -> tuple[Column, Column]:
-    """An image as sent, and its columns: null where it is no object or has no column in it."""
-    return image.alias(f"sent_{side}"), row_or_null(columns_of(image)).alias(f"sent_columns_{side}")
+def _code() -> Column:
+    """The operation as published; an UPDATE of one image is the half of that name."""
+    is_plain_update = F.col("source_op") == "UPDATE"
+    has_before, has_after = (F.col(f"row_{side}").isNotNull() for side in _SIDES)
+    return (
+        F.when(is_plain_update & has_before & ~has_after, "UPDATE_BEFOR")
+        .when(is_plain_update & has_after & ~has_before, "UPDATE_AFTER")
+        .otherwise(F.col("source_op"))
+    )
+
+
+def _with_nulls(keyed: DataFrame) -> DataFrame:
+    """The same messages with the NULLs that their images left out; a key is never left out."""
+    for side in _SIDES:
+        image, columns = f"sent_{side}", f"sent_columns_{side}"
+        carried = F.concat(column_names(F.col(columns)), "key_columns")
+        lacking = F.when(F.col(columns).isNotNull(), F.array_except("source_columns", carried))
+        keyed = keyed.withColumn("lacking", lacking).withColumn(
+            columns,
+            F.when(
+                F.size("lacking") > 0, filled_with_nulls(F.col(columns), F.col("lacking"))
+            ).otherwise(F.col(columns)),
+        )
+        keyed = keyed.withColumn(
+            image, F.when(F.size("lacking") > 0, image_of(F.col(columns))).otherwise(F.col(image))
+        )
+    return keyed
+
+
+def _ddl_member(ddl: Column, name: str) -> Column:
+    """A member of `payload.ddl`; an empty text in its place is no ddl."""
+    return non_empty(F.try_variant_get(ddl, f"$.{name}", "string"))
 
 
 def is_bad_sequence_id(sequence_id: Column) -> Column:
@@ -150,17 +231,16 @@ def is_bad_sequence_id(sequence_id: Column) -> Column:
     return sequence_id.isNotNull() & ~sequence_id.rlike(_SEQUENCE_ID)
 
 
-def identity(kind: Column) -> Column:
+def identity(kind: Column, row: Column) -> Column:
     """A record is known by its sequence id and kind, a half of an update on its own.
 
-    The full load's keyless rows share one id, so that equal rows look like one:
-    only their coordinates tell them apart.
+    All rows of full loads share one id: a later load of a row is known by its other image, and of
+    keyless rows, which may be equal, only the coordinates tell one from another.
     """
+    is_snapshot = F.col("op").eqNullSafe("snapshot")
     is_keyless = F.size("key_columns") == 0
-    return F.when(
-        ~(is_keyless & (F.col("op").eqNullSafe("snapshot"))),
-        F.array(_sequence_text(), kind),
-    )
+    of_snapshot = F.array(_sequence_text(), kind, F.xxhash64(F.to_json(row)).cast("string"))
+    return F.when(~is_snapshot, F.array(_sequence_text(), kind)).when(~is_keyless, of_snapshot)
 
 
 def pairing_id(source_format: str) -> Column:
@@ -173,6 +253,11 @@ def _sequence_text() -> Column:
     return position(F.col("sequence_id")).cast("string")
 
 
+def _whole_number_columns(columns: Column) -> Column:
+    """Names of the columns in `schema.dataColumn` that are LONG."""
+    return F.filter(columns, lambda column: F.upper(column["type"]) == "LONG")["name"]
+
+
 def _column_types(columns: Column) -> Column:
     """`schema.dataColumn` -> map<column, type>."""
     # A nameless column would be a null key, at which `map_from_entries` raises.
@@ -182,7 +267,8 @@ def _column_types(columns: Column) -> Column:
 def _key_columns(key_settings: KeySettings | None) -> Column:
     """The published key, else the project's, else the row id that the source adds."""
     table_id = F.concat_ws(".", "database_name", "schema_name", "table_name")
-    columns = F.array_union("source_columns", "carried_columns")
+    carried = (column_names(F.col(f"sent_columns_{side}")) for side in _SIDES)
+    columns = F.concat("source_columns", *carried)
     is_oracle = F.col("source_type").eqNullSafe("oracle")
     return F.coalesce(
         F.when(F.size("primary_key") > 0, F.col("primary_key")),
@@ -197,8 +283,13 @@ def _key_columns(key_settings: KeySettings | None) -> Column:
 
 
 def _broken() -> Column:
-    # Rows end at a place in the log of one table: without either the end would be lost unseen.
-    is_placed = F.col("is_row") | F.col("meaning.ends_rows")
+    # A truncation without its table or its place in the log would be lost unseen.
+    is_nameless_truncation = (
+        F.col("meaning.ends_rows")
+        & F.get("table_changes.table_name", F.lit(0)).isNull()
+        & F.col("table_changes").isNotNull()
+    )
+    is_placed = F.col("is_row") | has_truncation(F.col("table_changes"))
     before_columns = column_names(F.col("columns_before"))
     return rejection(
         (
@@ -209,10 +300,10 @@ def _broken() -> Column:
         (
             F.col("meaning").isNull(),
             "unknown_op",
-            F.concat(F.lit("`payload.op` is no operation of StreamX: "), F.col("source_op")),
+            F.concat(F.lit("unknown StreamX operation in `payload.op`: "), F.col("source_op")),
         ),
         (
-            is_placed & F.col("table_name").isNull(),
+            (F.col("is_row") & F.col("table_name").isNull()) | is_nameless_truncation,
             "missing_field",
             F.concat(F.col("source_op"), F.lit(" needs `schema.source.tableName`")),
         ),
@@ -233,6 +324,19 @@ def _broken() -> Column:
                 f"`payload.timestamp.{time}` is not epoch milliseconds",
             )
             for time in ("eventTime", "systemTime", "checkpointTime")
+        ),
+        (
+            is_no_row(F.col("ddl"), columns_of(F.col("ddl"))) & (F.col("ddl").cast("string") != ""),
+            "malformed_json",
+            "`payload.ddl` is not an object",
+        ),
+        *(
+            (
+                F.col("is_row") & is_no_row(F.col(f"sent_{side}"), F.col(f"sent_columns_{side}")),
+                "missing_image",
+                f"`payload.{side}.dataColumn` is not an object of columns",
+            )
+            for side in _SIDES
         ),
         (
             F.col("needs_before") & F.col("before").isNull(),

@@ -5,6 +5,7 @@ Source: DTS, "Data formats of a message queue", Canal Json; Alibaba Canal 1.1.7.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
 
 from pyspark.sql import Column, DataFrame
@@ -18,17 +19,12 @@ from cdc_marts.parsing.images import (
     overlay,
 )
 from cdc_marts.parsing.messages import COORDINATES, lacking_key, read_json, rejection
-from cdc_marts.parsing.ops import meaning_of
+from cdc_marts.parsing.ops import meaning_of, source_ops
 from cdc_marts.parsing.records import to_staging
 from cdc_marts.parsing.settings import KeySettings, key_columns_of
-from cdc_marts.parsing.statements import ended_table, ends_rows
-from cdc_marts.parsing.values import (
-    is_bad_millis,
-    is_bad_position,
-    non_empty,
-    position,
-    timestamp_of_millis,
-)
+from cdc_marts.parsing.statements import change_of, named_table, table_changes
+from cdc_marts.parsing.type_systems import source_type
+from cdc_marts.parsing.values import is_bad_millis, non_empty, position, timestamp_of_millis
 
 SOURCE_FORMAT = "canal_json"
 
@@ -43,24 +39,30 @@ ENVELOPE = """
 def parse(
     messages: DataFrame,
     key_settings: KeySettings | None = None,
-    swapped_topics: Mapping[str, str | None] | None = None,
+    swapped_topics: Mapping[str, dt.datetime | None] | None = None,
 ) -> DataFrame:
     """Landed Canal JSON -> staging rows, one per row of a message.
 
     `key_settings`: table_id -> key columns, for tables whose `pkNames` is null.
-    `swapped_topics`: topic -> ISO time (UTC) until which its updates carry
-    the row after in `old` and the row before in `data` (DTS instances made
-    before 2022-03-20), or None where that has no end.
+    `swapped_topics`: topic -> time from which its updates are as usual, None where none are:
+    those written (`ts`) before carry the row after in `old` and the row before in `data`
+    (DTS instances made before 2022-03-20, until they are restarted).
     """
     envelope = read_json(
-        messages, ENVELOPE, lambda message: _lacking_keys(message, key_settings)
-    ).select(*COORDINATES, "value", "unreadable", "message.*", F.col("seen").alias("lacks_key"))
+        messages,
+        ENVELOPE,
+        lambda message: F.struct(
+            _unidentified_rows(message, key_settings).alias("unidentified"),
+            _table_changes(message).alias("table_changes"),
+        ),
+    ).select(*COORDINATES, "value", "unreadable", "message.*", "seen.*")
     named = envelope.select(
         "*",
         meaning_of(_op_code(), SOURCE_FORMAT).alias("meaning"),
         _rows(F.col("data")).alias("data_rows"),
         _rows(F.col("old")).alias("old_rows"),
-        timestamp_of_millis(F.col("es")).alias("event_at"),
+        timestamp_of_millis(F.col("ts")).alias("published_at"),
+        source_type(F.map_values("mysqlType")).alias("source_type"),
     )
     is_row_message = F.col("meaning.record_type").eqNullSafe("change")
     is_old_delete = (
@@ -77,9 +79,9 @@ def parse(
         F.when(is_swapped, F.col("data_rows"))
         .when(F.col("meaning.op") == "update", F.col("old_rows"))
         .alias("changes"),
-        F.when(is_old_delete | is_swapped, F.col("lacks_key.old"))
-        .otherwise(F.col("lacks_key.data"))
-        .alias("rows_lack_key"),
+        F.when(is_old_delete | is_swapped, F.col("unidentified.old"))
+        .otherwise(F.col("unidentified.data"))
+        .alias("has_unidentified_row"),
         _key_columns(envelope, key_settings).alias("key_columns"),
     )
     checked = oriented.select(
@@ -101,25 +103,29 @@ def parse(
         )
         .when(F.col("meaning.op") == "delete", F.col("columns"))
         .alias("columns_before"),
+        F.array_except(column_names(F.col("mysqlType")), column_names(F.col("columns"))).alias(
+            "unavailable_columns"
+        ),
     )
     op = F.col("meaning.op")
     is_statement = F.col("meaning.record_type") != "change"
-    # A type that says only "DDL": the statement tells.
-    is_end = F.col("meaning.ends_rows") | ((F.col("type") == "DDL") & ends_rows(F.col("sql")))
+    # What the server could not parse it calls a QUERY that is no schema change.
+    is_schema_change = (F.col("type") == "QUERY") & F.col("table_changes").isNotNull()
     before = F.when(op == "update", image_of(F.col("columns_before"))).when(
         op == "delete", F.col("row.image")
     )
     return to_staging(
         imaged,
         SOURCE_FORMAT,
-        rejection=F.col("rejection"),
-        record_type=F.col("meaning.record_type"),
+        has_texts_only=True,
+        rejection=F.coalesce("rejection", _without_columns()),
+        record_type=F.when(is_schema_change, "ddl").otherwise(F.col("meaning.record_type")),
         row_index=F.col("index"),
-        source_type=F.lit("mysql"),
+        source_type=F.col("source_type"),
         database_name=non_empty(F.col("database")),
         table_name=F.coalesce(
             non_empty(F.col("table")),
-            F.when(is_end, ended_table(F.col("sql"), F.col("database"))),
+            named_table(F.col("table_changes"), F.col("database"), F.lit(None).cast("string")),
         ),
         op=op,
         source_op=F.col("type"),
@@ -128,17 +134,16 @@ def parse(
         after=F.when(op != "delete", F.col("row.image")),
         columns_before=F.col("columns_before"),
         columns_after=F.when(op != "delete", F.col("columns")),
-        unavailable_columns=F.array_except(
-            column_names(F.col("mysqlType")), column_names(F.col("columns"))
-        ),
+        unavailable_columns=F.col("unavailable_columns"),
+        lists_all_columns=_lists_all_columns(),
         column_types=F.col("mysqlType"),
-        event_at=F.col("event_at"),
-        published_at=timestamp_of_millis(F.col("ts")),
+        event_at=timestamp_of_millis(F.col("es")),
+        published_at=F.col("published_at"),
         # A partition is ordered by its offsets; the write time orders one against another.
-        position=position(F.col("ts")),
+        position=position(F.nullif("ts", F.lit("-1"))),
         transaction_id=non_empty(F.col("gtid")),
         ddl_text=F.when(is_statement, non_empty(F.col("sql"))),
-        ends_rows=is_end,
+        table_changes=F.col("table_changes"),
     )
 
 
@@ -150,24 +155,42 @@ def _op_code() -> Column:
 
 def _key_columns(message: DataFrame | Column, key_settings: KeySettings | None) -> Column:
     table_id = F.concat_ws(".", non_empty(message["database"]), non_empty(message["table"]))
-    return key_columns_of(message["pkNames"], key_settings, table_id)
+    return key_columns_of(F.array_distinct(message["pkNames"]), key_settings, table_id)
 
 
-def _lacking_keys(message: Column, key_settings: KeySettings | None) -> Column:
-    """struct<data, old>: whether one of several rows lacks a key column, so that none is read.
+def _unidentified_rows(message: Column, key_settings: KeySettings | None) -> Column:
+    """struct<data, old>: whether one of several rows lacks a key column, or all columns.
 
-    Of a single row that is seen where its key is made.
+    Then none of them is read.  Of a single row that is seen where its key is made.
     """
     key_columns = _key_columns(message, key_settings)
 
-    def lacks_key(row: Column) -> Column:
-        return F.size(F.array_except(key_columns, column_names(columns_of(row)))) > 0
+    def is_unidentified(row: Column) -> Column:
+        names = column_names(columns_of(row))
+        return (F.size(names) == 0) | (F.size(F.array_except(key_columns, names)) > 0)
 
-    def is_lacking(images: Column) -> Column:
+    def has_unidentified(images: Column) -> Column:
         has_several = F.try_variant_get(images, "$[1]", "variant").isNotNull()
-        return F.when(has_several, F.exists(images.try_cast("array<variant>"), lacks_key))
+        return F.when(has_several, F.exists(images.try_cast("array<variant>"), is_unidentified))
 
-    return F.struct(*(is_lacking(message[side]).alias(side) for side in ("data", "old")))
+    return F.struct(*(has_unidentified(message[side]).alias(side) for side in ("data", "old")))
+
+
+def _table_changes(message: Column) -> Column:
+    """What a statement does; null for rows, which bring none."""
+    row_types = [
+        code for code, (kind, _, _) in source_ops(SOURCE_FORMAT).items() if kind == "change"
+    ]
+    changes = table_changes(
+        message["sql"],
+        own_change=change_of(message["type"], SOURCE_FORMAT),
+        # A statement brings no types that would tell the system.
+        source_type=F.lit(None).cast("string"),
+        database_name=non_empty(message["database"]),
+        schema_name=F.lit(None).cast("string"),
+        table_name=non_empty(message["table"]),
+    )
+    return F.when(~message["type"].isin(*row_types), changes)
 
 
 def _rows(images: Column) -> Column:
@@ -187,15 +210,30 @@ def _paired_rows() -> Column:
     )
 
 
-def _is_swapped(swapped_topics: Mapping[str, str | None]) -> Column:
-    """True for messages of a swapped topic from before the time it became standard."""
+def _is_swapped(swapped_topics: Mapping[str, dt.datetime | None]) -> Column:
+    """Whether updates have the row after in `old`; null where only the missing `ts` would tell."""
     swapped = F.lit(False)
     for topic, until in swapped_topics.items():
-        in_time = (
-            F.lit(True) if until is None else F.col("event_at") < F.lit(until).cast("timestamp")
-        )
+        in_time = F.lit(True) if until is None else F.col("published_at") < F.lit(until)
         swapped = swapped | ((F.col("topic") == topic) & in_time)
     return swapped
+
+
+def _lists_all_columns() -> Column:
+    """A server lists in `mysqlType` what it has in the image; null where it lists nothing."""
+    is_whole = F.col("meaning.op").isin("insert", "snapshot")
+    listed_of_image = F.size("mysqlType") - F.size("unavailable_columns")
+    return F.when(F.size("mysqlType") > 0, is_whole & (F.size("columns") == listed_of_image))
+
+
+def _without_columns() -> Column:
+    return rejection(
+        (
+            (F.size("key_columns") == 0) & (F.size("columns") == 0),
+            "missing_image",
+            "a row in `data` has no columns",
+        )
+    )
 
 
 def _broken(is_row_message: Column, is_swapped: Column) -> Column:
@@ -204,46 +242,70 @@ def _broken(is_row_message: Column, is_swapped: Column) -> Column:
         after, before = (column_names(columns_of(row[side])) for side in ("image", "changes"))
         return F.size(F.array_except(before, after)) > 0
 
-    needs_changes = F.col("meaning.op") == "update"
+    is_update = F.col("meaning.op") == "update"
+    is_keyless = F.size("key_columns") == 0
     return rejection(
-        (F.col("type").isNull(), "missing_field", "the message has no `type`"),
+        (F.col("type").isNull(), "missing_field", "the message lacks `type`"),
         (
             F.col("meaning").isNull(),
             "unknown_op",
-            F.concat(F.lit("`type` is no operation of Canal JSON: "), F.col("type")),
+            F.concat(F.lit("unknown Canal JSON operation in `type`: "), F.col("type")),
         ),
         (
             is_row_message & non_empty(F.col("table")).isNull(),
             "missing_field",
             "a row change needs `table`",
         ),
-        (is_bad_millis(F.col("es")), "bad_timestamp", "`es` is not epoch milliseconds"),
-        (is_bad_millis(F.col("ts")), "bad_timestamp", "`ts` is not epoch milliseconds"),
-        (is_bad_position(F.col("ts")), "bad_sequence", "`ts` is not a number"),
+        (is_bad_millis(F.col("es")), "bad_timestamp", "`es` is not a time in epoch milliseconds"),
+        (is_bad_millis(F.col("ts")), "bad_timestamp", "`ts` is not a time in epoch milliseconds"),
         (
-            is_row_message & (F.coalesce(F.size("rows"), F.lit(0)) < 1),
+            is_update & is_swapped.isNull(),
+            "missing_field",
+            "the message lacks `ts`, which decides whether `old` and `data` are swapped: the topic"
+            " has a time in `swapped_canal_topics`",
+        ),
+        (
+            is_row_message & (F.size("rows") < 1),
             "missing_image",
-            "a row change needs at least one row in `data`",
+            F.when(
+                is_swapped, "an update of a swapped topic needs at least one row in `old`"
+            ).otherwise("a row change needs at least one row in `data`"),
+        ),
+        (
+            is_swapped & F.col("changes").isNull(),
+            "missing_image",
+            "an update of a swapped topic needs its rows before in `data`",
         ),
         (
             is_row_message & ~are_objects(F.col("rows")),
             "missing_image",
-            "a row in `data` is not an object of columns",
+            "a row of the message is not an object of columns",
         ),
         (
-            is_row_message & needs_changes & (F.size("changes") > F.size("rows")),
+            is_update & F.col("changes").isNotNull() & (F.size("changes") != F.size("rows")),
             "missing_image",
-            "`old` has more rows than `data`",
+            "`old` and `data` differ in their number of rows, so that nobody can say which belong"
+            " together: Canal servers before 1.1.7 leave out rows without a visible change",
         ),
         (
-            is_row_message & F.col("rows_lack_key"),
+            is_update & ~are_objects(F.col("changes")),
+            "missing_image",
+            "a row in `old` is not an object of columns",
+        ),
+        (
+            is_row_message & F.col("has_unidentified_row") & is_keyless,
+            "missing_image",
+            "a row in `data` has no columns",
+        ),
+        (
+            is_row_message & F.col("has_unidentified_row"),
             "missing_field",
             lacking_key(F.col("key_columns")),
         ),
         (
             is_swapped & F.exists(_paired_rows(), lacks_columns),
             "missing_image",
-            "a row in `old` lacks columns of its row in `data`, so the topic is not swapped any"
-            " more: end it in `swapped_canal_topics`",
+            "a row in `old` lacks columns of its row in `data`, so the topic is no longer swapped:"
+            " set the time of this message in `swapped_canal_topics` and run `cdc-marts requeue`",
         ),
     )

@@ -27,6 +27,7 @@ PAYLOAD = f"""
 
 DIALECT = cdl.Dialect(
     SOURCE_FORMAT,
+    name="CDL Debezium JSON",
     message_version="2.0",
     source_op="op",
     table_name="source.table",

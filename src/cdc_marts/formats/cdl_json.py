@@ -24,6 +24,7 @@ PAYLOAD = f"""
 
 DIALECT = cdl.Dialect(
     SOURCE_FORMAT,
+    name="CDL JSON",
     message_version="1.0",
     source_op="OPERATION",
     table_name="TABLE_NAME",

@@ -18,4 +18,5 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
 
     `key_settings`: table_id -> key columns, for tables that publish no primary key.
     """
-    return parse_envelope(messages, SOURCE_FORMAT, key_settings)
+    # They are written by fastJSON, whose `toJSONString` leaves out members that are null.
+    return parse_envelope(messages, SOURCE_FORMAT, key_settings, leaves_out_nulls=True)

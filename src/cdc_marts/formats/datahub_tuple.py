@@ -6,7 +6,7 @@ for additional columns".
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame
@@ -41,10 +41,12 @@ _LONGEST_NAME = 2**31 - 1
 class Dialect:
     """What one producer calls its metadata columns."""
 
-    #: What the metadata is -> the names that it may have.
+    #: What the metadata is -> its name; of several the first that a tuple has.
     names: dict[str, tuple[str, ...]]
     #: What a tuple of this dialect cannot do without.
     required: tuple[str, ...]
+    #: What it can do without, but nearly always has.
+    usual: tuple[str, ...] = ("time",)
     #: What the producer writes before the names of the row's own columns.
     column_prefix: str = ""
 
@@ -67,45 +69,59 @@ def _dts(metadata_prefix: str, column_prefix: str) -> Dialect:
     return Dialect(
         names={meaning: (metadata_prefix + name,) for meaning, name in names.items()},
         required=("sequence_id", "operation", "database", "table", "before_flag", "after_flag"),
+        usual=("time", "instance"),
         column_prefix=column_prefix,
     )
 
 
-def _dataworks() -> Dialect:
-    return Dialect(
+#: By the names that a project sets, in the order in which they are tried.
+DIALECTS = {
+    "dataworks": Dialect(
         names={
             "sequence_id": ("_sequence_id_",),
             "operation": ("_operation_type_",),
             "time": ("_excute_time_", "_execute_time_"),
             "instance": (),
             "database": (),
+            # Topics of real-time synchronisation may lack it: each carries one table.
             "table": ("_source_table_",),
             "before_flag": ("_before_image_",),
             "after_flag": ("_after_image_",),
         },
-        required=("sequence_id", "operation", "table", "before_flag", "after_flag"),
-    )
+        required=("sequence_id", "operation", "before_flag", "after_flag"),
+    ),
+    "dts_old": _dts("", column_prefix="dts_"),
+    "dts_new": _dts("new_dts_sync_", column_prefix=""),
+}
 
 
-def _dialects() -> dict[str, Dialect]:
-    """In the order in which their names are looked for.
+@dataclass(frozen=True)
+class TopicSettings:
+    """What a project says of a topic because its tuples do not."""
 
-    DTS has its new names for rows with columns of the old ones, and only the old
-    dialect renames the row's columns: its names may be columns of the other two.
-    """
-    return {
-        "dts": _dts("new_dts_sync_", column_prefix=""),
-        "dataworks": _dataworks(),
-        "dts_old": _dts("", column_prefix="dts_"),
-    }
+    #: The database of its tables, where the tuples name none.
+    database: str | None = None
+    #: Whose metadata columns its tuples have.
+    dialect: str | None = None
 
 
-def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataFrame:
+def declared_topics(topics: Mapping[str, Mapping[str, str]] | None) -> dict[str, TopicSettings]:
+    """What a project sets in the var `datahub_topics`, which is checked when a run starts."""
+    return {topic: TopicSettings(**settings) for topic, settings in (topics or {}).items()}
+
+
+def parse(
+    messages: DataFrame,
+    key_settings: KeySettings | None = None,
+    topics: Mapping[str, TopicSettings] | None = None,
+) -> DataFrame:
     """Landed DataHub tuples -> staging rows, one a message.
 
-    `key_settings`: table_id -> key columns; a tuple does not tell its table's key.
+    `key_settings`: table_id -> key columns; a tuple does not say its table's key.
+    `topics`: topic -> what the project sets for it.
     """
-    recognized = read_json_columns(messages).select("*", _dialect().alias("dialect"))
+    settings = topics or {}
+    recognized = read_json_columns(messages).select("*", _dialect(settings).alias("dialect"))
     described = recognized.select(
         *COORDINATES,
         "value",
@@ -113,12 +129,15 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
         "dialect",
         _per_dialect(_metadata).alias("metadata"),
         _per_dialect(_row_columns).alias("columns"),
+        _per_dialect(_has_one_column_twice).alias("has_one_column_twice"),
     )
     coded = described.select(
         "*",
-        non_empty(F.col("metadata.database")).alias("database_name"),
+        F.coalesce(non_empty(F.col("metadata.database")), _setting(settings, "database")).alias(
+            "database_name"
+        ),
         F.lit(None).cast("string").alias("schema_name"),
-        non_empty(F.col("metadata.table")).alias("table_name"),
+        F.coalesce("metadata.table", _table_of_topic()).alias("table_name"),
         non_empty(F.col("metadata.sequence_id")).alias("sequence_id"),
         _op_code().alias("op_code"),
         meaning_of(_op_code(), SOURCE_FORMAT).alias("meaning"),
@@ -138,6 +157,7 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
     return to_staging(
         keyed,
         SOURCE_FORMAT,
+        has_sparse_rows=True,
         rejection=F.coalesce("unreadable", _broken()),
         record_type=F.col("record_type"),
         database_name=F.col("database_name"),
@@ -151,29 +171,64 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
         columns_after=F.when(F.col("needs_after"), row_or_null(F.col("columns"))),
         event_at=timestamp_of_millis(F.col("time")),
         position=position(F.col("sequence_id")),
-        identity=identity(F.col("op_code")),
+        identity=identity(F.col("op_code"), F.col("image")),
         pairing_id=F.when(is_half, pairing_id(SOURCE_FORMAT)),
         ends_rows=F.col("meaning.ends_rows"),
     )
 
 
-def _dialect() -> Column:
-    """The first dialect of which there is any name, null if there is none."""
+def _dialect(topics: Mapping[str, TopicSettings]) -> Column:
+    """The one set for the topic, else the first whose names are all there.
+
+    Where none is complete, the one that lacks the fewest names; null where there is no name of
+    any.  Names of one dialect may be columns of the row in another.
+    """
     present = F.map_keys("message")
-    return F.coalesce(
-        *(
-            F.when(F.arrays_overlap(present, F.array(*map(F.lit, dialect.metadata_names))), name)
-            for name, dialect in _dialects().items()
+
+    def has_any_of(names: Iterable[str]) -> Column:
+        return F.arrays_overlap(present, F.array(*map(F.lit, names)))
+
+    def lacking(dialect: Dialect, meanings: tuple[str, ...]) -> Column:
+        return sum((~has_any_of(dialect.names[meaning])).cast("int") for meaning in meanings)
+
+    candidates = (
+        F.when(
+            has_any_of(dialect.metadata_names),
+            F.struct(
+                lacking(dialect, dialect.required).alias("required"),
+                lacking(dialect, dialect.usual).alias("usual"),
+                F.lit(place).alias("place"),
+                F.lit(name).alias("name"),
+            ),
         )
+        for place, (name, dialect) in enumerate(DIALECTS.items())
     )
+    is_read = F.col("message").isNotNull()
+    return F.when(is_read, F.coalesce(_setting(topics, "dialect"), F.least(*candidates)["name"]))
+
+
+def _setting(topics: Mapping[str, TopicSettings], member: str) -> Column:
+    """A member of the settings of a topic, null where it is not set."""
+    settings = {
+        topic: value
+        for topic, of_topic in topics.items()
+        if (value := getattr(of_topic, member)) is not None
+    }
+    if not settings:
+        return F.lit(None).cast("string")
+    return F.create_map(*(F.lit(text) for pair in settings.items() for text in pair))[
+        F.col("topic")
+    ]
+
+
+def _table_of_topic() -> Column:
+    """The last part of `project.topic`."""
+    return F.substring_index("topic", ".", -1)
 
 
 def _per_dialect(reading: Callable[[Dialect], Column]) -> Column:
     return F.coalesce(
-        *(
-            F.when(F.col("dialect") == name, reading(dialect))
-            for name, dialect in _dialects().items()
-        )
+        *(F.when(F.col("dialect") == name, reading(dialect)) for name, dialect in DIALECTS.items())
     )
 
 
@@ -181,10 +236,22 @@ def _metadata(dialect: Dialect) -> Column:
     """struct of texts, alike for all dialects."""
     return F.struct(
         *(
-            F.coalesce(*map(_text, names), F.lit(None).cast("string")).alias(meaning)
+            F.coalesce(
+                *(F.when(_is_metadata(F.lit(name), dialect), _text(name)) for name in names),
+                F.lit(None).cast("string"),
+            ).alias(meaning)
             for meaning, names in dialect.names.items()
         )
     )
+
+
+def _is_metadata(name: Column, dialect: Dialect) -> Column:
+    """False too for a second name of metadata, beside the first one."""
+    is_metadata = name.isin(*(names[0] for names in dialect.names.values() if names))
+    for first, *others in filter(None, dialect.names.values()):
+        if others:
+            is_metadata |= name.isin(others) & ~F.map_contains_key("message", first)
+    return is_metadata
 
 
 def _lacking(dialect: Dialect) -> Column:
@@ -196,6 +263,11 @@ def _lacking(dialect: Dialect) -> Column:
     return F.array_except(F.array(*names), F.array(F.lit(None).cast("string")))
 
 
+def _name_of(meaning: str) -> Column:
+    """What the tuple's dialect calls this metadata."""
+    return _per_dialect(lambda dialect: F.lit(dialect.names[meaning][0]))
+
+
 def _text(name: str) -> Column:
     return F.col("message")[name].try_cast("string")
 
@@ -203,7 +275,7 @@ def _text(name: str) -> Column:
 def _row_columns(dialect: Dialect) -> Column:
     """The row's own columns under the names that they have at the source."""
     prefix = dialect.column_prefix
-    columns = F.map_filter("message", lambda name, _: ~name.isin(dialect.metadata_names))
+    columns = F.map_filter("message", lambda name, _: ~_is_metadata(name, dialect))
     if not prefix:
         return columns
     return F.transform_keys(
@@ -211,6 +283,21 @@ def _row_columns(dialect: Dialect) -> Column:
         lambda name, _: F.when(
             name.startswith(prefix), F.substring(name, len(prefix) + 1, _LONGEST_NAME)
         ).otherwise(name),
+    )
+
+
+def _has_one_column_twice(dialect: Dialect) -> Column:
+    """True where a column comes with the prefix and without."""
+    prefix = dialect.column_prefix
+    if not prefix:
+        return F.lit(False)
+    return F.exists(
+        F.map_keys("message"),
+        lambda name: (
+            ~name.startswith(prefix)
+            & F.map_contains_key("message", F.concat(F.lit(prefix), name))
+            & ~_is_metadata(F.concat(F.lit(prefix), name), dialect)
+        ),
     )
 
 
@@ -223,7 +310,7 @@ def _op_code() -> Column:
 
 def _millis(time: Column) -> Column:
     """DTS passes on the log's own time, which may be in seconds: ten digits until 2286."""
-    is_seconds = F.col("dialect").isin("dts", "dts_old") & time.rlike("^[0-9]{10}$")
+    is_seconds = F.col("dialect").isin("dts_old", "dts_new") & time.rlike("^[0-9]{10}$")
     return F.when(is_seconds, F.concat(time, F.lit("000"))).otherwise(time)
 
 
@@ -234,7 +321,8 @@ def _broken() -> Column:
         (
             F.col("dialect").isNull(),
             "wrong_format",
-            "no metadata column of DataWorks or DTS is there: does the topic carry such tuples?",
+            "the tuple has no metadata column of DataWorks or DTS: check that the topic carries"
+            " such tuples",
         ),
         (
             F.size(_per_dialect(_lacking)) > 0,
@@ -242,19 +330,31 @@ def _broken() -> Column:
             F.concat(F.lit("the tuple has no "), F.array_join(_per_dialect(_lacking), ", ")),
         ),
         (
+            F.col("table_name") == "",
+            "missing_field",
+            F.concat(F.lit("the tuple has no table in `"), _name_of("table"), F.lit("`")),
+        ),
+        (
             F.col("meaning").isNull(),
             "unknown_op",
-            F.concat(F.lit("the operation is none of I, U, D: "), F.col("metadata.operation")),
+            F.concat(
+                F.lit("unknown operation of a DataHub tuple in `"),
+                _name_of("operation"),
+                F.lit("`: "),
+                F.col("metadata.operation"),
+            ),
         ),
         (
             is_bad_sequence_id(F.col("sequence_id")),
             "bad_sequence",
-            "the sequence id is neither 1 to 38 digits nor -1",
+            F.concat(
+                F.lit("`"), _name_of("sequence_id"), F.lit("` is neither 1 to 38 digits nor -1")
+            ),
         ),
         (
             is_bad_millis(F.col("time")),
             "bad_timestamp",
-            "the time is not epoch milliseconds",
+            F.concat(F.lit("`"), _name_of("time"), F.lit("` is not epoch milliseconds")),
         ),
         (
             flags != F.when(is_after_image, "N/Y").otherwise("Y/N"),
@@ -265,6 +365,11 @@ def _broken() -> Column:
                 F.lit(": "),
                 flags,
             ),
+        ),
+        (
+            F.col("has_one_column_twice"),
+            "malformed_json",
+            "a column comes twice, with the prefix `dts_` and without",
         ),
         (
             F.col("image").isNull(),

@@ -5,6 +5,8 @@ Source: DTS, "Data formats of a message queue", DTS Avro, and the schema definit
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
@@ -16,7 +18,7 @@ from cdc_marts.parsing.messages import COORDINATES, rejection
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import to_staging
 from cdc_marts.parsing.settings import KeySettings, key_columns_of
-from cdc_marts.parsing.statements import ended_table, ends_rows
+from cdc_marts.parsing.statements import named_table, table_changes
 from cdc_marts.parsing.values import (
     is_bad_millis,
     is_epoch_seconds,
@@ -81,8 +83,8 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
             key_settings,
             F.concat_ws(".", "database_name", "schema_name", "table_name"),
         ).alias("key_columns"),
+        F.when(F.col("source_op") == "DDL", _table_changes()).alias("table_changes"),
     )
-    is_statement = F.col("source_op") == "DDL"
     row = F.when(op == "delete", F.col("row_before")).otherwise(F.col("row_after"))
     return to_staging(
         columned,
@@ -95,7 +97,7 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
         table_name=F.coalesce(
             "table_name",
             # `objectName` of a statement may be its database alone.
-            F.when(is_statement, ended_table(F.col("statement"), F.col("database_name"))),
+            named_table(F.col("table_changes"), F.col("database_name"), F.col("schema_name")),
         ),
         op=op,
         source_op=F.col("source_op"),
@@ -105,14 +107,19 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
         columns_before=F.col("row_before"),
         columns_after=F.col("row_after"),
         unavailable_columns=F.array_except("columns", column_names(row)),
+        # `fields` names all columns of the table, with and without values.
+        lists_all_columns=F.lit(True),
         column_types=F.when(is_read, F.map_from_arrays("columns", "types")),
-        event_at=timestamp_of_seconds(F.col("source_seconds")),
+        event_at=F.when(
+            _is_time(F.col("source_seconds")), timestamp_of_seconds(F.col("source_seconds"))
+        ),
         published_at=timestamp_of_millis(F.col("processed_millis")),
         transaction_id=non_empty(F.col("sourceTxid")),
-        # A topic has one partition, whose offsets order it: no log position.
+        position=_position(),
         identity=_identity(op),
+        delivery_position=F.col("id").cast("decimal(38,0)"),
         ddl_text=F.when(op.isNull(), F.col("statement")),
-        ends_rows=is_statement & ends_rows(F.col("statement")),
+        table_changes=F.col("table_changes"),
     )
 
 
@@ -200,22 +207,46 @@ def _published_key(keys: Column) -> Column:
     """`pk_uk_info`: the primary key, else the first unique key listed."""
     unique_keys = F.filter(F.map_values(keys), lambda columns: F.size(columns) > 0)
     primary_key = keys["PRIMARY"]
-    return F.when(F.size(primary_key) > 0, primary_key).otherwise(F.get(unique_keys, 0))
+    published = F.when(F.size(primary_key) > 0, primary_key).otherwise(F.get(unique_keys, 0))
+    return F.array_distinct(published)
+
+
+def _position() -> Column:
+    """`sourceTimestamp`, then `id`, as one number; null where one of them is unusable."""
+    seconds = F.col("source_seconds").cast("decimal(12,0)")
+    # A long has at most 19 digits.
+    position = seconds * F.lit(Decimal(10**19)) + F.col("id").cast("decimal(19,0)")
+    is_usable = _is_time(F.col("source_seconds")) & (F.col("id") >= 0)
+    return F.when(is_usable, position.cast("decimal(38,0)"))
+
+
+def _is_time(seconds: Column) -> Column:
+    """False for -1 and 0, which mean that the time is not known."""
+    return is_epoch_seconds(seconds) & (seconds > 0)
 
 
 def _identity(op: Column) -> Column:
-    """Null for keyless rows of the full load, among which equal ones are not the same."""
-    is_keyless = F.size("key_columns") == 0
-    return F.when(
-        ~(is_keyless & op.eqNullSafe("snapshot")),
-        F.array(
-            F.col("id").cast("string"),
-            "sourcePosition",
-            "sourceTxid",
-            "hash_before",
-            "hash_after",
-            "statement",
-        ),
+    """What a redelivery repeats: `id` is unique in a stream.
+
+    A table that is loaded again has new rows of the same ids at another time; a change that is
+    read again from the log after a failover may have another time.
+    """
+    return F.array(
+        F.col("id").cast("string"),
+        "sourcePosition",
+        "sourceTxid",
+        "hash_before",
+        "hash_after",
+        "statement",
+        F.when(op == "snapshot", F.col("source_seconds").cast("string")),
+    )
+
+
+def _table_changes() -> Column:
+    names = ("source_type", "database_name", "schema_name", "table_name")
+    no_change = F.lit(None).cast("string")
+    return table_changes(
+        F.col("statement"), own_change=no_change, **{name: F.col(name) for name in names}
     )
 
 
@@ -232,10 +263,10 @@ def _broken() -> Column:
         (
             F.col("meaning").isNull(),
             "unknown_op",
-            F.concat(F.lit("`operation` is not in the code table: "), "source_op"),
+            F.concat(F.lit("unknown DTS Avro operation in `operation`: "), "source_op"),
         ),
         (
-            (seconds != -1) & ~is_epoch_seconds(seconds),
+            (seconds < -1) | ~is_epoch_seconds(seconds),
             "bad_timestamp",
             "`sourceTimestamp` is not epoch seconds",
         ),

@@ -13,10 +13,11 @@ from cdc_marts.parsing.connect import (
     column_parameters,
     column_types,
     fields_of,
-    is_no_row,
+    image_digest,
     read_payload,
+    whole_number_columns,
 )
-from cdc_marts.parsing.images import columns_as_text, columns_of, row_or_null
+from cdc_marts.parsing.images import columns_as_text, columns_of, is_no_row, row_or_null
 from cdc_marts.parsing.messages import rejection
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import to_staging
@@ -24,6 +25,9 @@ from cdc_marts.parsing.settings import KeySettings, key_columns_of
 from cdc_marts.parsing.values import is_bad_millis, non_empty, position, timestamp_of_millis
 
 SOURCE_FORMAT = "lindorm_debezium"
+
+#: Spark would read more than JSON: texts in single quotes, and NaN.
+_JSON = {"allowSingleQuotes": "false", "allowNonNumericNumbers": "false"}
 
 PAYLOAD = """
     source struct<db: string, namespace: string, table: string, ts_ms: string>,
@@ -34,8 +38,8 @@ PAYLOAD = """
 def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataFrame:
     """Landed Lindorm messages -> staging rows, one per message.
 
-    `key_settings`: table_id -> key columns, for topics whose record keys are
-    no JSON objects.  The messages themselves do not tell the key.
+    `key_settings`: table_id -> key columns, for tables whose record keys are no JSON objects
+    of columns.  The messages themselves do not contain the key.
     """
     source = F.col("payload.source")
     described = read_payload(messages, PAYLOAD).select(
@@ -44,8 +48,10 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
     # What takes a lambda is done first: Spark compiles the rest into one loop.
     typed = described.select(
         *described.drop("connect_schema", "fields").columns,
+        _record_key(F.col("key")).alias("record_key"),
         column_types(F.col("fields")).alias("column_types"),
         column_parameters(F.col("fields")).alias("column_parameters"),
+        whole_number_columns(F.col("fields")).alias("whole_number_columns"),
     )
     named = typed.select(
         "*",
@@ -58,6 +64,7 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
         columns_of(F.col("payload.after")).alias("columns_after"),
         source.ts_ms.alias("event_millis"),
         F.col("payload.ts_ms").alias("published_millis"),
+        _names_in(F.col("record_key")).alias("record_key_names"),
     )
     has_before = F.size("columns_before") > 0
     has_after = F.size("columns_after") > 0
@@ -84,6 +91,7 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
     return to_staging(
         texts,
         SOURCE_FORMAT,
+        has_sparse_rows=True,
         rejection=F.coalesce("unreadable", _broken()),
         record_type=F.col("meaning.record_type"),
         source_type=F.lit("lindorm"),
@@ -93,44 +101,67 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
         op=op,
         source_op=F.col("source_op"),
         key_columns=key_columns_of(
-            _record_key_names(F.col("key").cast("string")),
+            _key_of_row(F.col("record_key_names"), op),
             key_settings,
             F.concat_ws(".", "database_name", "schema_name", "table_name"),
         ),
+        whole_number_columns=F.col("whole_number_columns"),
         before=F.col("before"),
         after=F.col("after"),
         columns_before=F.when(op.isin("update", "delete"), row_or_null(F.col("columns_before"))),
         columns_after=F.when(op != "delete", row_or_null(F.col("columns_after"))),
+        # Rows are sparse, and the schema describes the row at hand.
+        lists_all_columns=F.lit(False),
         column_types=F.col("column_types"),
         column_parameters=F.col("column_parameters"),
         event_at=timestamp_of_millis(F.col("event_millis")),
         published_at=timestamp_of_millis(F.col("published_millis")),
         position=position(at),
         # Two writes of a row within a millisecond differ in their images.
-        identity=F.array(at, "source_op", _digest("before"), _digest("after")),
+        identity=F.array(
+            at,
+            "source_op",
+            image_digest(F.col("texts_before")),
+            image_digest(F.col("texts_after")),
+        ),
     )
 
 
-def _digest(side: str) -> Column:
-    """A number of an image's names and values, as text; null without an image."""
-    texts = F.col(f"texts_{side}")
-    values = F.map_values(texts)
-    # A hash of an array passes over nulls: the joined text tells where they stand.
-    digest = F.xxhash64(F.map_keys(texts), values, F.array_join(values, ",", "\0"))
-    return F.when(texts.isNotNull(), digest.cast("string"))
+def _record_key(key: Column) -> Column:
+    """A record key that is exactly one JSON object, as map<column, variant>; null for others."""
+    text = key.cast("string")
+    # A text with anything behind its object can't make an array that ends with its own hash.
+    end = F.md5(key)
+    read = F.from_json(
+        F.concat(F.lit("["), text, F.lit(',"'), end, F.lit('"]')), "array<variant>", _JSON
+    )
+
+    def only_object(elements: Column) -> Column:
+        is_whole = (F.size(elements) == 2) & (F.get(elements, 1).try_cast("string") == end)
+        return F.when(is_whole, columns_of(F.get(elements, 0)))
+
+    # Spark would read the text for each use of what it reads, but in a lambda.
+    return F.transform(F.array(read), only_object)[0]
 
 
-def _record_key_names(key: Column) -> Column:
-    """The names in a record key, in order: a JSON object, or `{schema, payload}` of one.
-
-    Null for any other key.
-    """
-    names = F.json_object_keys(key)
-    schema, payload = (F.get_json_object(key, f"$.{part}") for part in ("schema", "payload"))
-    has_both = F.array_contains(names, "schema") & F.array_contains(names, "payload")
+def _names_in(record_key: Column) -> Column:
+    """The names in a record key or in the `{schema, payload}` of one, sorted: it has no order."""
+    schema, payload = record_key["schema"], record_key["payload"]
     # A key of two columns with these names holds no object.
-    is_enveloped = has_both & (F.size(names) == 2) & (schema.isNull() | schema.startswith("{"))
-    return F.array_distinct(F.when(is_enveloped, F.json_object_keys(payload)).otherwise(names))
+    is_enveloped = (
+        (F.size(record_key) == 2)
+        & payload.isNotNull()
+        & schema.isNotNull()
+        & (F.is_variant_null(schema) | columns_of(schema).isNotNull())
+    )
+    columns = F.when(is_enveloped, columns_of(payload)).otherwise(record_key)
+    return F.sort_array(F.map_keys(columns))
+
+
+def _key_of_row(names: Column, op: Column) -> Column:
+    """The names in the record key, null where the row lacks one of them as a column."""
+    columns = F.when(op == "delete", F.col("columns_before")).otherwise(F.col("columns_after"))
+    return F.when(F.size(F.array_except(names, F.map_keys(columns))) == 0, names)
 
 
 def _broken() -> Column:
@@ -141,7 +172,7 @@ def _broken() -> Column:
         (
             F.col("meaning").isNull(),
             "unknown_op",
-            F.concat(F.lit("`op` is no operation of Lindorm: "), "source_op"),
+            F.concat(F.lit("unknown Lindorm operation in `op`: "), "source_op"),
         ),
         (F.col("table_name").isNull(), "missing_field", "the payload has no `source.table`"),
         (

@@ -117,7 +117,10 @@ def _before() -> Column:
 
 
 def _after() -> Column:
-    """`data`; in an update only its changed columns, over the old row in `key`."""
+    """`data`; in an update only its changed columns, over the old row in `key`.
+
+    `key` has all columns or those of the key: then the row after is no more than that and `data`.
+    """
     updated = F.coalesce(overlay(F.col("old_row"), F.col("data")), "data")
     return F.when(F.col("meaning.op") == "update", updated).when(
         F.col("meaning.op") == "insert", F.col("data")
@@ -138,7 +141,7 @@ def _broken() -> Column:
         (
             F.col("meaning").isNull(),
             "unknown_op",
-            F.concat(F.lit("`meta.op` is no operation of SharePlex: "), "source_op"),
+            F.concat(F.lit("unknown SharePlex operation in `meta.op`: "), "source_op"),
         ),
         (F.col("table_name").isNull(), "missing_field", "the message has no `meta.table`"),
         (

@@ -39,7 +39,7 @@ def _first_arrivals(messages: DataFrame, ranges: list[Row], dbt: Any) -> DataFra
     offset ranges of the messages.
     """
     if any(range_.messages != range_.offsets for range_ in ranges):
-        by_arrival = Window.partitionBy(*IDENTITY).orderBy("landed_at")
+        by_arrival = Window.partitionBy(*IDENTITY).orderBy("landing_commit", "landed_at", "value")
         messages = (
             messages.withColumn("arrival", F.row_number().over(by_arrival))
             .where("arrival = 1")

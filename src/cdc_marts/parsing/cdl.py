@@ -17,11 +17,12 @@ from cdc_marts.parsing.connect import (
     columns_not_sent,
     field_names,
     fields_of,
-    is_no_row,
+    image_digest,
     may_hold_placeholders,
     unavailable_columns,
+    whole_number_columns,
 )
-from cdc_marts.parsing.images import columns_of
+from cdc_marts.parsing.images import columns_as_text, columns_of, is_no_row, row_or_null
 from cdc_marts.parsing.messages import rejection
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import to_staging
@@ -46,6 +47,7 @@ class Dialect:
     """One of the two formats: its version, and what it calls the fields of both."""
 
     source_format: str
+    name: str
     message_version: str
     source_op: str
     table_name: str
@@ -75,6 +77,7 @@ def stage(named: DataFrame, dialect: Dialect, key_settings: KeySettings | None) 
         field_names(F.col("fields")).alias("field_names"),
         column_types(F.col("fields")).alias("column_types"),
         column_parameters(F.col("fields")).alias("column_parameters"),
+        whole_number_columns(F.col("fields")).alias("whole_number_columns"),
         *(
             column.alias(f"{name}_{side}")
             for side in ("before", "after")
@@ -98,10 +101,18 @@ def stage(named: DataFrame, dialect: Dialect, key_settings: KeySettings | None) 
         .alias("op"),
     )
     op = F.col("op")
-
-    def of_row(side: str, member: str) -> Column:
-        return F.when(F.size(f"columns_{side}") > 0, F.col(f"{member}_{side}"))
-
+    has_before, has_after = op.isin("update", "delete"), op != "delete"
+    rows = kinds.select(
+        *kinds.drop("image_before", "image_after").columns,
+        is_no_row(F.col("image_before"), F.col("columns_before")).alias("is_no_row_before"),
+        is_no_row(F.col("image_after"), F.col("columns_after")).alias("is_no_row_after"),
+        F.when(has_before & (F.size("columns_before") > 0), F.col("image_before")).alias("before"),
+        F.when(has_after & (F.size("columns_after") > 0), F.col("image_after")).alias("after"),
+    )
+    texts = rows.select(
+        "*",
+        *(columns_as_text(F.col(side)).alias(f"texts_{side}") for side in ("before", "after")),
+    )
     # The image of the row as it is, or for a delete as it was.
     row_unavailable = F.when(op == "delete", _unavailable_columns("before")).otherwise(
         _unavailable_columns("after")
@@ -112,7 +123,7 @@ def stage(named: DataFrame, dialect: Dialect, key_settings: KeySettings | None) 
         F.concat_ws(".", "database_name", "schema_name", "table_name"),
     )
     return to_staging(
-        kinds,
+        texts,
         dialect.source_format,
         rejection=F.coalesce("unreadable", _broken(dialect)),
         record_type=F.when(F.col("is_heartbeat"), "heartbeat").otherwise(
@@ -125,11 +136,13 @@ def stage(named: DataFrame, dialect: Dialect, key_settings: KeySettings | None) 
         op=op,
         source_op=F.col("source_op"),
         key_columns=key_columns,
-        before=F.when(op.isin("update", "delete"), of_row("before", "image")),
-        after=F.when(op != "delete", of_row("after", "image")),
-        columns_before=F.when(op.isin("update", "delete"), of_row("before", "columns")),
-        columns_after=F.when(op != "delete", of_row("after", "columns")),
+        whole_number_columns=F.col("whole_number_columns"),
+        before=F.col("before"),
+        after=F.col("after"),
+        columns_before=F.when(has_before, row_or_null(F.col("columns_before"))),
+        columns_after=F.when(has_after, row_or_null(F.col("columns_after"))),
         unavailable_columns=row_unavailable,
+        lists_all_columns=F.when(F.size("field_names") > 0, F.lit(True)),
         column_types=F.col("column_types"),
         column_parameters=F.col("column_parameters"),
         lob_columns=non_empty(F.col("payload.LOB_COLUMNS")),
@@ -143,20 +156,20 @@ def stage(named: DataFrame, dialect: Dialect, key_settings: KeySettings | None) 
 
 
 def _is_heartbeat() -> Column:
-    """By `message_type`, or a heartbeat's identifier on a message that is about no row."""
-    is_about_no_row = (
-        F.col("table_name").isNull()
+    """By `message_type`, or by a heartbeat's identifier on a message without a row change."""
+    is_of_no_row = (
+        (F.col("table_name").isNull() | F.col("source_op").isNull())
         & F.col("columns_before").isNull()
         & F.col("columns_after").isNull()
     )
     has_identifier = non_empty(F.col("payload.HEARTBEAT_IDENTIFIER")).isNotNull()
     is_typed = F.contains(F.lower("payload.message_type"), F.lit("heartbeat"))
-    return F.coalesce(is_typed, F.lit(False)) | (is_about_no_row & has_identifier)
+    return F.coalesce(is_typed, F.lit(False)) | (is_of_no_row & has_identifier)
 
 
 def _published_key() -> Column:
     """The names in `unique`; where it is null those that the schema gives it."""
-    return F.coalesce(F.array_distinct(F.map_keys("payload.unique")), "key_fields")
+    return F.coalesce(F.map_keys("payload.unique"), "key_fields")
 
 
 def _unavailable_columns(side: str) -> Column:
@@ -166,11 +179,22 @@ def _unavailable_columns(side: str) -> Column:
 
 
 def _identity(op: Column, key_columns: Column) -> Column:
-    """The log position; equal rows of a keyless snapshot share all but their coordinates."""
-    is_keyless_snapshot = (op == "snapshot") & (F.size(key_columns) == 0)
+    """The log position and the images: all changes of a transaction may share one position.
+
+    Equal rows of a keyless table's snapshot share all but their coordinates: null.
+    """
+    # A truncate has no op: it is known by its position, or a second delivery would end the rows
+    # that came after it at that position.
+    is_keyless_snapshot = op.eqNullSafe("snapshot") & (F.size(key_columns) == 0)
     # Without a position another snapshot of the row is told apart by its time.
     at = F.coalesce(position(F.col("lsn")).cast("string"), F.concat(F.lit("@"), "event_millis"))
-    return F.when(~is_keyless_snapshot, F.array(at))
+    digests = (image_digest(F.col(f"texts_{side}")) for side in ("before", "after"))
+    return F.when(~is_keyless_snapshot, F.array(at, *digests))
+
+
+def _versions(version: str) -> tuple[str, ...]:
+    """How a message may write the version of its format: 1.0 as the number 1 is 1."""
+    return (version, version.removesuffix(".0"))
 
 
 def _broken(dialect: Dialect) -> Column:
@@ -186,18 +210,18 @@ def _broken(dialect: Dialect) -> Column:
 
     return rejection(
         (
-            version != dialect.message_version,
+            ~version.isin(*_versions(dialect.message_version)),
             "wrong_format",
             F.concat(
-                F.lit(f"`message_version` is not {dialect.message_version} but "),
+                F.lit("the message has `message_version` "),
                 version,
-                F.lit(": the topic carries the other format of CDL"),
+                F.lit(f", {dialect.name} has {dialect.message_version}"),
             ),
         ),
         (
             ~is_heartbeat & version.isNull(),
             "missing_field",
-            "the payload has no `message_version`, by which the formats of CDL are told apart",
+            "the payload has no `message_version`, by which the two formats of CDL differ",
         ),
         (
             ~is_heartbeat & F.col("source_op").isNull(),
@@ -208,7 +232,7 @@ def _broken(dialect: Dialect) -> Column:
             ~is_heartbeat & F.col("meaning").isNull(),
             "unknown_op",
             F.concat(
-                F.lit(f"`{dialect.source_op}` is no operation of this format: "),
+                F.lit(f"unknown {dialect.name} operation in `{dialect.source_op}`: "),
                 "source_op",
             ),
         ),
@@ -238,12 +262,12 @@ def _broken(dialect: Dialect) -> Column:
             f"a change outside of a snapshot needs `{dialect.lsn}`, which orders it",
         ),
         (
-            is_row & is_no_row(F.col("image_before"), F.col("columns_before")),
+            is_row & F.col("is_no_row_before"),
             "missing_image",
             "`before` is not an object of columns",
         ),
         (
-            is_row & is_no_row(F.col("image_after"), F.col("columns_after")),
+            is_row & F.col("is_no_row_after"),
             "missing_image",
             f"`{dialect.after}` is not an object of columns",
         ),

@@ -9,10 +9,10 @@ from pyspark.sql import functions as F
 #: without `-`, `_` and blanks.  Only charsets that every Java runtime here has: `decode` raises
 #: at run time for one that it lacks.
 _NAMES = {
-    "UTF-16": "utf16",
-    "UTF-16BE": "utf16be al16utf16 ucs2",
+    # Java's UTF-16 takes a U+FEFF in front for a mark of the byte order; databases store none.
+    "UTF-16BE": "utf16 utf16be al16utf16 ucs2",
     "UTF-16LE": "utf16le",
-    "UTF-32": "utf32",
+    "UTF-32BE": "utf32 utf32be",
     "windows-1252": "latin1 cp1252 win1252 windows1252 we8mswin1252",
     # A byte for a character: bytes without a charset come through unchanged.
     "ISO-8859-1": "binary iso88591 we8iso8859p1",
@@ -21,10 +21,13 @@ _NAMES = {
     "GB2312": "gb2312 euccn zhs16cgb231280",
     "GB18030": "gb18030 zhs32gb18030",
     "Big5": "big5 cp950 ms950 zht16big5 zht16mswin950",
+    "Big5-HKSCS": "big5hkscs zht16hkscs",
     "Shift_JIS": "sjis shiftjis ja16sjis",
     "windows-31j": "cp932 ms932 windows31j",
     "EUC-JP": "ujis eucjp ja16euc",
+    "x-eucJP-Open": "eucjpms",
     "EUC-KR": "euckr ko16ksc5601",
+    "x-windows-949": "uhc cp949 ms949 windows949 ko16mswin949",
     "TIS-620": "tis620 th8tisascii",
     "KOI8-R": "koi8r cl8koi8r",
     "KOI8-U": "koi8u cl8koi8u",
@@ -36,30 +39,32 @@ _NAMES = {
     "windows-1251": "cp1251 win1251 windows1251 win cl8mswin1251",
     "windows-1253": "cp1253 win1253 windows1253 el8mswin1253",
     "windows-1254": "cp1254 win1254 windows1254 tr8mswin1254",
+    "windows-1255": "cp1255 win1255 windows1255 iw8mswin1255",
+    "windows-1256": "cp1256 win1256 windows1256 ar8mswin1256",
     "windows-1257": "cp1257 win1257 windows1257 blt8mswin1257",
+    "windows-1258": "cp1258 win1258 windows1258 vn8mswin1258",
     "ISO-8859-2": "latin2 iso88592 ee8iso8859p2",
+    "ISO-8859-3": "latin3 iso88593 se8iso8859p3",
     "ISO-8859-4": "latin4 iso88594 nee8iso8859p4",
     "ISO-8859-5": "iso88595 cl8iso8859p5",
+    "ISO-8859-6": "iso88596 ar8iso8859p6",
     "ISO-8859-7": "greek iso88597 el8iso8859p7",
     "ISO-8859-8": "hebrew iso88598 iw8iso8859p8",
     "ISO-8859-9": "latin5 iso88599 we8iso8859p9",
     "ISO-8859-13": "latin7 iso885913 blt8iso8859p13",
     "ISO-8859-15": "latin9 iso885915 we8iso8859p15",
+    "x-MacRoman": "macroman",
+    "x-MacCentralEurope": "macce",
 }
 _JAVA_CHARSETS = {name: java for java, names in _NAMES.items() for name in names.split()}
 
-#: The names of UTF-8; a value without a charset is UTF-8 too.
-UTF8 = (
-    "utf8mb4",
-    "utf8",
-    "utf8mb3",
-    "UTF8",
-    "UTF-8",
-    "utf-8",
-    "AL32UTF8",
-    "SQL_ASCII",
-    "",
-)
+#: The names of UTF-8, spelled as those above.
+_UTF8_NAMES = ("utf8mb4", "utf8", "utf8mb3", "al32utf8", "sqlascii")
+#: The spellings in which nearly all values have them.
+UTF8 = ("utf8mb4", "utf8", "utf8mb3", "UTF8", "UTF-8", "utf-8", "AL32UTF8", "SQL_ASCII")
+
+#: What names no charset: the bytes are binary.
+_NO_CHARSET = ""
 
 #: Windows-1252 has five bytes without a character.  Databases let them pass, and so does this.
 _C1_TO_1252 = {
@@ -69,12 +74,15 @@ _C1_TO_1252 = {
 }
 
 _REPLACEMENT = "\ufffd"
+#: A mark of the byte order, as which Java drops a U+FEFF in front; the one behind it stays.
+_UTF32_MARK = b"\x00\x00\xfe\xff"
 
 
 def text_of(data: Column, charset: Column) -> Column:
     """Bytes in a database charset -> string; null where the charset is not known.
 
-    What is no character in the charset becomes U+FFFD: see `is_text`.
+    Bytes without a charset (`""`) are binary: upper-case hexadecimal, as the SDK of DTS
+    writes them.  What is no character in the charset becomes U+FFFD: see `is_text`.
     """
     java = _java_charset(charset)
     latin1 = F.translate(
@@ -84,7 +92,9 @@ def text_of(data: Column, charset: Column) -> Column:
     )
     return (
         F.when(is_utf8(charset), data.cast("string"))
+        .when(_is_binary(charset), F.hex(data))
         .when(java == "windows-1252", latin1)
+        .when(java == "UTF-32BE", F.decode(F.concat(F.lit(_UTF32_MARK), data), "UTF-32BE"))
         .otherwise(F.call_function("decode", data, java))
     )
 
@@ -95,18 +105,30 @@ def is_text(data: Column, charset: Column) -> Column:
     # A replacement character that the bytes themselves hold is written as the same bytes again.
     written_again = F.call_function("encode", text, _java_charset(charset))
     is_exact = ~F.contains(text, F.lit(_REPLACEMENT)) | (written_again == data)
-    return F.when(is_utf8(charset), F.is_valid_utf8(text)).otherwise(is_exact)
+    return (
+        F.when(is_utf8(charset), F.is_valid_utf8(text))
+        .when(_is_binary(charset), True)
+        .otherwise(is_exact)
+    )
 
 
 def is_known_charset(charset: Column) -> Column:
-    return is_utf8(charset) | _java_charset(charset).isNotNull()
+    return is_utf8(charset) | _is_binary(charset) | _java_charset(charset).isNotNull()
 
 
 def is_utf8(charset: Column) -> Column:
-    return charset.isin(*UTF8)
+    return charset.isin(*UTF8) | _plain_name(charset).isin(*_UTF8_NAMES)
+
+
+def _is_binary(charset: Column) -> Column:
+    return charset == _NO_CHARSET
 
 
 def _java_charset(charset: Column) -> Column:
-    """Null for UTF-8, which is told by name, and for an unknown charset."""
+    """Null for UTF-8, which is told by name, for no charset, and for an unknown one."""
     names = F.create_map(*(F.lit(text) for pair in _JAVA_CHARSETS.items() for text in pair))
-    return names[F.translate(F.lower(charset), "-_ ", "")]
+    return names[_plain_name(charset)]
+
+
+def _plain_name(charset: Column) -> Column:
+    return F.translate(F.lower(charset), "-_ ", "")

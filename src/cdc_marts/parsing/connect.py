@@ -16,9 +16,15 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from cdc_marts.parsing.images import column_names, columns_of, image_of, no_columns
-from cdc_marts.parsing.messages import COORDINATES, read_json
+from cdc_marts.parsing.messages import COORDINATES, read_json, rejection
 
+#: What converters without KAFKA-3832 write for a tombstone where they write no schema.
+_NULL_VALUE = (
+    r"""^\s*\{(\s*"schema"\s*:\s*null\s*,)?\s*"payload"\s*:\s*null\s*"""
+    r"""(,\s*"schema"\s*:\s*null\s*)?\}\s*$"""
+)
 _FIELD = "field: string, type: string, name: string, parameters: variant, items: variant"
+_INTEGER_TYPES = ("int8", "int16", "int32", "int64")
 _SCHEMA = f"struct<fields: array<struct<{_FIELD}, fields: array<struct<{_FIELD}>>>>>"
 
 
@@ -26,7 +32,8 @@ def read_payload(messages: DataFrame, payload: str) -> DataFrame:
     """Landed messages -> coordinates, `value`, `unreadable`, `connect_schema`, `payload`.
 
     `payload` is the DDL of the payload's fields; the message's own description
-    of them comes along as `connect_schema`, null where it has none.
+    of them comes along as `connect_schema`, null where it has none.  An envelope of null is a
+    tombstone.
     """
     # A bare payload has at the top what an enveloped one has a level below.
     read = read_json(messages, f"schema {_SCHEMA}, payload struct<{payload}>, {payload}")
@@ -35,9 +42,24 @@ def read_payload(messages: DataFrame, payload: str) -> DataFrame:
     return read.select(
         *COORDINATES,
         "value",
-        "unreadable",
+        F.coalesce("unreadable", _null_value()).alias("unreadable"),
         F.col("message.schema").alias("connect_schema"),
         F.coalesce(F.col("message.payload"), bare).alias("payload"),
+    )
+
+
+def _null_value() -> Column:
+    """An envelope around null as a rejection, by which staging knows a tombstone."""
+    value = F.col("value")
+    # The parse gives a null for a member that is null and for one that is not there.
+    is_described = F.col("message.schema").isNotNull() & F.contains(value, F.lit(b'"payload"'))
+    is_plain = (F.length(value) < 100) & value.cast("string").rlike(_NULL_VALUE)
+    return rejection(
+        (
+            F.col("message.payload").isNull() & (is_described | is_plain),
+            "tombstone",
+            "the envelope has no payload",
+        ),
     )
 
 
@@ -68,6 +90,11 @@ def column_types(fields: Column) -> Column:
     return F.map_from_arrays(fields["field"], types)
 
 
+def whole_number_columns(fields: Column) -> Column:
+    """Names of the fields that are integers, whatever they mean; null without a schema."""
+    return F.filter(fields, lambda field: field["type"].isin(*_INTEGER_TYPES))["field"]
+
+
 def column_parameters(fields: Column) -> Column:
     """Field -> JSON of its `parameters`, or of an array's `items`; only fields that have them."""
     entries = F.transform(
@@ -79,9 +106,16 @@ def column_parameters(fields: Column) -> Column:
     return F.map_from_entries(F.filter(entries, lambda entry: entry["col2"].isNotNull()))
 
 
-def is_no_row(image: Column, columns: Column) -> Column:
-    """True where an image is there but is not an object of columns."""
-    return image.isNotNull() & ~F.is_variant_null(image) & columns.isNull()
+def image_digest(texts: Column) -> Column:
+    """A number of the names and values of a row image, as text; null without an image.
+
+    It tells changes apart that share a log position, and is the same for a redelivery.
+    `texts`: the image as map<column, text>.
+    """
+    values = F.map_values(texts)
+    # A hash of an array passes over nulls: the joined text contains their places.
+    digest = F.xxhash64(F.map_keys(texts), values, F.array_join(values, ",", "\0"))
+    return F.when(texts.isNotNull(), digest.cast("string"))
 
 
 # --- Values that the source did not send (TOAST) ---------------------------------------------

@@ -55,8 +55,18 @@ def value_of(value: Column) -> Column:
 
 
 def unreadable_value(names: Column, values: Column) -> Column:
-    """A rejection for the first text of an image that is none in its charset, else null."""
+    """A rejection for the first value of an image that says nothing for sure, else null.
+
+    That is a text which is none in its charset, or a date and time without parts it needs.
+    """
     characters = values["member_Character"]
+    is_odd_time = F.exists(
+        values,
+        lambda value: (
+            _is_impossible(value["member_DateTime"])
+            | _is_impossible(value["member_TimestampWithTimeZone"]["value"])
+        ),
+    )
     texts = F.concat_ws(
         " ",
         characters["value"].cast("array<string>"),
@@ -70,7 +80,7 @@ def unreadable_value(names: Column, values: Column) -> Column:
     reasons = F.zip_with(names, values, _unreadable)
     # One look at all texts together spares most images the look at each value.
     return F.when(
-        ~F.is_valid_utf8(texts) | (F.array_size(other_charsets) > 0),
+        ~F.is_valid_utf8(texts) | (F.array_size(other_charsets) > 0) | is_odd_time,
         F.get(F.filter(reasons, lambda reason: reason.isNotNull()), 0),
     )
 
@@ -90,22 +100,42 @@ def number_of(text: Column) -> Column:
 
 
 def _date_time_text(value: Column) -> Column:
-    """DateTime -> `yyyy-MM-dd HH:mm:ss[.ffffff]`, or the half of it that there is."""
+    """DateTime -> `[-]yyyy-MM-dd HH:mm:ss[.ffffff]`, or the parts of it that there are.
+
+    As the SDK of DTS prints it: an interval of days is `05 03:04:05`, a sign stands in front.
+    Unlike there a fraction has six digits, and a month may be negative.
+    """
     year, month, day = (value[part] for part in ("year", "month", "day"))
     hour, minute, second = (value[part] for part in ("hour", "minute", "second"))
     micros = value["millis"]  # so it is named, but it holds microseconds
-    date = F.concat(_digits(year, 4), F.lit("-"), _digits(month, 2), F.lit("-"), _digits(day, 2))
-    time = F.concat(
-        F.when(F.least(hour, minute, second, micros) < 0, "-").otherwise(""),
-        _digits(F.abs(hour), 2),
-        F.lit(":"),
-        _digits(F.abs(minute), 2),
-        F.lit(":"),
-        _digits(F.abs(second), 2),
-        _fraction(micros),
+    sign = F.when(F.least(year, month, day, hour, minute, second, micros) < 0, "-")
+    is_dated = F.coalesce(year, month, day).isNotNull()
+    is_fraction_only = ~is_dated & hour.isNull()
+    parts = (
+        sign,
+        _digits(year, 4),
+        F.concat(F.lit("-"), _digits(month, 2)),
+        F.concat(F.when(F.coalesce(year, month).isNotNull(), "-").otherwise(""), _digits(day, 2)),
+        F.concat(
+            F.when(is_dated, " ").otherwise(""),
+            _digits(hour, 2),
+            F.lit(":"),
+            _digits(minute, 2),
+            F.lit(":"),
+            _digits(second, 2),
+        ),
+        F.when((micros != 0) | is_fraction_only, _fraction(micros)),
     )
-    part_of_date = F.concat_ws("-", _digits(year, 4), _digits(month, 2), _digits(day, 2))
-    return F.coalesce(F.concat(date, F.lit(" "), time), date, time, part_of_date)
+    # Parts that are not there are null, and left out.
+    return F.when(value.isNotNull(), F.concat_ws("", *parts))
+
+
+def _is_impossible(value: Column) -> Column:
+    """True for a DateTime without any part, or with a part of a clock time that lacks another."""
+    year, month, day = (value[part] for part in ("year", "month", "day"))
+    hour, minute, second = (value[part].isNotNull() for part in ("hour", "minute", "second"))
+    is_empty = F.coalesce(year, month, day, value["hour"], value["millis"]).isNull()
+    return value.isNotNull() & (is_empty | (minute != hour) | (second != hour))
 
 
 def _timestamp_text(value: Column) -> Column:
@@ -114,7 +144,8 @@ def _timestamp_text(value: Column) -> Column:
     epoch = F.lit("1970-01-01").cast("timestamp_ntz")
     in_range = F.timestamp_add("SECOND", seconds, epoch).cast("string")
     text = F.when(is_epoch_seconds(seconds), in_range).otherwise(seconds.cast("string"))
-    return F.concat(text, _fraction(value["millis"]))
+    micros = value["millis"]  # so it is named, but it holds microseconds
+    return F.concat(text, F.when(micros != 0, _fraction(micros)).otherwise(""))
 
 
 def _unreadable(name: Column, value: Column) -> Column:
@@ -148,6 +179,14 @@ def _unreadable(name: Column, value: Column) -> Column:
             "not_utf8",
             F.concat(column, F.lit("its text is not valid UTF-8")),
         ),
+        (
+            _is_impossible(value["member_DateTime"])
+            | _is_impossible(value["member_TimestampWithTimeZone"]["value"]),
+            "malformed_avro",
+            F.concat(
+                column, F.lit("its date or time has no part, or not all of hour, minute and second")
+            ),
+        ),
     )
 
 
@@ -161,15 +200,13 @@ def _is(value: Column, branch: str) -> Column:
 
 
 def _digits(number: Column, width: int) -> Column:
-    """A number with zeros in front up to a width, never cut; null stays null."""
-    text = F.abs(number).cast("string")
-    padded = F.when(F.length(text) < width, F.lpad(text, width, "0")).otherwise(text)
-    return F.when(number < 0, F.concat(F.lit("-"), padded)).otherwise(padded)
+    """A number without its sign, with zeros in front up to a width, never cut; null stays null."""
+    text = F.abs(number.cast("bigint")).cast("string")
+    return F.when(F.length(text) < width, F.lpad(text, width, "0")).otherwise(text)
 
 
 def _fraction(micros: Column) -> Column:
-    """`.ffffff`, nothing for a whole second."""
-    return F.when(micros != 0, F.concat(F.lit("."), _digits(F.abs(micros), 6))).otherwise("")
+    return F.concat(F.lit("."), _digits(micros, 6))
 
 
 def _plain_number(text: Column) -> Column:

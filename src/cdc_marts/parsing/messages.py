@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 
 from pyspark.sql import Column, DataFrame
@@ -10,9 +11,13 @@ from pyspark.sql import functions as F
 from cdc_marts.parsing.images import columns_of
 
 #: What a message brings along from its landing table, besides its bytes.
-COORDINATES = ("topic", "partition", "offset", "timestamp", "key", "landed_at")
+COORDINATES = ("topic", "partition", "offset", "timestamp", "key", "landed_at", "landing_commit")
 
 _CORRUPT = "_corrupt"
+#: The end of a message, which none can hold: every run of the program draws another.
+_MARK = f"m{secrets.token_hex(16)}"
+#: The member that holds it.
+_LAST = "_last"
 #: Spark would read more than JSON: texts in single quotes, and NaN.
 _READING = {
     "columnNameOfCorruptRecord": _CORRUPT,
@@ -53,49 +58,66 @@ def read_json(
     """Landed messages -> coordinates, `value`, `message`, `unreadable`, and `seen` if asked for.
 
     `envelope` is the DDL of the fields that the format uses (`op string, …`):
-    scalars as STRING (exact digits, whatever the JSON type), images as VARIANT.
+    scalars as STRING (whole numbers digit for digit, whatever the JSON type), images as VARIANT.
     `message` is that struct, null where there is nothing to read; `unreadable`
     is a rejection for bytes that are not exactly one JSON object.  `seen`: what
     `seen_in` finds in a message by lambdas, which Spark compiles as little as the
     parse: there no row is copied for them.
     """
-    return _read_whole(messages, f"struct<{envelope}>", lambda message: message, seen_in)
+    return _read_whole(
+        messages,
+        f"struct<{envelope}, {_LAST} string>",
+        object_of=lambda element: element.dropFields(_LAST),
+        mark_of=lambda element: element[_LAST],
+        seen_in=seen_in,
+    )
 
 
 def read_json_columns(messages: DataFrame) -> DataFrame:
     """As `read_json`, for a format whose object is the row: `message` is map<column, variant>."""
     # Read as a map the object could repeat a key unseen; read as a VARIANT it cannot.
-    return _read_whole(messages, "variant", columns_of)
+    return _read_whole(
+        messages,
+        "variant",
+        object_of=columns_of,
+        mark_of=lambda element: F.try_variant_get(element, f"$.{_LAST}", "string"),
+    )
 
 
 def _read_whole(
     messages: DataFrame,
     message_type: str,
     object_of: Callable[[Column], Column],
+    mark_of: Callable[[Column], Column],
     seen_in: Callable[[Column], Column] | None = None,
 ) -> DataFrame:
     """One parse a message; `object_of` gives what was read, null if it is no object.
 
-    `from_json` takes the first object of a text and ignores the rest.  Read
-    as the one element of an array in a wrapping object that has another
-    member behind it, a text with anything after its object, or less than one,
-    breaks the wrapper or makes more elements: one parse also proves that the
-    message was read whole.
+    `from_json` takes the first object of a text and ignores the rest.  So a
+    message is read as the first element of an array, with a mark as the second.
+    The array comes back with both, and nothing between, only where the message
+    is exactly one JSON value: one parse also proves that it was read whole.
     """
     text = F.col("value").cast("string")
     wrapped = F.from_json(
-        F.concat(F.lit('{"messages":['), text, F.lit('],"end":"."}')),
-        f"messages array<{message_type}>, end string, {_CORRUPT} string",
+        F.concat(
+            F.lit(f'{{"{_MARK}":['),
+            text,
+            F.lit(f',{{"{_LAST}":"{_MARK}"}}]}}'),
+        ),
+        # By another name a message could end this array and begin one that has the mark.
+        f"{_MARK} array<{message_type}>, {_CORRUPT} string",
         _READING,
     )
     if seen_in is not None:
         wrapped = F.transform(
-            F.array(wrapped), lambda read: read.withField("seen", seen_in(read["messages"][0]))
+            F.array(wrapped), lambda read: read.withField("seen", seen_in(read[_MARK][0]))
         )[0]
     parsed = messages.select(*COORDINATES, "value", wrapped.alias("wrapped")).select(
-        "*", object_of(F.col("wrapped.messages")[0]).alias("message")
+        "*", object_of(F.col(f"wrapped.{_MARK}")[0]).alias("message")
     )
-    is_whole = F.col("wrapped.end").eqNullSafe(".") & (F.size("wrapped.messages") == 1)
+    elements = F.col(f"wrapped.{_MARK}")
+    is_whole = (F.size(elements) == 2) & mark_of(F.get(elements, 1)).eqNullSafe(_MARK)
     is_corrupt = F.col(f"wrapped.{_CORRUPT}").isNotNull()
     unreadable = rejection(
         (F.col("value").isNull(), "tombstone", "a queue tombstone has no value"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -42,3 +43,14 @@ def key_setting(key_settings: KeySettings | None, table_id: Column) -> Column:
     if not settings:
         return F.lit(None).cast("array<string>")
     return F.create_map(*settings)[table_id]
+
+
+def times_by_topic(topics: Mapping[str, str | None] | None) -> dict[str, dt.datetime | None]:
+    """Topic -> time or None, of a setting that has the times as ISO 8601, in UTC without a zone."""
+    return {topic: None if text is None else _time(text) for topic, text in (topics or {}).items()}
+
+
+def _time(text: str) -> dt.datetime:
+    # Before Python 3.11 `fromisoformat` does not know Z.
+    time = dt.datetime.fromisoformat(text.replace("Z", "+00:00"))
+    return time if time.tzinfo else time.replace(tzinfo=dt.timezone.utc)

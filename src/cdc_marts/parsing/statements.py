@@ -1,38 +1,451 @@
-"""SQL texts of schema changes."""
+"""What the text of a schema change does to tables.
+
+Texts come from MySQL and its kin, Oracle, PostgreSQL and SQL Server, as typed by whoever ran
+them.  Sources: MySQL 8.4 manual, chapters 11.2, 11.7 and 15.1; MariaDB, "ALTER TABLE"; Oracle 19c
+SQL reference, "ALTER TABLE"; PostgreSQL 17, "ALTER TABLE", "TRUNCATE", "Lexical structure";
+SQL Server, "ALTER TABLE".
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-# Up to nine comments: Java's regular expressions recurse for every repetition of a group.
-_COMMENT = r"(/\*.*?\*/|--[^\n]*\n|#[^\n]*\n)"
-_START = rf"(?is)^\s*(?:{_COMMENT}\s*){{0,9}}"
-_ENDING = rf"{_START}(truncate\b|drop\s+table\b)"
+from cdc_marts.parsing.ops import source_ops
 
-#: A name as it is, or in the quotes of MySQL, of standard SQL, or of SQL Server.
-_NAME = r"(`[^`]+`|\"[^\"]+\"|\[[^\]]+\]|[^\s`\"\[\].,;()]+)"
-_ENDED_TABLE = (
-    rf"{_START}"
-    r"(?:truncate\s+(?:table\s+)?(?:only\s+)?|drop\s+table\s+(?:if\s+exists\s+)?)"
-    rf"(?:{_NAME}\s*\.\s*)?{_NAME}"
+# Java's regular expressions recurse for each repetition of a group, unless it is possessive (`*+`).
+_ANY = r"(?is)"
+
+#: Systems whose texts are not MySQL's: a backslash is a character, and `#` begins no comment.
+_WITH_SCHEMAS = (
+    "postgresql|postgres|ppas|sqlserver|greenplum|hologres|gaussdb|opengauss|dws|polardb_o"
+)
+_STANDARD_SQL = f"^(?:oracle|db2|dm|dm8|{_WITH_SCHEMAS})$"
+
+_IN_BACKTICKS, _IN_BRACKETS = r"`(?:[^`]|``)*+`", r"\[[^\]]*+\]"
+_MYSQL_QUOTED = "|".join(
+    (
+        r"'(?:[^'\\]|\\.|'')*+'",
+        r"\"(?:[^\"\\]|\\.|\"\")*+\"",
+        _IN_BACKTICKS,
+        _IN_BRACKETS,
+    )
+)
+_STANDARD_QUOTED = "|".join(
+    (
+        # PostgreSQL's strings with escapes
+        r"\b[eE]'(?:[^'\\]|\\.|'')*+'",
+        r"'(?:[^']|'')*+'",
+        r"\"(?:[^\"]|\"\")*+\"",
+        _IN_BACKTICKS,
+        _IN_BRACKETS,
+    )
+)
+#: PostgreSQL's strings between tags.
+_IN_DOLLARS = r"\$(?<tag>\w*)\$.*?\$\k<tag>\$"
+# MySQL executes what stands in `/*!40005 … */`, so only its marks are dropped.
+_MYSQL_COMMENT = r"/\*M?!\d*|/\*.*?\*/|\*/|--(?=\s|\z)[^\n]*|#[^\n]*"
+# PostgreSQL's comments may hold others.
+_STANDARD_COMMENT = r"/\*(?:[^*/]|\*(?!/)|/(?!\*)|/\*.*?\*/)*+\*/|/\*.*?\*/|--[^\n]*"
+
+
+def _parts(ends: str, quoted: str, others: str = "", more: str = "") -> str:
+    """Pattern of a part of a text, which reaches to one of the characters `ends` outside of quotes.
+
+    An E may begin a string.  `others`: what else belongs together; `more`: characters that may
+    stand alone.
+    """
+    unquoted = rf"(?:[^{ends}{more}eE'\"`\[]|[eE](?!'))++"
+    return rf"(?s)(?:{unquoted}|{quoted}|{others}[{more}eE'\"`\[])++"
+
+
+def _actions(quoted: str) -> str:
+    """Pattern of an action of an ALTER TABLE: commas part them, unless in brackets."""
+    in_brackets = r"\([^()]*+\)"
+    for _ in range(4):
+        in_brackets = rf"\((?:(?:[^()eE'\"`\[]|[eE](?!'))++|{quoted}|{in_brackets}|[eE\[])*+\)"
+    return _parts(",", quoted, f"{in_brackets}|", "()")
+
+
+#: One name, as it is or in quotes of any kind; what stands in the quotes is the group's.
+_NAME_TEXT = (
+    r"(?<=`)(?:[^`]|``)++|(?<=\")(?:[^\"]|\"\")++|(?<=\[)[^\]]++"
+    r"|(?<![`\"\[])[^\s`\"'\[\].,;()=*]++"
+)
+# Not behind the closing quote of the name before.
+_NAME_START, _NAME_END = r"(?=[^\s'\].,;()=*])[`\"\[]?", r"[`\"\]]?"
+_NAME = f"{_NAME_START}(?:{_NAME_TEXT}){_NAME_END}"
+_NAMED = f"{_NAME_START}({_NAME_TEXT}){_NAME_END}"
+_NAMES = rf"{_NAME}(?:\s*,\s*{_NAME})*+"
+#: `table`, `schema.table` or `database.schema.table`.
+_TABLE = rf"(?:{_NAME}\s*\.\s*){{0,2}}+{_NAME}"
+_TABLE_PARTS = rf"{_ANY}^\s*(?:(?:{_NAMED}\s*\.\s*)?{_NAMED}\s*\.\s*)?{_NAMED}\s*$"
+_TABLES = rf"{_TABLE}(?:\s*\*)?(?:\s*,\s*(?:only\s+)?{_TABLE}(?:\s*\*)?)*+"
+_WAIT = r"(?:wait\s+\d+\s+|nowait\s+)?"
+_RENAMED = rf"{_TABLE}\s+{_WAIT}to\s+{_TABLE}"
+_EACH_TABLE = rf"{_ANY}(?:\b(?:only|to|nowait|wait\s+\d+)\s+(?![.,]))*+({_TABLE})"
+_IF_EXISTS = r"(?:if\s+exists\s+)?"
+
+#: Statements that change rows, or hold statements which run later: nothing in them is ours.
+_NOT_OURS = (
+    rf"{_ANY}^(?:\s|\(|/\*(?!M?!).*?\*/|--[^\n]*+\n|#[^\n]*+\n)*+"
+    r"(?:(?:insert|update|delete|replace|merge|select|with|values|load|copy|call|commit|savepoint"
+    r"|declare|do)\b|begin\b(?!\s*(?:;|work\b|transaction\b))"
+    r"|create\s+(?:or\s+replace\s+)?(?:(?:editionable|noneditionable|aggregate|constraint|temporary"
+    r"|definer\s*=\s*\S+)\s+)*+(?:procedure|function|trigger|event|package|type|rule)\b)"
+)
+_STATEMENT = (
+    rf"{_ANY}^\s*(?:alter|create|drop|truncate|rename|comment|analyze|grant|revoke|flashback|xa)\b"
 )
 
 
-def ends_rows(sql: Column) -> Column:
-    """True for a statement after which its table has no rows: it truncates or drops the table."""
-    return F.coalesce(sql.rlike(_ENDING), F.lit(False))
+class _Rule(NamedTuple):
+    """What a statement, or an action of an ALTER TABLE, does.
 
-
-def ended_table(sql: Column, database_name: Column) -> Column:
-    """The table that such a statement names, for messages that do not; of several the first.
-
-    Null for a table of another database.
+    The first group of the pattern holds the names of what it changes, which are of a `level`.
     """
-    qualifier, name = (_unquoted(F.regexp_extract(sql, _ENDED_TABLE, n)) for n in (2, 3))
-    is_of_database = (qualifier == "") | (qualifier == database_name)
-    return F.when(is_of_database & (name != ""), name)
+
+    pattern: str
+    change: str
+    level: str = "table"
 
 
-def _unquoted(name: Column) -> Column:
-    return F.regexp_replace(name, r"^[`\"\[]|[`\"\]]$", "")
+_TRUNCATE = rf"^truncate\s+(?!cluster\b)(?:table\b\s*)?+{_IF_EXISTS}(?:only\s+)?({_TABLES})"
+#: What takes all rows from tables, whether or not their names can be read.
+_EMPTYING = rf"{_ANY}^(?:truncate|drop\s+(?:foreign\s+)?tables?)\b"
+_STATEMENT_RULES = (
+    _Rule(rf"{_TRUNCATE}(?!.*\bpartitions?\b)", "truncation"),
+    # Tables that refer to it lose rows too, and SQL Server truncates partitions so.
+    _Rule(rf"{_TRUNCATE}(?=.*\b(?:cascade|partitions?)\b)", "not_applied"),
+    _Rule(rf"^drop\s+(?:foreign\s+)?tables?\s+{_IF_EXISTS}({_TABLES})", "truncation"),
+    _Rule(rf"^create\s+or\s+replace\s+table\s+({_TABLE})", "truncation"),
+    _Rule(rf"^drop\s+database\s+{_IF_EXISTS}({_NAMES})", "truncation", "database"),
+    _Rule(rf"^drop\s+schema\s+{_IF_EXISTS}({_NAMES})", "truncation", "schema"),
+    # Oracle's users are schemas.
+    _Rule(rf"^drop\s+user\s+({_NAMES})(?=.*\bcascade\b)", "truncation", "schema"),
+    _Rule(
+        rf"^rename\s+(?:tables?\s+)?{_IF_EXISTS}({_RENAMED}(?:\s*,\s*{_RENAMED})*+)", "not_applied"
+    ),
+    _Rule(rf"^flashback\s+table\s+({_TABLES})", "not_applied"),
+    # Here the tables are not named.
+    _Rule(
+        r"^()(?:truncate\s+cluster\b|drop\s+(?:cluster|tablespace)\b.*\bincluding\b"
+        r"|drop\s+owned\s+by\b|alter\s+(?:schema|database)\b.*\brename\s+to\b|xa\s+rollback\b"
+        r"|flashback\s+database\b|exec(?:ute)?\s+(?:\w+\.)*+sp_rename\b)",
+        "not_applied",
+        "unknown",
+    ),
+)
+_ALTER = (
+    rf"{_ANY}^alter\s+(?:(?:online|offline|ignore|foreign)\s+)*+table\s+{_IF_EXISTS}(?:only\s+)?"
+    rf"({_TABLE})\s*\*?\s*{_WAIT}(.*)$"
+)
+_ACTION_RULES = (
+    _Rule(rf"^drop\s+column\s+{_IF_EXISTS}({_NAME})", "column_drop"),
+    _Rule(rf"^drop\s+{_IF_EXISTS}({_NAME})(?:\s+(?:restrict|cascade))?\s*$", "column_drop"),
+    _Rule(rf"^(?:drop|set\s+unused)\s*\(\s*({_NAMES})\s*\)", "column_drop"),
+    _Rule(rf"^set\s+unused\s+column\s+({_NAME})", "column_drop"),
+    _Rule(rf"^rename\s+(?:column\s+)?{_IF_EXISTS}({_NAME})\s+to\s+{_NAME}", "column_drop"),
+    # A change of its type alone keeps its name, letter for letter.
+    _Rule(
+        rf"^change\s+(?:column\s+)?{_IF_EXISTS}({_NAMED})\s+{_NAME_START}"
+        rf"(?!(?-i:\2){_NAME_END}(?:\s|$))",
+        "column_drop",
+    ),
+    _Rule(rf"^rename\s+(?:to\s+|as\s+|=\s*)?({_TABLE})\s*$", "not_applied"),
+    _Rule(
+        r"^(?:truncate|drop|exchange|switch|discard|import|detach|attach|convert)\s+(?:all\s+)?"
+        rf"(?:sub)?(?:partitions?|tablespace|to|table)\b(?:.*\btable\s+({_TABLE}))?",
+        "not_applied",
+    ),
+    _Rule(r"^set\s+schema\b()", "not_applied"),
+)
+#: SQL Server drops several columns, or constraints and columns, by one DROP.
+_NEXT_COLUMN = _Rule(rf"^(?:column\s+{_IF_EXISTS})?({_NAME})\s*$", "column_drop")
+
+_CHANGES = (
+    "array<struct<change: string, database_name: string, schema_name: string, table_name: string,"
+    " column_names: array<string>>>"
+)
+
+
+def change_of(source_op: Column, source_format: str) -> Column:
+    """What an operation says by itself of its table: `truncation`, `not_applied` or null.
+
+    A rollback of an XA transaction comes after its rows, which were published when it was prepared.
+    """
+    truncating = [code for code, (_, _, ends) in source_ops(source_format).items() if ends]
+    return F.when(source_op.isin(*truncating), "truncation").when(
+        source_op.isin("RENAME", "XAROLLBACK"), "not_applied"
+    )
+
+
+def table_changes(
+    sql: Column,
+    *,
+    own_change: Column,
+    source_type: Column,
+    database_name: Column,
+    schema_name: Column,
+    table_name: Column,
+) -> Column:
+    """What a statement does to tables (`records.TABLE_CHANGES`); null where it does nothing.
+
+    `own_change`: what the operation says by itself (`change_of`), which counts where the text does
+    not say what is done.  `source_type`: lower case; null is read as MySQL.  The names are the
+    envelope's: they complete names in the text, which otherwise win.
+
+    Lambdas throughout, which Spark does not compile: call it beside a parse, for statements only.
+    """
+    envelope = F.struct(
+        F.coalesce(sql, F.lit("")).alias("sql"),
+        own_change.alias("own_change"),
+        database_name.alias("database"),
+        schema_name.alias("schema"),
+        table_name.alias("table"),
+        F.coalesce(source_type.rlike(_STANDARD_SQL), F.lit(False)).alias("is_standard"),
+        F.coalesce(source_type, F.lit("")).alias("source_type"),
+    )
+
+    def changes(envelope: Column) -> Column:
+        text = _without_comments(envelope["sql"], envelope["is_standard"])
+        named = F.transform(
+            _let(text, lambda text: _named_changes(text, envelope)),
+            lambda named: _change(named, envelope),
+        )
+        return F.when(
+            ~envelope["sql"].rlike(_NOT_OURS),
+            F.filter(named, lambda change: ~_is_of_session(change)),
+        )
+
+    return _let(_let(envelope, changes), lambda changes: F.when(F.size(changes) > 0, changes)).cast(
+        _CHANGES
+    )
+
+
+def named_table(changes: Column, database_name: Column, schema_name: Column) -> Column:
+    """The first table that a statement names, for envelopes that name none.
+
+    Null for a table of another database or schema.
+    """
+    first = F.get(changes, F.lit(0))
+    is_of_database, is_of_schema = (
+        first[level].isNull() | (first[level] == name)
+        for level, name in (("database_name", database_name), ("schema_name", schema_name))
+    )
+    return F.when(is_of_database & is_of_schema, first["table_name"])
+
+
+def has_truncation(changes: Column) -> Column:
+    return F.coalesce(F.array_contains(changes["change"], "truncation"), F.lit(False))
+
+
+def _let(value: Column, body: Callable[[Column], Column]) -> Column:
+    """`body` of a value that is computed once."""
+    return F.get(F.transform(F.array(value), body), F.lit(0))
+
+
+def _by_dialect(is_standard: Column, standard: str, mysql: str) -> Column:
+    return F.when(is_standard, F.lit(standard)).otherwise(F.lit(mysql))
+
+
+def _without_comments(sql: Column, is_standard: Column) -> Column:
+    """Comments become blanks; what is in quotes stays as it is.
+
+    One pass: what begins as a string is no comment, and the other way round.
+    """
+    pattern = _by_dialect(
+        is_standard,
+        rf"(?s)({_STANDARD_QUOTED}|{_IN_DOLLARS})|{_STANDARD_COMMENT}",
+        rf"(?s)({_MYSQL_QUOTED})|{_MYSQL_COMMENT}",
+    )
+    return F.regexp_replace(sql, pattern, F.lit("$1 "))
+
+
+def _named_changes(text: Column, envelope: Column) -> Column:
+    """array<named change> of a text without comments, which may hold several statements."""
+
+    def changes_of(statement: Column) -> Column:
+        found = _let(
+            _by_rules(statement, _rules(_STATEMENT_RULES)),
+            lambda found: F.when(
+                (F.size(found) == 0) & statement.rlike(_EMPTYING), _own_change(envelope)
+            ).otherwise(found),
+        )
+        return F.when(statement.rlike(_ALTER), _altered(statement, envelope)).otherwise(found)
+
+    statements = F.regexp_extract_all(
+        text,
+        _by_dialect(
+            envelope["is_standard"],
+            _parts(";", f"{_STANDARD_QUOTED}|{_IN_DOLLARS}", more="$"),
+            _parts(";", _MYSQL_QUOTED),
+        ),
+        F.lit(0),
+    )
+    each = F.flatten(
+        F.transform(statements, lambda statement: _let(_trimmed(statement), changes_of))
+    )
+    is_read = text.rlike(_STATEMENT) | envelope["own_change"].isNull()
+    return F.when(is_read, each).otherwise(_own_change(envelope))
+
+
+def _own_change(envelope: Column) -> Column:
+    """The change of the envelope's table, where the text names none that can be read.
+
+    Which table lost its rows is not known where the envelope names none either.
+    """
+    change = F.when(envelope["table"].isNotNull(), envelope["own_change"])
+    return F.array(_named(F.coalesce(change, F.lit("not_applied")), F.lit("own")))
+
+
+def _altered(statement: Column, envelope: Column) -> Column:
+    """array<named change> of an ALTER TABLE, action by action."""
+    table, text = (F.regexp_extract(statement, _ALTER, group) for group in (1, 2))
+    actions = F.regexp_extract_all(
+        text,
+        _by_dialect(envelope["is_standard"], _actions(_STANDARD_QUOTED), _actions(_MYSQL_QUOTED)),
+        F.lit(0),
+    )
+    goes_on = (envelope["source_type"] == "sqlserver") & text.rlike(rf"{_ANY}^drop\s")
+    rules = F.when(goes_on, _rules((*_ACTION_RULES, _NEXT_COLUMN))).otherwise(_rules(_ACTION_RULES))
+
+    def changes(found: Column) -> Column:
+        def names_of(change: str) -> Column:
+            return F.filter(found, lambda named: named["change"] == change)["name"]
+
+        dropped, moved = names_of("column_drop"), names_of("not_applied")
+        tables = F.array_distinct(F.concat(F.array(table), F.array_remove(moved, "")))
+        columns = F.transform(dropped, lambda name: _unquoted(name, 3))
+        return F.concat(
+            F.when(
+                F.size(dropped) > 0, F.array(_named("column_drop", "table", table, columns))
+            ).otherwise(_nothing()),
+            F.when(
+                F.size(moved) > 0,
+                F.transform(tables, lambda name: _named("not_applied", "table", name)),
+            ).otherwise(_nothing()),
+        )
+
+    found = F.flatten(
+        F.transform(
+            actions,
+            lambda action: _let(_trimmed(action), lambda action: _by_rules(action, rules)),
+        )
+    )
+    return _let(found, changes)
+
+
+def _by_rules(text: Column, rules: Column) -> Column:
+    """array<named change>: what the rules that fit a text say of the names in it, or of none."""
+
+    def changes(rule: Column) -> Column:
+        names = F.regexp_extract_all(
+            # PySpark's own function takes no pattern that is a column.
+            F.call_function("regexp_extract", text, rule["pattern"], F.lit(1)),
+            F.lit(_EACH_TABLE),
+            F.lit(1),
+        )
+        return F.transform(
+            F.when(F.size(names) > 0, names).otherwise(F.array(F.lit(""))),
+            lambda name: _named(rule["change"], rule["level"], name),
+        )
+
+    return F.flatten(
+        F.transform(F.filter(rules, lambda rule: F.rlike(text, rule["pattern"])), changes)
+    )
+
+
+def _rules(rules: Sequence[_Rule]) -> Column:
+    return F.array(
+        *(
+            F.struct(
+                F.lit(_ANY + rule.pattern).alias("pattern"),
+                F.lit(rule.change).alias("change"),
+                F.lit(rule.level).alias("level"),
+            )
+            for rule in rules
+        )
+    )
+
+
+def _named(
+    change: str | Column,
+    level: str | Column,
+    name: Column | None = None,
+    columns: Column | None = None,
+) -> Column:
+    """A change of what the text names, as it stands there."""
+    return F.struct(
+        (F.lit(change) if isinstance(change, str) else change).alias("change"),
+        (F.lit(level) if isinstance(level, str) else level).alias("level"),
+        (F.lit("") if name is None else name).alias("name"),
+        (F.lit(None) if columns is None else columns).cast("array<string>").alias("columns"),
+    )
+
+
+def _nothing() -> Column:
+    return F.array().cast(
+        "array<struct<change: string, level: string, name: string, columns: array<string>>>"
+    )
+
+
+def _change(named: Column, envelope: Column) -> Column:
+    """The change with the names that the text means, beside those of the envelope."""
+    level = named["level"]
+
+    def resolved(parts: Column) -> Column:
+        qualifier = F.when(level == "table", parts["second"]).when(
+            level == "schema", parts["third"]
+        )
+        # Whether a single name before a table's is a schema of the envelope's database.
+        is_schema = (
+            parts["first"].isNotNull()
+            | envelope["source_type"].rlike(f"^(?:{_WITH_SCHEMAS})$")
+            | ((envelope["source_type"] == "") & qualifier.rlike(r"(?i)^(?:public|dbo)$"))
+            | (envelope["schema"].isNotNull() & (envelope["source_type"] != "mysql"))
+        )
+        return F.struct(
+            named["change"],
+            F.when(level == "database", parts["third"])
+            .otherwise(
+                F.coalesce(
+                    parts["first"],
+                    F.when(~is_schema, qualifier),
+                    envelope["database"],
+                )
+            )
+            .alias("database_name"),
+            F.when(is_schema & qualifier.isNotNull(), qualifier)
+            .when(qualifier.isNull() & (level != "database"), envelope["schema"])
+            .alias("schema_name"),
+            F.when(level == "table", parts["third"])
+            .when(level == "own", envelope["table"])
+            .alias("table_name"),
+            named["columns"].alias("column_names"),
+        )
+
+    parts = {"first": 1, "second": 2, "third": 3}
+    return _let(
+        F.struct(*(_unquoted(named["name"], n).alias(part) for part, n in parts.items())), resolved
+    )
+
+
+def _unquoted(name: Column, part: int) -> Column:
+    """A part of a name without its quotes; a quote within quotes is written twice."""
+    text = F.regexp_extract(name, _TABLE_PARTS, part)
+    return F.nullif(F.regexp_replace(text, '(`)`|(")"', "$1$2"), F.lit(""))
+
+
+def _is_of_session(change: Column) -> Column:
+    """Temporary tables, by the names that PostgreSQL and SQL Server give them."""
+    return F.concat_ws(
+        ".", change["database_name"], change["schema_name"], change["table_name"]
+    ).rlike(r"(?i)(?:^|\.)(?:#|pg_temp)")
+
+
+def _trimmed(text: Column) -> Column:
+    return F.regexp_replace(text, r"^\s+|\s+$", "")

@@ -6,8 +6,10 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 _INTEGER = r"^-?[0-9]{1,38}$"
-_EARLIEST_MILLIS = -62135596800000  # 0001-01-01T00:00:00Z
+#: Below it (1973-03-03) are times in another unit: the seconds of today have ten digits.
+_EARLIEST_MILLIS = 100_000_000_000
 _LATEST_MILLIS = 253402300799999  # 9999-12-31T23:59:59.999Z
+_EARLIEST_SECONDS = -62135596800  # 0001-01-01T00:00:00Z
 _ISO_TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?Z?$"
 
 
@@ -32,7 +34,7 @@ def timestamp_of_millis(text: Column) -> Column:
 
 
 def is_bad_millis(text: Column) -> Column:
-    """True where a time is there but is no epoch of the years 1 to 9999."""
+    """True where a time is there but is not epoch milliseconds of the years 1973 to 9999."""
     in_range = _long(text).between(_EARLIEST_MILLIS, _LATEST_MILLIS)
     return _is_known(text) & ~(_is_integer(text) & F.coalesce(in_range, F.lit(False)))
 
@@ -45,7 +47,7 @@ def timestamp_of_seconds(seconds: Column) -> Column:
 
 def is_epoch_seconds(seconds: Column) -> Column:
     """True for epoch seconds of the years 1 to 9999."""
-    return seconds.between(_EARLIEST_MILLIS // 1000, _LATEST_MILLIS // 1000)
+    return seconds.between(_EARLIEST_SECONDS, _LATEST_MILLIS // 1000)
 
 
 def timestamp_of_iso(text: Column) -> Column:

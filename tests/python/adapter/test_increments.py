@@ -31,6 +31,14 @@ models:
     config: *python_reader
 """
 
+PYTHON_MART_YML = """
+  - name: python_mart
+    config:
+      materialized: incremental
+      incremental_strategy: append
+      reads_new_rows: true
+"""
+
 BOTH = """
 select id, text from {{ source('landing', 'a') }}
 union all
@@ -61,7 +69,46 @@ select
 from {{ new_rows(ref('both')) }} as both
 """
 
+#: A view that looks something up for its rows, and names a column that `*` does not have.
+LOOKED_UP = """
+select a.id, b.text, a._last_updated_sequence_number as landing
+from {{ source('landing', 'a') }} as a
+left join {{ source('landing', 'b') }} as b on a.id = b.id
+"""
+
+READER_OF_LOOKED_UP = """
+{{ config(materialized='incremental', incremental_strategy='append') }}
+select * from {{ new_rows(ref('looked_up')) }}
+"""
+
 MERGING_READER = SQL_READER.replace("'append'", "'merge', unique_key='id'")
+
+
+LOG = """
+{{ config(materialized='incremental', incremental_strategy='append') }}
+select id, text from {{ new_rows(source('landing', 'a')) }}
+"""
+
+STATE = """
+{{ config(materialized='incremental', incremental_strategy='merge', unique_key='id') }}
+select id, text from {{ new_rows(ref('log')) }}
+where id > 0
+"""
+
+MART = """
+{{ config(materialized='incremental', incremental_strategy='merge', unique_key='id') }}
+select shown.id, shown.text from {{ ref('shown') }} as shown
+left semi join {{ new_rows(ref('log')) }} as log using (id)
+"""
+
+COPY = LOG.replace("source('landing', 'a')", "ref('log')") + "where id > 0"
+
+PYTHON_MART = """
+def model(dbt, session):
+    log = dbt.ref("log")
+    copy = dbt.ref("copy")
+    return log.select("id", "text").intersect(copy.select("id", "text"))
+"""
 
 
 class Landing:
@@ -87,6 +134,15 @@ class Landing:
             f"call cdc.system.rewrite_data_files(table => '{{}}.{table}',"
             " options => map('rewrite-all', 'true'))"
         )
+
+    def roll_back(self, table: str) -> None:
+        """Bring a table back to its first snapshot."""
+        name = f"{self.schema}.{table}"
+        first = self.spark.sql(
+            f"select snapshot_id from {name}.history where is_current_ancestor"
+            " order by made_current_at"
+        ).first()
+        self.sql(f"call cdc.system.rollback_to_snapshot('{name}', {first.snapshot_id})")
 
     def run(self, *arguments: str, expect_pass: bool = True, **variables: object) -> dict[str, str]:
         """Run the readers; the message of each."""
@@ -119,6 +175,8 @@ class TestIncrements:
             "sql_reader.sql": SQL_READER,
             "merging_reader.sql": MERGING_READER,
             "reader_of_two.py": READER_OF_TWO,
+            "looked_up.sql": LOOKED_UP,
+            "reader_of_looked_up.sql": READER_OF_LOOKED_UP,
         }
 
     @pytest.fixture
@@ -128,7 +186,7 @@ class TestIncrements:
         landing.create()
         landing.append("a", 1, 2)
         landing.append("b", 10)
-        landing.run("--full-refresh", "--exclude", "reader_of_two")
+        landing.run("--full-refresh", "--exclude", "reader_of_two", "reader_of_looked_up")
         return landing
 
     run_readers = ("--select", *READERS)
@@ -275,6 +333,36 @@ class TestIncrements:
         assert landing.ids("reader_of_two") == [1, 2, 3, 10, 11]
         assert landing.run(*select) == {"reader_of_two": "OK, nothing new"}
 
+    def test_what_a_view_joins_is_looked_up_whole(self, landing):
+        select = ("--select", "reader_of_looked_up")
+        landing.append("b", 2, 3)
+        landing.run(*select, "--full-refresh")
+        landing.append("b", 4)
+        assert landing.run(*select) == {"reader_of_looked_up": "OK, nothing new"}
+        landing.append("a", 3, 4, 5)
+        landing.run(*select)
+        rows = landing.spark.table(f"{landing.schema}.reader_of_looked_up").collect()
+        assert {(row.id, row.text) for row in rows} == {
+            (1, None),
+            (2, "row 2"),
+            (3, "row 3"),
+            (4, "row 4"),
+            (5, None),
+        }
+
+    def test_a_view_may_tell_which_commit_brought_a_row(self, landing):
+        select = ("--select", "reader_of_looked_up")
+        landing.run(*select, "--full-refresh")
+        landing.append("a", 3)
+        landing.append("a", 4)
+        landing.run(*select)
+        landing.compact("a")
+        reader = landing.spark.table(f"{landing.schema}.reader_of_looked_up")
+        commits = {row.id: row.landing for row in reader.collect()}
+        assert commits[1] == commits[2] < commits[3] < commits[4]
+        looked_up = landing.spark.table(f"{landing.schema}.looked_up")
+        assert {row.id: row.landing for row in looked_up.collect()} == commits
+
     def test_rows_that_land_during_a_run_are_left_to_the_next(self, landing):
         spark, a = landing.spark, f"{landing.schema}.a"
         reading = Reading()
@@ -312,3 +400,97 @@ class TestIncrements:
 
 def ids_of(spark: SparkSession, expression: str) -> list[int]:
     return sorted(row.id for row in spark.sql(f"select id from {expression}").collect())
+
+
+class TestInputsThatAreBehind:
+    """A model that reads the new rows of a log, and a state made from it that may be behind."""
+
+    marts = ("mart", "python_mart")
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "sources.yml": SOURCES_YML + PYTHON_MART_YML,
+            "log.sql": LOG,
+            "state.sql": STATE,
+            "copy.sql": COPY,
+            "shown.sql": "select * from {{ ref('state') }}",
+            "mart.sql": MART,
+            "python_mart.py": PYTHON_MART,
+        }
+
+    @pytest.fixture
+    def landing(self, project, spark) -> Landing:
+        landing = Landing(spark, project.test_schema)
+        landing.create()
+        landing.append("a", 1, 2)
+        landing.run("--full-refresh")
+        return landing
+
+    def check(self, landing: Landing, *ids: int) -> None:
+        for mart in self.marts:
+            assert landing.ids(mart) == list(ids)
+
+    @pytest.mark.parametrize("refresh", [(), ("--full-refresh",)])
+    def test_rows_that_the_state_has_not_read_are_left_to_a_later_run(self, landing, refresh):
+        landing.append("a", 3)
+        landing.run("--select", "log")
+        landing.run("--select", *self.marts, *refresh)
+        self.check(landing, 1, 2)
+        landing.run()
+        self.check(landing, 1, 2, 3)
+        self.check(landing, 1, 2, 3)
+
+    def test_what_is_ahead_of_the_state_is_read_step_by_step(self, landing):
+        landing.append("a", 3)
+        landing.run("--select", "log", "state", "copy")
+        landing.append("a", 4)
+        landing.run("--select", "log")
+        landing.run("--select", *self.marts)
+        self.check(landing, 1, 2, 3)
+        landing.run()
+        self.check(landing, 1, 2, 3, 4)
+
+    def test_a_state_that_leaves_rows_out_holds_nobody_back(self, landing):
+        landing.append("a", -1)
+        landing.run()
+        messages = landing.run("--select", *self.marts)
+        assert {messages[mart] for mart in self.marts} == {"OK, nothing new"}
+        landing.append("a", 3)
+        landing.run()
+        self.check(landing, 1, 2, 3)
+
+    def test_compaction_of_the_log_holds_nobody_back(self, landing):
+        landing.append("a", 3)
+        landing.run("--select", "log", "state", "copy")
+        landing.compact("log")
+        landing.run("--select", *self.marts)
+        self.check(landing, 1, 2, 3)
+        landing.append("a", 4)
+        landing.run()
+        self.check(landing, 1, 2, 3, 4)
+
+    def test_what_was_read_before_stays_read(self, landing):
+        """Even where another input has read less since, as one that was brought back has."""
+        landing.append("a", 3)
+        landing.run("--select", "log", "state", "copy")
+        landing.run("--select", *self.marts)
+        landing.roll_back("state")
+        messages = landing.run("--select", "mart")
+        assert messages["mart"] == "OK, nothing new"
+
+    def test_a_rebuilt_log_is_an_error_that_says_what_to_do(self, landing):
+        landing.run("--select", "log", "--full-refresh")
+        messages = landing.run("--select", *self.marts, "--full-refresh", expect_pass=False)
+        for mart, behind in zip(self.marts, ("state", "copy"), strict=True):
+            assert f"{landing.schema}.log was rebuilt" in messages[mart]
+            assert f"rebuild {landing.schema}.{behind}" in messages[mart]
+
+    def test_an_input_that_was_empty_when_it_was_read_is_waited_for(self, landing):
+        landing.sql("create or replace table {}.log (id bigint, text string)")
+        landing.run("--full-refresh", "--exclude", "log")
+        landing.append("log", 3)
+        landing.run("--select", *self.marts)
+        self.check(landing)
+        landing.run("--exclude", "log")
+        self.check(landing, 3)

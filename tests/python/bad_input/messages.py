@@ -74,12 +74,21 @@ def bad_messages(source_format: str) -> list[Bad]:
         Bad("UTF-16", json.dumps({"a": 1}).encode("utf-16"), is_valid=False),
     ]
     if source_format not in BINARY:
-        messages += [*_odd_json(source_format), *_odd_documents()]
+        messages += [*_behind(whole), *_odd_json(source_format), *_odd_documents()]
     return messages
 
 
 def huge_message(source_format: str, size: int) -> bytes:
     return good(source_format, status="x" * size)
+
+
+def _behind(whole: bytes) -> Iterator[Bad]:
+    """A good message, and behind it what a reader of the first object would not see."""
+    for behind in (
+        *(b",{}", b"]", b"}", b'],"x":[{}', b'],"end":"."} rest', b"]} rest", b"]]", b'}],"x":[{'),
+        *(b'],"messages":[' + whole, b"," + whole, b"],[" + whole, b',{"x":[{}', b',"'),
+    ):
+        yield Bad(f"behind it {behind[:20]!r}", whole + behind, is_valid=False)
 
 
 def _broken(source_format: str) -> Iterator[Bad]:

@@ -52,6 +52,22 @@ MODELS = {
             ('shareplex_json', 'upd')
             as source_ops (source_format, source_op)
     """,
+    # A row moved away from the keys 1 and 2; on key 2 its image before is that of the other change.
+    "change_events": """
+        select
+            'canal_json' as source_format,
+            event_id,
+            previous_row_key,
+            array('id') as key_columns,
+            parse_json(before) as before,
+            parse_json(after) as after
+        from values
+            ('moved 1', '1', '{"id":1,"v":"b"}', '{"id":3,"v":"b"}'),
+            ('changed 1', null, '{"id":1,"v":"x"}', '{"id":1,"v":"y"}'),
+            ('moved 2', '2', '{"id":2,"v":"b"}', '{"id":4,"v":"b"}'),
+            ('changed 2', null, '{"id":2,"v":"a"}', '{"id":2,"v":"b"}')
+            as events (event_id, previous_row_key, before, after)
+    """,
 }
 
 #: A sequence of which only the position matters.
@@ -128,13 +144,11 @@ TABLE_ENDS = Rows(
     """,
 )
 
-TABLE_LISTINGS = Rows(
-    columns="table_id, position, column_names",
-    good="('narrowed', 20, array('id'))",
+LOST_COLUMNS = Rows(
+    columns="table_id, column_name, position",
+    good="('narrowed', 'lost', 20)",
     selected=f"""
-        'shareplex_json' as source_format,
-        table_id,
-        array(struct(1L as schema_id, {SEQUENCE} as last_sequence, column_names)) as listings
+        'shareplex_json' as source_format, table_id, column_name, {SEQUENCE} as sequence
     """,
 )
 
@@ -217,7 +231,7 @@ PROOFS = {
     ),
     "canal_images_stand_right": Proof(
         Rows(
-            columns="topic, position, op, before, after, event_at",
+            columns="topic, position, op, before, after, published_at",
             good="""
                 ('right', 1, 'insert', null, '{"id":"1","note":"a"}', '2026-01-01'),
                 ('right', 2, 'update', '{"id":"1","note":"a"}', '{"id":"1","note":"b"}',
@@ -270,7 +284,108 @@ PROOFS = {
                 op,
                 parse_json(before) as before,
                 parse_json(after) as after,
-                cast(event_at as timestamp) as event_at,
+                cast(published_at as timestamp) as published_at,
+                {SEQUENCE} as sequence
+            """,
+        )
+    ),
+    "databases_are_of_one_kind": Proof(
+        Rows(
+            columns="source_format, database_name, table_id, source_type",
+            good="""
+                ('canal_json', 'shop', 'shop.orders', 'mysql'),
+                ('canal_json', 'shop', 'shop.customers', 'mysql'),
+                ('canal_json', 'erp', 'erp.orders', 'oracle'),
+                -- its image has the key only
+                ('canal_json', 'erp', 'erp.orders', 'mysql'),
+                ('canal_json', null, 'orders', 'mysql'),
+                ('canal_json', null, 'customers', 'postgresql'),
+                ('dataworks_json', 'erp', 'erp.customers', 'mysql')
+            """,
+            bad="""
+                -- another table of the database has a type that only Oracle has
+                ('canal_json', 'erp', 'erp.customers', 'mysql')
+            """,
+        ),
+        outcome="warn",
+    ),
+    "key_columns_have_values": Proof(
+        Rows(
+            columns="table_id, key_columns, row_key",
+            good="""
+                ('orders', array('id'), '{"id":1}'),
+                ('notes', array('text'), '{"text":"a:null,"}'),
+                ('visits', array(), '{"page":null}')
+            """,
+            bad="""
+                -- the only column of the key
+                ('users', array('email'), '{"email":null}'),
+                ('users', array('email'), '{"email":"a"}'),
+                -- one of several
+                ('lines', array('id', 'number'), '{"id":1,"number":null}')
+            """,
+            selected="'dts_avro' as source_format, *",
+        ),
+        outcome="warn",
+    ),
+    "datahub_topics_name_their_databases": Proof(
+        Rows(
+            columns="table_id, topic, position, op, row_key, before, after, previous_row_key",
+            good="""
+                ('alone', 'a', 1, 'insert', '1', null, '{"id":1}', null),
+                ('alone', 'a', 2, 'update', '2', '{"id":1}', '{"id":2}', '1'),
+                -- one topic goes on where the other one ended
+                ('replaced', 'a', 1, 'insert', '1', null, '{"id":1,"note":"a"}', null),
+                ('replaced', 'a', 2, 'insert', '2', null, '{"id":2}', null),
+                ('replaced', 'a', 3, 'insert', '3', null, '{"id":3}', null),
+                ('replaced', 'a', 4, 'delete', '3', '{"id":3}', null, null),
+                ('replaced', 'b', 5, 'update', '1', '{"id":1,"note":"a"}', '{"id":1,"note":"b"}',
+                    null),
+                ('replaced', 'b', 6, 'insert', '3', null, '{"id":3,"note":"new"}', null),
+                ('replaced', 'b', 7, 'insert', '4', null, '{"id":4}', null),
+                -- and begins with a full load
+                ('loaded again', 'a', -1, 'snapshot', '1', null, '{"id":1,"note":"a"}', null),
+                ('loaded again', 'a', -1, 'snapshot', '2', null, '{"id":2}', null),
+                ('loaded again', 'a', 1, 'update', '1', '{"id":1,"note":"a"}',
+                    '{"id":1,"note":"b"}', null),
+                ('loaded again', 'a', 2, 'update', '3', '{"id":2}', '{"id":3}', '2'),
+                ('loaded again', 'b', -1, 'snapshot', '1', null, '{"id":1,"note":"b"}', null),
+                ('loaded again', 'b', -1, 'snapshot', '3', null, '{"id":3}', null),
+                ('loaded again', 'b', -1, 'snapshot', '4', null, '{"id":4}', null),
+                -- and may repeat what the other one had last
+                ('handed over', 'a', 1, 'insert', '1', null, '{"id":1}', null),
+                ('handed over', 'a', 2, 'insert', '2', null, '{"id":2}', null),
+                ('handed over', 'b', 2, 'insert', '2', null, '{"id":2}', null),
+                ('handed over', 'b', 3, 'insert', '3', null, '{"id":3}', null),
+                -- both have all
+                ('copied', 'a', 1, 'insert', '1', null, '{"id":1}', null),
+                ('copied', 'a', 3, 'insert', '2', null, '{"id":2}', null),
+                ('copied', 'b', 2, 'insert', '1', null, '{"id":1}', null),
+                ('copied', 'b', 4, 'insert', '2', null, '{"id":2}', null)
+            """,
+            bad="""
+                -- two databases have a row of one key
+                ('orders', 'p.db1_orders', 1, 'insert', '1', null, '{"id":1,"note":"a"}', null),
+                ('orders', 'p.db2_orders', 2, 'insert', '1', null, '{"id":1,"note":"b"}', null),
+                -- each has loaded other rows
+                ('items', 'p.db1_items', -1, 'snapshot', '1', null, '{"id":1}', null),
+                ('items', 'p.db2_items', -1, 'snapshot', '2', null, '{"id":2}', null),
+                -- each writes other rows at the same time
+                ('lines', 'p.db1_lines', 1, 'insert', '1', null, '{"id":1}', null),
+                ('lines', 'p.db2_lines', 2, 'insert', '2', null, '{"id":2}', null),
+                ('lines', 'p.db1_lines', 3, 'insert', '3', null, '{"id":3}', null),
+                ('lines', 'p.db2_lines', 4, 'insert', '4', null, '{"id":4}', null)
+            """,
+            selected=f"""
+                'datahub_tuple' as source_format,
+                cast(null as string) as database_name,
+                table_id,
+                topic,
+                op,
+                row_key,
+                parse_json(before) as before,
+                parse_json(after) as after,
+                previous_row_key,
                 {SEQUENCE} as sequence
             """,
         )
@@ -362,6 +477,25 @@ PROOFS = {
             """,
         )
     ),
+    "keyless_updates_name_their_row": Proof(
+        Rows(
+            columns="table_id, op, key_columns, before",
+            good="""
+                ('orders', 'update', array('id'), cast(null as string)),
+                ('visits', 'update', array(), '{}'),
+                ('visits', 'insert', array(), null)
+            """,
+            bad="""
+                -- any of its rows may be gone
+                ('carts', 'update', array(), null)
+            """,
+            selected="""
+                'cdl_json' as source_format, table_id, op, key_columns,
+                parse_json(before) as before, cast(null as timestamp) as event_at
+            """,
+        ),
+        outcome="warn",
+    ),
     "ledger_balances": Proof(
         Rows(
             columns="""
@@ -397,6 +531,49 @@ PROOFS = {
                     -- another one of the row
                     named_struct('column', 'at', 'text', '0000-00-00', 'type', 'date')
                 ))
+            """,
+        ),
+        outcome="warn",
+    ),
+    "redeliveries_are_certain": Proof(
+        Rows(
+            columns="source_format, table_id, row_key, position, offset, event_id, effect, op",
+            good="""
+                -- sent again from the start
+                ('cdl_json', 'orders', '1', 5, 1, 'a', 'upsert', 'insert'),
+                ('cdl_json', 'orders', '1', 5, 2, 'b', 'upsert', 'update'),
+                ('cdl_json', 'orders', '1', 5, 3, 'a', 'redelivery', 'insert'),
+                ('cdl_json', 'orders', '1', 5, 4, 'b', 'redelivery', 'update'),
+                -- sent again by itself, but for a removal of an old key
+                ('cdl_json', 'orders', '2', 6, 5, 'c', 'removal', 'delete'),
+                ('cdl_json', 'orders', '2', 6, 6, 'c', 'redelivery', 'delete'),
+                ('cdl_json', 'orders', '2', 6, 7, 'd', 'removal', 'update'),
+                -- at another position
+                ('cdl_json', 'orders', '3', 7, 8, 'e', 'upsert', 'insert'),
+                ('cdl_json', 'orders', '3', 8, 9, 'f', 'upsert', 'update'),
+                ('cdl_json', 'orders', '3', 7, 10, 'e', 'redelivery', 'insert'),
+                -- of a format whose messages have numbers of their own
+                ('shareplex_json', 'orders', '1', 5, 1, 'a', 'upsert', 'insert'),
+                ('shareplex_json', 'orders', '1', 5, 2, 'b', 'upsert', 'update'),
+                ('shareplex_json', 'orders', '1', 5, 3, 'a', 'redelivery', 'insert'),
+                ('cdl_json', 'visits', '1', 9, 11, 'g', 'upsert', 'insert')
+            """,
+            bad="""
+                -- there and back, and there again
+                ('lindorm_debezium', 'orders', '1', 5, 1, 'a', 'upsert', 'insert'),
+                ('lindorm_debezium', 'orders', '1', 5, 2, 'b', 'upsert', 'update'),
+                ('lindorm_debezium', 'orders', '1', 5, 3, 'c', 'upsert', 'update'),
+                ('lindorm_debezium', 'orders', '1', 5, 4, 'b', 'redelivery', 'update'),
+                -- equal rows
+                ('cdl_json', 'visits', '1', 9, 12, 'g', 'redelivery', 'insert')
+            """,
+            selected="""
+                source_format, table_id, row_key, event_id, effect, op, 'topic' as topic,
+                table_id = 'visits' as is_keyless,
+                cast(null as timestamp) as event_at,
+                named_struct(
+                    'position', position, 'partition', 0, 'offset', offset, 'row_index', 0
+                ) as sequence
             """,
         ),
         outcome="warn",
@@ -443,13 +620,128 @@ PROOFS = {
             """,
         )
     ),
+    "tables_are_keyed_or_keyless": Proof(
+        Rows(
+            columns="source_format, table_id, is_keyless, event_at",
+            good="""
+                ('cdl_json', 'orders', false, timestamp'2026-01-01'),
+                ('cdl_json', 'orders', false, null),
+                ('cdl_json', 'visits', true, null),
+                ('canal_json', 'visits', false, null)
+            """,
+            bad="""
+                -- a message without a key
+                ('cdl_json', 'orders', true, null),
+                -- a message with a key
+                ('cdl_json', 'visits', false, null)
+            """,
+        ),
+        outcome="warn",
+    ),
+    "statements_are_applied": Proof(
+        Rows(
+            columns="statement_id, change, database_name, table_name",
+            good="""
+                ('drops a table', 'truncation', 'shop', 'orders'),
+                ('drops a table in another letter case', 'truncation', 'shop', 'ORDERS'),
+                ('drops a column', 'column_drop', 'shop', 'orders'),
+                ('drops a table that was never seen', 'truncation', 'shop', 'unseen'),
+                ('drops a database', 'truncation', 'shop', null),
+                ('renames a table that was never seen', 'not_applied', 'shop', 'unseen')
+            """,
+            bad="""
+                -- fits two tables
+                ('drops carts or CARTS', 'truncation', 'shop', 'Carts'),
+                -- does too
+                ('drops a column of carts or CARTS', 'column_drop', 'shop', 'Carts'),
+                -- is known in another database only
+                ('drops a table of another database', 'truncation', 'archive', 'orders'),
+                -- no message replays it
+                ('renames', 'not_applied', 'shop', 'orders'),
+                -- nor this, of nobody knows which table
+                ('rolls back', 'not_applied', null, null)
+            """,
+            selected=f"""
+                'dts_avro' as source_format,
+                'shop' as topic,
+                0 as `partition`,
+                0L as offset,
+                statement_id,
+                0 as change_index,
+                change,
+                database_name,
+                cast(null as string) as schema_name,
+                table_name,
+                cast(null as array<string>) as column_names,
+                'DDL' as source_op,
+                statement_id as ddl_text,
+                cast(null as timestamp) as event_at,
+                {SEQUENCE.replace("position as", "1 as")} as sequence
+            """,
+        ),
+        arguments={
+            "tables": Rows(
+                columns="database_name, table_name",
+                good="""
+                    ('shop', 'orders'),
+                    ('shop', 'carts'),
+                    ('shop', 'CARTS')
+                """,
+                selected="""
+                    'dts_avro' as source_format,
+                    concat(database_name, '.', table_name) as table_id,
+                    database_name,
+                    cast(null as string) as schema_name,
+                    table_name
+                """,
+            )
+        },
+        outcome="warn",
+    ),
     "state_equals_replay": Proof(
         STATE,
         arguments={
             "events": LOG,
             "table_ends": TABLE_ENDS,
-            "table_listings": TABLE_LISTINGS,
+            "lost_columns": LOST_COLUMNS,
             "effects": EFFECTS,
         },
+    ),
+    "write_times_order_changes": Proof(
+        Rows(
+            columns="row_key, event_id, effect, is_move, position, partition_of_topic",
+            good="""
+                ('2', 'moved 2', 'removal', true, 5, 0),
+                ('2', 'changed 2', 'upsert', false, 5, 1),
+                ('6', 'changed 2', 'upsert', false, 6, 1)
+            """,
+            bad="""
+                -- left its key at the time of a change in another partition
+                ('1', 'moved 1', 'removal', true, 5, 0),
+                ('1', 'changed 1', 'upsert', false, 5, 1)
+            """,
+            selected="""
+                'canal_json' as source_format,
+                'orders' as table_id,
+                row_key,
+                'topic' as topic,
+                'update' as op,
+                event_id,
+                cast(null as string) as transaction_id,
+                effect,
+                false as is_keyless,
+                is_move,
+                cast(null as timestamp) as event_at,
+                struct(
+                    cast(position as decimal(38, 0)) as position,
+                    0L as transaction_index,
+                    partition_of_topic as `partition`,
+                    1L as offset,
+                    0 as row_index
+                ) as sequence
+            """,
+        ),
+        {"table_ends": TABLE_ENDS},
+        outcome="warn",
     ),
 }

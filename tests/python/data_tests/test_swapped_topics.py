@@ -9,6 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from cdc_marts.formats import canal_json
+from cdc_marts.parsing.settings import times_by_topic
 from tests.python.data_tests.small_project import run_data_tests
 from tests.python.encoders.by_format import ENCODE
 from tests.python.encoders.changes import INSERT, UPDATE, Place, RowChange, Table
@@ -44,7 +45,8 @@ def findings(
         of_topic = landed(spark, _history(days_swapped), topic=topic)
         messages = of_topic if messages is None else messages.union(of_topic)
     spark.sql("create namespace if not exists proofs")
-    canal_json.parse(messages, swapped_topics=SETTINGS).writeTo("proofs.canal").createOrReplace()
+    staging = canal_json.parse(messages, swapped_topics=times_by_topic(SETTINGS))
+    staging.writeTo("proofs.canal").createOrReplace()
     found = "proofs.swapped_topics"
     test = {
         "canal_images_stand_right": {
@@ -61,8 +63,8 @@ def findings(
     )
     assert result.status == "fail"
     days: dict[str, list[tuple[str, str]]] = {}
-    for row in spark.table(found).orderBy("topic", "event_date").collect():
-        days.setdefault(row["topic"], []).append((str(row["event_date"]), row["advice"]))
+    for row in spark.table(found).orderBy("topic", "published_on").collect():
+        days.setdefault(row["topic"], []).append((str(row["published_on"]), row["advice"]))
     return days
 
 
@@ -102,8 +104,26 @@ def test_a_topic_is_told_with_its_days(
     assert [day for day, _ in findings[topic]] == [f"2022-01-0{day}" for day in days]
 
 
-def test_told_is_what_to_set(findings: dict[str, Any]) -> None:
-    (_, advice), *_ = findings["switched, set as swapped"]
-    assert '{switched, set as swapped: "2022-01-03T00:00:00Z"}' in advice
-    *_, (_, advice) = findings["switched"]
-    assert "{switched: null}" in advice and "after 2022-01-02T00:00:00Z" in advice
+@pytest.mark.parametrize(
+    ("topic", "advice"),
+    [
+        ("usual, set as swapped", "as usual: take the topic out of `swapped_canal_topics`"),
+        ("swapped", '`swapped_canal_topics: {"swapped": null}`'),
+        (
+            "switched",
+            "swapped up to 2022-01-02T00:00:00.733Z and as usual from 2022-01-03T00:00:00.732Z on:"
+            ' set `swapped_canal_topics: {"switched": "2022-01-03T00:00:00.732Z"}`',
+        ),
+        (
+            "switched, set as swapped",
+            "swapped up to 2022-01-02T00:00:00.733Z and as usual from 2022-01-03T00:00:00.732Z on:"
+            ' set `swapped_canal_topics: {"switched, set as swapped": "2022-01-03T00:00:00.732Z"}`',
+        ),
+    ],
+)
+def test_a_topic_is_reported_with_the_setting_that_fits_it(
+    findings: dict[str, Any], topic: str, advice: str
+) -> None:
+    for _, reported in findings[topic]:
+        assert advice in reported
+        assert "dbt run --full-refresh --select stg_canal_json+" in reported

@@ -12,9 +12,12 @@ from pyspark.sql import functions as F
 
 LANDING = (
     "topic string, `partition` int, offset bigint, timestamp timestamp, key binary, value binary,"
-    " landed_at timestamp"
+    " landed_at timestamp, landing_commit bigint"
 )
 LANDED_AT = dt.datetime(2026, 1, 1)
+LANDING_COMMIT = 7
+#: What stands for the topic `topic` in a sequence: its `xxhash64`.
+TOPIC_NUMBER = -7864498171204120772
 
 
 def landed(
@@ -30,7 +33,7 @@ def landed(
     values = list(values)
     keys = list(keys) if keys is not None else [None] * len(values)
     rows = [
-        (topic, 0, offset, LANDED_AT, _bytes(key), _bytes(value), LANDED_AT)
+        (topic, 0, offset, LANDED_AT, _bytes(key), _bytes(value), LANDED_AT, LANDING_COMMIT)
         for offset, (key, value) in enumerate(zip(keys, values, strict=True))
     ]
     return spark.createDataFrame(rows, LANDING)
@@ -88,3 +91,8 @@ def without_ids(row: dict[str, Any]) -> dict[str, Any]:
     added = ("event_id", "schema_id", "column_parameters")
     assert row["event_id"] and row["column_parameters"] is None
     return {name: value for name, value in row.items() if name not in added}
+
+
+def lists_all_columns(op: str | None) -> bool | None:
+    """What staging says of a row's list of columns where the parser does not know better."""
+    return None if op is None else op in ("insert", "snapshot")

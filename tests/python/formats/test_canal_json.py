@@ -90,12 +90,24 @@ MESSAGES: dict[str, Any] = {
     "null and empty": message("UPDATE", data=[{"id": "1", "name": ""}], old=[{"name": None}]),
     "keyless": message("INSERT", data=[{"name": "b", "id": "1"}], pkNames=None, table="logs"),
     "key by setting": message("INSERT", data=[ROW], pkNames=None, table="set"),
+    "a key column twice": message("INSERT", data=[ROW], pkNames=["id", "id"]),
     "odd keys": message("INSERT", data=[{k: k for k in ODD_KEYS}], pkNames=ODD_KEYS),
     "minimal image": message("UPDATE", data=[{"id": "1"}], old=[{"id": "1"}]),
     "unknown fields": {**INSERT, "extra": {"deep": [1, {"x": 2}]}, "_tags": "x"},
     "digits": message("INSERT", data=[{"id": BIG, "name": "1.10"}]),
     "numbers": message("INSERT", data=[{"id": 9007199254740993, "name": True}]),
     "unknown times": message("INSERT", data=[ROW], es=-1, ts=None),
+    "a write time of -1": message("INSERT", data=[ROW], ts=-1),
+    "no write time": {name: v for name, v in INSERT.items() if name != "ts"},
+    "numbers as texts": message("INSERT", data=[ROW], es=str(ES), ts=str(TS), isDdl="false"),
+    "no visible change": message("UPDATE", data=[ROW], old=None),
+    "one object updated": message("UPDATE", data=CHANGED, old={"name": "a"}),
+    "delete of the key": message("DELETE", data=[{"id": "1"}], mysqlType={"id": "bigint"}),
+    "no types": message("INSERT", data=[ROW], mysqlType=None, sqlType=None),
+    "types of some columns": message("INSERT", data=[ROW], mysqlType={"id": "bigint"}),
+    "insert with defaults": message("INSERT", data=[{"id": "1"}]),
+    "of PostgreSQL": message("INSERT", data=[ROW], mysqlType={"id": "int4", "name": "varchar"}),
+    "of Oracle": message("INSERT", data=[ROW], mysqlType={"id": "NUMBER", "name": "VARCHAR2"}),
     "gtid": message("INSERT", data=[ROW], gtid="0-101-7"),
     "annotated statement": message(
         "QUERY", database="", table="", mysqlType=None, sqlType=None, sql="UPDATE orders SET …"
@@ -140,6 +152,29 @@ REJECTED: dict[str, tuple[Any, str]] = {
     "a row that is no object": (message("INSERT", data=["x"]), "missing_image"),
     "delete without a row": (message("DELETE"), "missing_image"),
     "more old rows than rows": (message("UPDATE", data=[ROW], old=[{}, {}]), "missing_image"),
+    "fewer old rows than rows": (
+        message("UPDATE", data=[ROW, {"id": "20", "name": "b"}], old=[{"id": "2"}]),
+        "missing_image",
+    ),
+    "fewer old rows than rows, keyless": (
+        message("UPDATE", data=[ROW, CHANGED], old=[{"name": "b"}], pkNames=None, table="logs"),
+        "missing_image",
+    ),
+    "an empty old beside rows": (message("UPDATE", data=[ROW], old=[]), "missing_image"),
+    "an old row that is no object": (message("UPDATE", data=[ROW], old=["a"]), "missing_image"),
+    "an old row that is null": (
+        message("UPDATE", data=[ROW, CHANGED], old=[{"name": "x"}, None]),
+        "missing_image",
+    ),
+    "an old that is a text": (message("UPDATE", data=[ROW], old="a"), "missing_image"),
+    "a keyless row without columns": (
+        message("INSERT", data=[{}], pkNames=None, table="logs"),
+        "missing_image",
+    ),
+    "a keyless row without columns among others": (
+        message("DELETE", data=[ROW, {}], pkNames=None, table="logs"),
+        "missing_image",
+    ),
     "es is no time": (message("INSERT", data=[ROW], es="yesterday"), "bad_timestamp"),
     "es beyond year 9999": (message("INSERT", data=[ROW], es=10**15), "bad_timestamp"),
     "ts is no time": (message("INSERT", data=[ROW], ts="soon"), "bad_timestamp"),
@@ -255,6 +290,11 @@ def test_the_project_sets_the_key_of_a_table_without_one(rows: Any) -> None:
     assert (row["key_columns"], row["row_key"]) == (["name"], '{"name":"a"}')
 
 
+def test_a_key_column_that_is_named_twice_counts_once(rows: Any) -> None:
+    row = only(rows, "a key column twice")
+    assert (row["key_columns"], row["row_key"]) == (["id"], '{"id":"1"}')
+
+
 def test_key_columns_may_have_any_name(rows: Any) -> None:
     row = only(rows, "odd keys")
     assert row["key_columns"] == ODD_KEYS
@@ -280,6 +320,70 @@ def test_unknown_times_are_null(rows: Any) -> None:
     row = only(rows, "unknown times")
     assert (row["event_at"], row["published_at"]) == (None, None)
     assert row["sequence"]["position"] is None
+
+
+@pytest.mark.parametrize("name", ["a write time of -1", "no write time"])
+def test_a_message_without_a_write_time_has_no_position(rows: Any, name: str) -> None:
+    row = only(rows, name)
+    assert (row["published_at"], row["sequence"]["position"]) == (None, None)
+    assert row["after"] == ROW
+
+
+def test_numbers_may_come_as_texts(rows: Any) -> None:
+    row = only(rows, "numbers as texts")
+    assert row["sequence"]["position"] == Decimal(TS)
+    assert row["event_at"] == dt.datetime(2020, 9, 15, 9, 24, 54)
+
+
+def test_an_update_without_old_changed_nothing_that_its_message_has(rows: Any) -> None:
+    row = only(rows, "no visible change")
+    assert row["before"] == row["after"] == ROW
+
+
+def test_an_object_in_old_belongs_to_the_object_in_data(rows: Any) -> None:
+    row = only(rows, "one object updated")
+    assert (row["before"], row["after"]) == (ROW, CHANGED)
+
+
+@pytest.mark.parametrize(
+    ("name", "lists_all_columns"),
+    [
+        ("insert", True),
+        ("full load", True),
+        ("insert with defaults", True),
+        ("no types", None),
+        ("types of some columns", False),
+        ("update", False),
+        ("minimal image", False),
+        ("delete", False),
+        ("delete of the key", False),
+    ],
+)
+def test_only_inserts_and_snapshot_rows_list_all_columns(
+    rows: Any, name: str, lists_all_columns: bool | None
+) -> None:
+    row = only(rows, name)
+    assert row["lists_all_columns"] is (True if lists_all_columns is None else lists_all_columns)
+
+
+def test_a_row_without_types_has_all_its_columns(rows: Any) -> None:
+    row = only(rows, "no types")
+    assert (row["after"], row["column_types"], row["unavailable_columns"]) == (ROW, None, [])
+
+
+def test_a_column_whose_type_is_left_out_is_listed_without_one(rows: Any) -> None:
+    row = only(rows, "types of some columns")
+    assert row["column_types"] == {"id": "bigint", **dict.fromkeys(ROW.keys() - {"id"})}
+    assert row["unavailable_columns"] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "source_type"),
+    [("insert", "mysql"), ("no types", "mysql"), ("of PostgreSQL", "postgresql"),
+     ("of Oracle", "oracle")],
+)  # fmt: skip
+def test_type_names_report_the_kind_of_database(rows: Any, name: str, source_type: str) -> None:
+    assert only(rows, name)["source_type"] == source_type
 
 
 def test_a_gtid_is_the_transaction(rows: Any) -> None:
@@ -359,7 +463,24 @@ def test_a_statement_names_the_table_that_its_message_does_not(
     assert (row["ends_rows"], row["table_id"]) == (True, "shop.orders")
 
 
-def test_a_part_of_a_row_in_old_shows_that_a_topic_is_not_swapped_any_more(
+def test_a_statement_that_the_server_cannot_parse_is_a_schema_change(spark: SparkSession) -> None:
+    query = message("QUERY", isDdl=False, sql="truncate a, b", database="", table="")
+    (row,) = staged(spark, canal_json.parse, query)
+    assert (row["record_type"], row["source_op"], row["ends_rows"]) == ("ddl", "QUERY", True)
+    assert [change["table_name"] for change in row["table_changes"]] == ["a", "b"]
+
+
+def test_a_rollback_of_published_rows_is_not_applied(spark: SparkSession) -> None:
+    (row,) = staged(spark, canal_json.parse, message("XAROLLBACK", table=""))
+    assert (row["record_type"], row["ends_rows"]) == ("transaction", False)
+    assert [change["change"] for change in row["table_changes"]] == ["not_applied"]
+
+
+SWITCH = dt.datetime(2020, 9, 15, 9, 24, 56, tzinfo=dt.timezone.utc)
+SWAPPED = message("UPDATE", data=[ROW], old=[CHANGED])
+
+
+def test_a_part_of_a_row_in_old_shows_that_a_topic_is_no_longer_swapped(
     spark: SparkSession,
 ) -> None:
     [row] = staged(spark, canal_json.parse, UPDATE, swapped_topics={"topic": None})
@@ -367,16 +488,47 @@ def test_a_part_of_a_row_in_old_shows_that_a_topic_is_not_swapped_any_more(
     assert "`swapped_canal_topics`" in row["reject_reason"]
 
 
-def test_a_swapped_topic_has_the_row_after_in_old_until_its_time(spark: SparkSession) -> None:
-    def update(es: int) -> dict[str, Any]:
-        return message("UPDATE", data=[ROW], old=[CHANGED], es=es)
-
-    before, after = staged(
+def test_a_swapped_topic_has_the_row_after_in_old_until_its_time_of_writing(
+    spark: SparkSession,
+) -> None:
+    late = 60_000
+    found = staged(
         spark,
         canal_json.parse,
-        update(ES),
-        message("UPDATE", data=[CHANGED], old=[ROW], es=ES + 2000),
-        swapped_topics={"topic": "2020-09-15T09:24:55Z"},
+        {**SWAPPED, "ts": 1600161895999},
+        {**UPDATE, "ts": 1600161896000},
+        # Read from the log before the restart, written after it.
+        {**UPDATE, "es": ES - late, "ts": 1600161896001},
+        {**SWAPPED, "es": ES + late, "ts": 1600161895998},
+        swapped_topics={"topic": SWITCH, "another": None},
     )
-    assert (before["before"], before["after"]) == (ROW, CHANGED)
-    assert (after["before"], after["after"]) == (ROW, CHANGED)
+    assert [(row["before"], row["after"]) for row in found] == [(ROW, CHANGED)] * 4
+
+
+def test_an_update_without_a_write_time_is_rejected_only_where_the_time_decides(
+    spark: SparkSession,
+) -> None:
+    updates = [{**SWAPPED, "ts": -1}, {**INSERT, "ts": None}]
+    update, insert = staged(spark, canal_json.parse, *updates, swapped_topics={"topic": SWITCH})
+    assert (update["reject_code"], insert["op"]) == ("missing_field", "insert")
+    assert "`ts`" in update["reject_reason"]
+    update, _ = staged(spark, canal_json.parse, *updates, swapped_topics={"topic": None})
+    assert (update["before"], update["after"]) == (ROW, CHANGED)
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        {**SWAPPED, "data": None},
+        {**SWAPPED, "old": None},
+        {**SWAPPED, "data": [ROW, ROW]},
+        {**SWAPPED, "data": []},
+        {**SWAPPED, "data": ["x"]},
+        {**SWAPPED, "old": ["x"]},
+    ],
+)
+def test_an_update_of_a_swapped_topic_needs_both_images_of_each_row(
+    spark: SparkSession, update: dict[str, Any]
+) -> None:
+    [row] = staged(spark, canal_json.parse, update, swapped_topics={"topic": None})
+    assert row["reject_code"] == "missing_image"

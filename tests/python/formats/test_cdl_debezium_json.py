@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from cdc_marts.formats import cdl_debezium_json
 from cdc_marts.parsing.ops import source_ops
 from tests.python.formats.connect import PLACEHOLDER, changed, enveloped, schema_of, without
-from tests.python.formats.staging import LANDED_AT, staged
+from tests.python.formats.staging import LANDED_AT, LANDING_COMMIT, TOPIC_NUMBER, staged
 
 Rows = dict[str, dict[str, Any]]
 
@@ -167,6 +167,10 @@ READ = {
     "bare update": UPDATE,
     "bare update, again": json.dumps(UPDATE, indent=1),
     "bare delete": DELETE,
+    "update to another image": payload("u", {**ROW, "count1": 15}),
+    "update to a third image": payload("u", {**ROW, "count1": 16}),
+    "version as a whole number": payload("c", ROW, message_version=2),
+    "version without a point": payload("c", ROW, message_version="2"),
     "later insert": payload("c", ROW, source={"lsn": LSN + 1}),
     "insert of another row": payload("c", {**ROW, "id": 36}),
     "insert into another table": payload("c", ROW, source={"table": "t2"}),
@@ -178,6 +182,8 @@ READ = {
     "delete with nulls but the key": payload("d", before=KEY_ONLY),
     "delete with the key only": message("d", before={"id": 35}),
     "truncate": payload("t", unique={}),
+    "truncate, again": changed(payload("t", unique={}), ts_ms=1707048999999),
+    "truncate of another table": payload("t", unique={}, source={"table": "t2"}),
     "snapshot": payload("r", ROW, source={"snapshot": "true"}),
     "snapshot without a flag": payload("r", ROW, source={"snapshot": None}),
     "snapshot without an lsn": payload("r", ROW, source=NO_LSN),
@@ -246,6 +252,7 @@ READ = {
     "more members": {**INSERT, "data": 1, "OPERATION": [1], "transaction": {"id": "571:1"}},
     "heartbeat": HEARTBEAT,
     "heartbeat with little": {"HEARTBEAT_IDENTIFIER": "x", "ts_ms": 1707048984208},
+    "heartbeat that names a table": changed(HEARTBEAT, source__table="ct_pg2hudi"),
     "heartbeat by its type": payload("c", ROW, message_type="heartbeat"),
     "enveloped heartbeat": enveloped(HEARTBEAT),
     "row with a heartbeat's identifier": payload("c", ROW, HEARTBEAT_IDENTIFIER="279fb050"),
@@ -260,6 +267,8 @@ READ = {
     ),
     "captured truncate": captured("t", "scratch", 27010736, {}),
     "tombstone": None,
+    "enveloped tombstone": {"payload": None, "schema": None},
+    "tombstone with a schema": enveloped(None, **DESCRIBED),
 }
 
 #: name -> (reject code, message)
@@ -271,6 +280,7 @@ REJECTED = {
     "text behind": ("malformed_json", json.dumps(INSERT) + "{}"),
     "column twice": ("malformed_json", json.dumps(INSERT).replace("count1", "id")),
     "source is text": ("malformed_json", {**INSERT, "source": "x"}),
+    "other version as a number": ("wrong_format", payload("c", ROW, message_version=1)),
     "other version": ("wrong_format", payload("c", ROW, message_version="1.0")),
     "other format": (
         "wrong_format",
@@ -278,7 +288,7 @@ REJECTED = {
     ),
     "no version": ("missing_field", without(INSERT, "message_version")),
     "no members": ("missing_field", {}),
-    "no payload": ("missing_field", {"schema": None, "payload": None}),
+    "schema only": ("missing_field", {"schema": schema_of()}),
     "no op": ("missing_field", without(INSERT, "op")),
     "no source": ("missing_field", without(INSERT, "source")),
     "no table": ("missing_field", without(INSERT, "source__table")),
@@ -292,6 +302,8 @@ REJECTED = {
     "upper case op": ("unknown_op", payload("C", ROW)),
     "logical message": ("unknown_op", payload("m")),
     "time is text": ("bad_timestamp", payload("c", ROW, source={"ts_ms": "x"})),
+    "time in seconds": ("bad_timestamp", payload("c", ROW, source={"ts_ms": 1707048891})),
+    "write time in seconds": ("bad_timestamp", payload("c", ROW, ts_ms=1707048984)),
     "write time is too large": ("bad_timestamp", payload("c", ROW, ts_ms=BIG)),
     "lsn is text": ("bad_sequence", payload("c", ROW, source={"lsn": "26/2C6FB0A0"})),
     "lsn is empty": ("bad_sequence", payload("c", ROW, source={"lsn": ""})),
@@ -348,17 +360,21 @@ def test_the_example_of_the_vendor(rows: Rows) -> None:
         "published_at": dt.datetime(2024, 2, 4, 12, 16, 24, 208000),
         "checkpoint_at": None,
         "landed_at": LANDED_AT,
+        "landing_commit": LANDING_COMMIT,
         "transaction_id": "57227663",
         "sequence": {
             "position": Decimal(LSN),
-            "transaction_index": None,
+            "transaction_index": TOPIC_NUMBER,
             "partition": 0,
             "offset": 0,
             "row_index": 0,
         },
+        "delivery_position": Decimal(LSN),
         "pairing_id": None,
         "ddl_text": None,
         "ends_rows": False,
+        "table_changes": None,
+        "lists_all_columns": True,
         "value": None,
     }
     assert event.items() <= rows["vendor insert"].items()
@@ -414,6 +430,15 @@ def test_a_truncate_ends_the_rows_of_its_table(rows: Rows, name: str) -> None:
     assert row["table_id"] in ("cdl.public.ct_pg2hudi", "shop.public.scratch")
     assert row["sequence"]["position"] in (LSN, 27010736)
     assert row["op"] is None and row["row_key"] is None
+
+
+def test_a_truncate_that_is_delivered_again_is_known_as_one(rows: Rows) -> None:
+    one, again, other = (
+        rows[name]["event_id"]
+        for name in ("truncate", "truncate, again", "truncate of another table")
+    )
+    assert one is not None
+    assert one == again != other
 
 
 @pytest.mark.parametrize("flag", SNAPSHOT_FLAGS)
@@ -540,7 +565,7 @@ def test_members_that_the_format_does_not_know_are_ignored(rows: Rows) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["heartbeat", "heartbeat with little", "heartbeat by its type", "enveloped heartbeat"],
+    [name for name in READ if name.split()[0] == "heartbeat" or name == "enveloped heartbeat"],
 )
 def test_a_message_about_no_row_with_an_identifier_is_a_heartbeat(rows: Rows, name: str) -> None:
     row = rows[name]
@@ -566,6 +591,9 @@ def test_other_events_have_other_identities(rows: Rows) -> None:
         "vendor insert",
         "update",
         "delete",
+        "update to another image",
+        "update to a third image",
+        "update without before",
         "later insert",
         "insert of another row",
         "insert into another table",
@@ -593,7 +621,34 @@ def test_a_captured_key_change_is_a_delete_and_an_insert_at_one_lsn(rows: Rows) 
     assert (old["op"], old["row_key"]) == ("delete", '{"id":7}')
     assert (new["op"], new["row_key"]) == ("insert", '{"id":8}')
     assert (new["after"], new["unavailable_columns"]) == ({"id": 8, "title": "t"}, ["body"])
-    assert old["sequence"]["position"] == new["sequence"]["position"]
+    assert old["transaction_id"] == new["transaction_id"] == "733"
+    assert old["sequence"]["position"] == new["sequence"]["position"] == 26563000
+    assert old["sequence"]["partition"] == new["sequence"]["partition"]
+    assert new["sequence"]["offset"] == old["sequence"]["offset"] + 1
+
+
+def test_two_changes_of_a_row_at_one_lsn_are_two_events(rows: Rows) -> None:
+    one, other = rows["update to another image"], rows["update to a third image"]
+    assert (one["row_key"], one["op"]) == (other["row_key"], other["op"])
+    assert one["sequence"]["position"] == other["sequence"]["position"]
+    assert one["event_id"] != other["event_id"]
+
+
+@pytest.mark.parametrize("name", [name for name in READ if name.startswith("version")])
+def test_the_version_may_be_a_number(rows: Rows, name: str) -> None:
+    assert rows[name]["record_type"] == "change"
+
+
+def test_a_message_with_a_schema_lists_all_columns(rows: Rows) -> None:
+    for name in ("vendor insert", "update", "delete", "delete with the key only"):
+        assert rows[name]["lists_all_columns"] is True
+
+
+def test_a_message_without_a_schema_lists_them_where_its_row_is_whole(rows: Rows) -> None:
+    for name in ("bare insert", "snapshot", "captured new key"):
+        assert rows[name]["lists_all_columns"] is True
+    for name in ("bare update", "bare delete", "delete with nulls but the key"):
+        assert rows[name]["lists_all_columns"] is False
 
 
 def test_captured_values_stay_as_they_are(rows: Rows) -> None:
@@ -609,8 +664,9 @@ def test_captured_rows_of_a_keyless_table_have_the_same_key(rows: Rows) -> None:
     assert json.loads(insert["row_key"]) == EVENT
 
 
-def test_a_tombstone_is_kept_as_one(rows: Rows) -> None:
-    row = rows["tombstone"]
+@pytest.mark.parametrize("name", [name for name in READ if "tombstone" in name])
+def test_a_tombstone_is_kept_as_one(rows: Rows, name: str) -> None:
+    row = rows[name]
     assert (row["record_type"], row["reject_code"], row["event_id"]) == ("tombstone", None, None)
 
 

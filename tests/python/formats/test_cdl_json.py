@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from cdc_marts.formats import cdl_json
 from tests.python.formats.connect import PLACEHOLDER, changed, enveloped, schema_of, without
-from tests.python.formats.staging import LANDED_AT, staged
+from tests.python.formats.staging import LANDED_AT, LANDING_COMMIT, TOPIC_NUMBER, staged
 
 Rows = dict[str, dict[str, Any]]
 
@@ -78,7 +78,11 @@ READ = {
     "bare insert": INSERT,
     "bare insert, again": json.dumps(INSERT, indent=1),
     "bare update": UPDATE,
-    "bare update, again": changed(UPDATE, TIMESTAMP=1),
+    "bare update, again": changed(UPDATE, TIMESTAMP=1707047999999),
+    "bare update to another image": payload("UPDATE", {**ROW, "count1": 15}, OLD_ROW),
+    "bare update to a null": payload("UPDATE", {"id": 34, "count1": None, "note": "null"}),
+    "bare update to a text of null": payload("UPDATE", {"id": 34, "count1": "null", "note": None}),
+    "bare update from another image": payload("UPDATE", ROW, {**OLD_ROW, "count1": 11}),
     "bare delete": DELETE,
     "later insert": payload("INSERT", ROW, lsn=LSN + 1),
     "insert of another row": payload("INSERT", {**ROW, "id": 35}),
@@ -124,12 +128,18 @@ READ = {
     "no owner": payload("INSERT", ROW, SEG_OWNER=None, DATA_STORE=None),
     "more members": {**INSERT, "op": {"x": 1}, "ts_ms": 3, "source": [1]},
     "version as a number": payload("INSERT", ROW, message_version=1.0),
+    "version as a whole number": payload("INSERT", ROW, message_version=1),
+    "version without a point": payload("INSERT", ROW, message_version="1"),
     "heartbeat": HEARTBEAT,
     "heartbeat with little": {"message_version": "1.0", "HEARTBEAT_IDENTIFIER": "x"},
     "heartbeat without a version": {"HEARTBEAT_IDENTIFIER": "x", "TIMESTAMP": 1707047996013},
     "heartbeat by its type": payload("INSERT", ROW, message_type="HEARTBEAT"),
+    "heartbeat that names a table": payload(None),
+    "heartbeat without a table": payload("INSERT", TABLE_NAME=None),
     "enveloped heartbeat": enveloped(HEARTBEAT),
     "tombstone": None,
+    "enveloped tombstone": {"payload": None, "schema": None},
+    "tombstone with a schema": enveloped(None, **DESCRIBED),
 }
 
 #: name -> (reject code, message)
@@ -142,6 +152,7 @@ REJECTED = {
     "column twice": ("malformed_json", json.dumps(INSERT).replace("count1", "id")),
     "transaction is text": ("malformed_json", payload("INSERT", ROW, transaction="x")),
     "other version": ("wrong_format", payload("INSERT", ROW, message_version="2.0")),
+    "other version as a number": ("wrong_format", payload("INSERT", ROW, message_version=2)),
     "unknown version": ("wrong_format", payload("INSERT", ROW, message_version="1.1")),
     "other version of a heartbeat": ("wrong_format", changed(HEARTBEAT, message_version="2.0")),
     "other format": (
@@ -150,8 +161,9 @@ REJECTED = {
     ),
     "no version": ("missing_field", without(INSERT, "message_version")),
     "no members": ("missing_field", {}),
-    "no payload": ("missing_field", {"schema": None, "payload": None}),
+    "schema only": ("missing_field", {"schema": schema_of()}),
     "no operation": ("missing_field", without(INSERT, "OPERATION")),
+    "no operation, no identifier": ("missing_field", payload(None, HEARTBEAT_IDENTIFIER=None)),
     "no table": ("missing_field", without(INSERT, "TABLE_NAME")),
     "no transaction": ("missing_field", without(INSERT, "transaction")),
     "no lsn": ("missing_field", payload("INSERT", ROW, transaction=properties(txId=1))),
@@ -161,6 +173,7 @@ REJECTED = {
     "lower case operation": ("unknown_op", payload("insert", ROW)),
     "truncate": ("unknown_op", payload("TRUNCATE")),
     "time is text": ("bad_timestamp", payload("INSERT", ROW, TIMESTAMP="2024-02-04")),
+    "time in seconds": ("bad_timestamp", payload("INSERT", ROW, TIMESTAMP=1707047996)),
     "time is too large": ("bad_timestamp", payload("INSERT", ROW, TIMESTAMP=BIG)),
     "lsn is text": ("bad_sequence", payload("INSERT", ROW, lsn="0/26B7F1A8")),
     "lsn is empty": ("bad_sequence", payload("INSERT", ROW, lsn="")),
@@ -218,17 +231,21 @@ def test_the_example_of_the_vendor(rows: Rows) -> None:
         "published_at": None,
         "checkpoint_at": None,
         "landed_at": LANDED_AT,
+        "landing_commit": LANDING_COMMIT,
         "transaction_id": "57227595",
         "sequence": {
             "position": Decimal(LSN),
-            "transaction_index": None,
+            "transaction_index": TOPIC_NUMBER,
             "partition": 0,
             "offset": 0,
             "row_index": 0,
         },
+        "delivery_position": Decimal(LSN),
         "pairing_id": None,
         "ddl_text": None,
         "ends_rows": False,
+        "table_changes": None,
+        "lists_all_columns": True,
         "value": None,
     }
     assert event.items() <= rows["vendor insert"].items()
@@ -357,8 +374,20 @@ def test_members_that_the_format_does_not_know_are_ignored(rows: Rows) -> None:
     assert rows["more members"]["after"] == ROW
 
 
-def test_the_version_may_be_a_number(rows: Rows) -> None:
-    assert rows["version as a number"]["record_type"] == "change"
+@pytest.mark.parametrize("name", [name for name in READ if name.startswith("version")])
+def test_the_version_may_be_a_number(rows: Rows, name: str) -> None:
+    assert rows[name]["record_type"] == "change"
+
+
+def test_a_message_with_a_schema_lists_all_columns(rows: Rows) -> None:
+    for name in ("vendor insert", "update", "delete", "delete with the key only"):
+        assert rows[name]["lists_all_columns"] is True
+
+
+def test_a_message_without_a_schema_lists_them_where_it_inserts(rows: Rows) -> None:
+    assert rows["bare insert"]["lists_all_columns"] is True
+    assert rows["bare update"]["lists_all_columns"] is False
+    assert rows["bare delete"]["lists_all_columns"] is False
 
 
 @pytest.mark.parametrize("name", [name for name in READ if "heartbeat" in name])
@@ -387,6 +416,11 @@ def test_other_events_have_other_identities(rows: Rows) -> None:
         "vendor insert",
         "update",
         "delete",
+        "bare update to another image",
+        "bare update to a null",
+        "bare update to a text of null",
+        "bare update from another image",
+        "update without before",
         "later insert",
         "insert of another row",
         "insert into another table",
@@ -398,8 +432,9 @@ def test_other_events_have_other_identities(rows: Rows) -> None:
     assert len(set(ids)) == len(names)
 
 
-def test_a_tombstone_is_kept_as_one(rows: Rows) -> None:
-    row = rows["tombstone"]
+@pytest.mark.parametrize("name", [name for name in READ if "tombstone" in name])
+def test_a_tombstone_is_kept_as_one(rows: Rows, name: str) -> None:
+    row = rows[name]
     assert (row["record_type"], row["reject_code"], row["event_id"]) == ("tombstone", None, None)
 
 

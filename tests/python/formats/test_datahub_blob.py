@@ -12,7 +12,14 @@ from pyspark.sql import SparkSession
 
 from cdc_marts.formats import datahub_blob
 from cdc_marts.parsing.ops import source_ops
-from tests.python.formats.staging import LANDED_AT, staged, without_ids
+from tests.python.formats.staging import (
+    LANDED_AT,
+    LANDING_COMMIT,
+    TOPIC_NUMBER,
+    lists_all_columns,
+    staged,
+    without_ids,
+)
 from tests.python.formats.streamx import row_message, statement_message, without_nulls
 
 KEY = ["id", "name"]
@@ -46,6 +53,10 @@ def blob(op: str, sequence_id: str, times: tuple[int, int], **images: Any) -> di
     )
 
 
+def changed_key(key: list[str] | None, message: dict[str, Any]) -> dict[str, Any]:
+    return without_nulls({**message, "schema": {**message["schema"], "primaryKey": key}})
+
+
 ALTER = without_nulls(
     statement_message(
         "ALTER",
@@ -75,10 +86,19 @@ READ = {
     "insert again": INSERT,
     "update": blob("UPDATE", *UPDATED, before=JOE, after=NEW_JOE),
     "update without before": blob("UPDATE", *UPDATED, after=NEW_JOE),
+    "update without after": blob("UPDATE", *UPDATED, before=JOE),
+    "the same half again": blob("UPDATE", *UPDATED, before=JOE),
     "update after with both images": blob("UPDATE_AFTER", *UPDATED, before=JOE, after=NEW_JOE),
     "a number as the sequence id": blob("INSERT", 1605339516000000004, INSERTED[1], after=JOE),
     "snapshot": blob("INSERT", "-1", (-1, -1), after=JOE),
     "a column that is left out": blob("INSERT", "8", INSERTED[1], after={"id": 2, "name": "x"}),
+    "columns that are left out of an update": blob(
+        "UPDATE_AFTER", "9", UPDATED[1], before={"id": 1, "name": "x"}, after=JOE
+    ),
+    "a keyless row of NULLs": changed_key(None, blob("INSERT", "8", INSERTED[1], after={})),
+    "a keyless row gets NULLs": changed_key(
+        None, blob("UPDATE", "9", UPDATED[1], before=JOE, after={})
+    ),
     "tombstone": None,
 }
 REJECTED = {
@@ -89,7 +109,7 @@ REJECTED = {
     "no table": ({"schema": {}, "payload": INSERT["payload"]}, "missing_field"),
     "a lacking key column": (blob("INSERT", *INSERTED, after={"id": 1}), "missing_field"),
     "unknown op": (blob("UPSERT", *INSERTED, after=JOE), "unknown_op"),
-    "no image": (blob("UPDATE", *UPDATED, before=JOE), "missing_image"),
+    "no image": (blob("UPDATE", *UPDATED), "missing_image"),
     "bad sequence id": (blob("INSERT", "8a", INSERTED[1], after=JOE), "bad_sequence"),
     "bad time": (blob("INSERT", "8", ("now", 1), after=JOE), "bad_timestamp"),
 }
@@ -152,18 +172,22 @@ def vendor_event(
         "published_at": utc(times[1]),
         "checkpoint_at": utc(times[0]),
         "landed_at": LANDED_AT,
+        "landing_commit": LANDING_COMMIT,
         "transaction_id": None,
         "sequence": {
             "position": Decimal(position),
-            "transaction_index": None,
+            "transaction_index": TOPIC_NUMBER,
             "partition": 0,
             "offset": offset,
             "row_index": 0,
         },
+        "delivery_position": Decimal(position),
         "pairing_id": None,
         "ddl_text": None,
         "ddl_meta": None,
         "ends_rows": False,
+        "table_changes": None,
+        "lists_all_columns": lists_all_columns(members_.get("op")),
         "value": None,
         **members_,
     }
@@ -260,13 +284,16 @@ def test_an_update_in_one_message_waits_for_no_other_half(rows: dict[str, dict[s
             NEW_JOE,
             None,
         )
-    only_after = rows["update without before"]
-    assert members(only_after, "op", "before", "after", "pairing_id") == (
-        "update",
-        None,
-        NEW_JOE,
-        None,
-    )
+
+
+def test_an_update_of_one_image_is_a_half_that_waits_for_the_other(
+    rows: dict[str, dict[str, Any]],
+) -> None:
+    told = ("record_type", "op", "source_op", "before", "after", "pairing_id")
+    before = members(rows["update without after"], *told)
+    assert before == ("update_before", None, "UPDATE", JOE, None, PAIRING_ID)
+    after = members(rows["update without before"], *told)
+    assert after == ("change", "update", "UPDATE", None, NEW_JOE, PAIRING_ID)
 
 
 def test_a_redelivery_has_the_event_id_of_the_first(rows: dict[str, dict[str, Any]]) -> None:
@@ -274,7 +301,10 @@ def test_a_redelivery_has_the_event_id_of_the_first(rows: dict[str, dict[str, An
     assert rows["insert again"]["event_id"] == insert
     assert rows["a number as the sequence id"]["event_id"] == insert
     assert rows["update after with both images"]["event_id"] == rows["update after"]["event_id"]
-    assert rows["update before"]["event_id"] != rows["update after"]["event_id"]
+    halves = {rows[f"update {half}"]["event_id"] for half in ("before", "after")}
+    assert halves == {rows[f"update without {half}"]["event_id"] for half in ("after", "before")}
+    assert len(halves) == 2
+    assert rows["the same half again"]["event_id"] in halves
 
 
 def test_a_row_of_the_full_load_is_a_snapshot(rows: dict[str, dict[str, Any]]) -> None:
@@ -283,6 +313,27 @@ def test_a_row_of_the_full_load_is_a_snapshot(rows: dict[str, dict[str, Any]]) -
     assert snapshot["sequence"]["position"] == Decimal(-1)
 
 
-def test_a_column_that_is_left_out_is_unavailable(rows: dict[str, dict[str, Any]]) -> None:
+def test_a_listed_column_that_is_left_out_is_null(rows: dict[str, dict[str, Any]]) -> None:
     row = rows["a column that is left out"]
-    assert members(row, "after", "unavailable_columns") == ({"id": 2, "name": "x"}, ["comment"])
+    assert members(row, "after", "unavailable_columns") == (
+        {"id": 2, "name": "x", "comment": None},
+        [],
+    )
+    update = rows["columns that are left out of an update"]
+    assert members(update, "before", "after", "unavailable_columns") == (
+        {"id": 1, "name": "x", "comment": None},
+        JOE,
+        [],
+    )
+
+
+def test_a_row_of_nulls_is_a_row(rows: dict[str, dict[str, Any]]) -> None:
+    nulls = dict.fromkeys(TYPES)
+    row = rows["a keyless row of NULLs"]
+    assert members(row, "op", "after", "row_key") == (
+        "insert",
+        nulls,
+        '{"comment":null,"id":null,"name":null}',
+    )
+    update = rows["a keyless row gets NULLs"]
+    assert members(update, "op", "before", "after", "pairing_id") == ("update", JOE, nulls, None)

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import json
 from decimal import Decimal
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from cdc_marts.formats import datahub_tuple
-from tests.python.formats.staging import LANDED_AT, staged, without_ids
+from tests.python.formats.staging import (
+    LANDED_AT,
+    LANDING_COMMIT,
+    TOPIC_NUMBER,
+    landed,
+    lists_all_columns,
+    rows_of,
+    staged,
+    without_ids,
+)
 
 SETTINGS = {
     "orders": ["id"],
+    "topic": ["id"],
+    "named.orders": ["id"],
     "shop.orders": ["id"],
     "odd": ["a.b", "c d", 'e"f', "g`h", "i'j", "列"],
 }
@@ -79,11 +91,15 @@ def without(message: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 INSERT = dataworks("I", "NY", A, *INSERTED)
+READ_UPDATE_BEFORE = dataworks("U", "YN", A, *UPDATED)
+FIVE_COLUMNS = without(INSERT, "_source_table_")
+#: Metadata of the new naming rule, as columns of a row by the old one.
+AS_COLUMNS = {f"dts_{name}": value for name, value in dts("D", "YN", {}).items()}
 
 READ = {
     # The table of the vendor's page.
     "insert": INSERT,
-    "update before": dataworks("U", "YN", A, *UPDATED),
+    "update before": READ_UPDATE_BEFORE,
     "update after": dataworks("U", "NY", B, *UPDATED),
     "delete": dataworks("D", "YN", B, *DELETED),
     "dts_old insert": dts_old("I", "NY", A),
@@ -118,6 +134,20 @@ READ = {
     ),
     "columns named as metadata of the old dialect": dts("I", "NY", {**A, "dts_record_id": 7}),
     "dataworks columns named as metadata of dts": dataworks("I", "NY", {**A, "dts_db_name": "x"}),
+    "a dataworks row that is a tuple of dts": dataworks("I", "NY", dts("D", "YN", A)),
+    "a dataworks row that is a tuple of the old dts": dataworks(
+        "I", "NY", dts_old("D", "YN", A), table="keyless"
+    ),
+    "a tuple of the old dts with one of the new in it": {**dts_old("I", "NY", A), **AS_COLUMNS},
+    "a tuple of the new dts with some of dataworks in it": {
+        **dts("I", "NY", A),
+        "_sequence_id_": "7",
+        "_operation_type_": "x",
+    },
+    "five metadata columns": FIVE_COLUMNS,
+    "five metadata columns, update before": without(READ_UPDATE_BEFORE, "_source_table_"),
+    "null as the table": dataworks("I", "NY", A, table=None),
+    "both spellings of the time": dataworks("I", "NY", {**A, "_execute_time_": "noon"}),
     "a column that has the prefix twice": dts_old("I", "NY", {**A, "dts_x": 1}),
     "a column without the prefix": {**dts_old("I", "NY", A), "added_by": "etl"},
     "tombstone": None,
@@ -140,7 +170,7 @@ REJECTED = {
     **{
         f"no {name}": (without(INSERT, name), "missing_field")
         for name in INSERT
-        if name.startswith("_") and name != "_excute_time_"
+        if name.startswith("_") and name not in ("_excute_time_", "_source_table_")
     },
     **{
         f"no {name}": (without(dts_old("I", "NY", A), name), "missing_field")
@@ -150,7 +180,11 @@ REJECTED = {
         without(dts("I", "NY", A), "new_dts_sync_dts_record_id"),
         "missing_field",
     ),
-    "null as the table": (dataworks("I", "NY", A, table=None), "missing_field"),
+    "null as the table of dts": (
+        {**dts_old("I", "NY", A), "dts_table_name": None},
+        "missing_field",
+    ),
+    "a column with the prefix and without": ({**dts_old("I", "NY", A), "id": 2}, "malformed_json"),
     "an empty table": (dataworks("I", "NY", A, table=""), "missing_field"),
     "a lacking key column": (dataworks("I", "NY", {"name": "a"}), "missing_field"),
     "another op": (dataworks("R", "NY", A), "unknown_op"),
@@ -227,18 +261,22 @@ def event(offset: int, position: Any, time: Any, **members_: Any) -> dict[str, A
         "published_at": None,
         "checkpoint_at": None,
         "landed_at": LANDED_AT,
+        "landing_commit": LANDING_COMMIT,
         "transaction_id": None,
         "sequence": {
             "position": Decimal(position),
-            "transaction_index": None,
+            "transaction_index": TOPIC_NUMBER,
             "partition": 0,
             "offset": offset,
             "row_index": 0,
         },
+        "delivery_position": Decimal(position),
         "pairing_id": None,
         "ddl_text": None,
         "ddl_meta": None,
         "ends_rows": False,
+        "table_changes": None,
+        "lists_all_columns": lists_all_columns(members_.get("op")),
         "value": None,
         **members_,
     }
@@ -290,7 +328,9 @@ def test_what_cannot_be_read_whole_is_rejected_with_its_bytes(
 
 
 def test_a_reject_names_what_is_missing(rows: dict[str, dict[str, Any]]) -> None:
-    assert rows["no _source_table_"]["reject_reason"] == "the tuple has no _source_table_"
+    assert rows["no _sequence_id_"]["reject_reason"] == "the tuple has no _sequence_id_"
+    assert "`_operation_type_`: R" in rows["another op"]["reject_reason"]
+    assert "`_sequence_id_`" in rows["a sequence id of letters"]["reject_reason"]
 
 
 def test_a_tombstone_is_no_reject(rows: dict[str, dict[str, Any]]) -> None:
@@ -389,6 +429,99 @@ def test_a_row_may_have_columns_named_as_the_metadata_of_another_dialect(
     assert members(new_names, "table_id", "after") == ("shop.orders", {**A, "dts_record_id": 7})
     of_dataworks = rows["dataworks columns named as metadata of dts"]
     assert members(of_dataworks, "table_id", "after") == ("orders", {**A, "dts_db_name": "x"})
+
+
+def test_a_tuple_is_of_the_first_dialect_whose_metadata_is_all_there(
+    rows: dict[str, dict[str, Any]],
+) -> None:
+    of_dataworks = rows["a dataworks row that is a tuple of dts"]
+    assert members(of_dataworks, "op", "table_id") == ("insert", "orders")
+    assert of_dataworks["after"] == dts("D", "YN", A)
+    of_dataworks = rows["a dataworks row that is a tuple of the old dts"]
+    assert members(of_dataworks, "op", "table_id") == ("insert", "keyless")
+    assert of_dataworks["after"] == dts_old("D", "YN", A)
+    of_old_dts = rows["a tuple of the old dts with one of the new in it"]
+    assert members(of_old_dts, "op", "table_id") == ("insert", "shop.orders")
+    assert of_old_dts["after"] == {**A, **dts("D", "YN", {})}
+    of_new_dts = rows["a tuple of the new dts with some of dataworks in it"]
+    assert members(of_new_dts, "op", "table_id") == ("insert", "shop.orders")
+    assert of_new_dts["after"] == {**A, "_sequence_id_": "7", "_operation_type_": "x"}
+
+
+def test_a_topic_without_tables_in_its_tuples_is_one_table(rows: dict[str, dict[str, Any]]) -> None:
+    insert = rows["five metadata columns"]
+    assert members(insert, "op", "table_name", "table_id") == ("insert", "topic", "topic")
+    assert members(insert, "row_key", "after") == ('{"id":1}', A)
+    before = rows["five metadata columns, update before"]
+    assert members(before, "record_type", "table_id", "before") == ("update_before", "topic", A)
+    assert members(rows["null as the table"], "table_id", "after") == ("topic", A)
+
+
+def test_of_both_spellings_of_the_time_the_other_one_is_a_column(
+    rows: dict[str, dict[str, Any]],
+) -> None:
+    both = rows["both spellings of the time"]
+    assert members(both, "event_at", "after") == (utc(UPDATED[1]), {**A, "_execute_time_": "noon"})
+
+
+# -- settings of topics ------------------------------------------------------------------------
+
+TOPICS = datahub_tuple.declared_topics(
+    {
+        "proj.named": {"database": "named"},
+        "proj.other": {"database": "other"},
+        "proj.new": {"dialect": "dts_new"},
+        "proj.incomplete": {"dialect": "dts_old"},
+        "proj.dts": {"database": "named"},
+    }
+)
+OF_TWO_DIALECTS = dataworks("I", "NY", dts("D", "YN", A))
+
+
+@pytest.fixture(scope="module")
+def topics(spark: SparkSession) -> dict[str, dict[str, Any]]:
+    """Topic -> the staging row of its message."""
+    messages = {
+        "proj.named": INSERT,
+        "proj.other": INSERT,
+        "proj.plain": FIVE_COLUMNS,
+        "proj.new": OF_TWO_DIALECTS,
+        "proj.incomplete": INSERT,
+        "proj.dts": dts("I", "NY", A),
+    }
+    landing = [landed(spark, [message], topic=topic) for topic, message in messages.items()]
+    staging = datahub_tuple.parse(
+        functools.reduce(DataFrame.union, landing), key_settings=SETTINGS, topics=TOPICS
+    )
+    return {row["topic"]: row for row in rows_of(staging)}
+
+
+def test_a_setting_names_the_database_of_a_topic(topics: dict[str, dict[str, Any]]) -> None:
+    named, other = topics["proj.named"], topics["proj.other"]
+    assert members(named, "database_name", "table_id") == ("named", "named.orders")
+    assert members(named, "key_columns", "row_key") == (["id"], '{"id":1}')
+    assert members(other, "database_name", "table_id") == ("other", "other.orders")
+    assert named["event_id"] != other["event_id"]
+    assert topics["proj.dts"]["database_name"] == "shop"
+
+
+def test_a_table_is_named_by_the_last_part_of_its_topic(
+    topics: dict[str, dict[str, Any]],
+) -> None:
+    assert members(topics["proj.plain"], "database_name", "table_id") == (None, "plain")
+
+
+def test_a_setting_names_the_dialect_of_a_topic(topics: dict[str, dict[str, Any]]) -> None:
+    deleted = topics["proj.new"]
+    assert members(deleted, "op", "table_id") == ("delete", "shop.orders")
+    assert deleted["before"] == {**A, **dataworks("I", "NY", {})}
+    incomplete = topics["proj.incomplete"]
+    assert members(incomplete, "record_type", "reject_code") == ("rejected", "missing_field")
+    assert "dts_record_id" in incomplete["reject_reason"]
+
+
+def test_no_setting_is_an_empty_one() -> None:
+    assert datahub_tuple.declared_topics(None) == datahub_tuple.declared_topics({}) == {}
 
 
 def test_only_the_prefix_of_the_old_dialect_is_taken_off(rows: dict[str, dict[str, Any]]) -> None:

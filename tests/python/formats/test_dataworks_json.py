@@ -12,7 +12,14 @@ from pyspark.sql import SparkSession
 
 from cdc_marts.formats import dataworks_json
 from cdc_marts.parsing.ops import source_ops
-from tests.python.formats.staging import LANDED_AT, staged, without_ids
+from tests.python.formats.staging import (
+    LANDED_AT,
+    LANDING_COMMIT,
+    TOPIC_NUMBER,
+    lists_all_columns,
+    staged,
+    without_ids,
+)
 from tests.python.formats.streamx import SOURCE, TIMES, row_message, statement_message
 
 ROW_ID = "#alibaba_rds_row_id#"
@@ -112,6 +119,30 @@ READ = {
     "update of a key": row_message("UPDATE_AFTER", before=A, after={"id": 2, "name": "a"}),
     "plain update": row_message("UPDATE", before=A, after=B),
     "plain update without before": row_message("UPDATE", after=B),
+    "plain update without after": row_message("UPDATE", before=A),
+    "a value that only the row before has": row_message(
+        "UPDATE_AFTER",
+        before={**A, "body": "TOAST"},
+        after=B,
+        columns={"id": "LONG", "name": "STRING", "body": "STRING"},
+    ),
+    "a key column twice": row_message("INSERT", after=A, primary_key=["id", "id"]),
+    "two key columns, one twice": row_message(
+        "INSERT", after=A, primary_key=["name", "id", "name"]
+    ),
+    "a null among key columns": row_message("INSERT", after=A, primary_key=[None, "id"]),
+    "a whole number as text": row_message("UPDATE_AFTER", before=A, after={**B, "id": "1"}),
+    "a whole number of 38 digits as text": row_message("INSERT", after={"id": "9" * 38}),
+    "no whole number": row_message("INSERT", after={"id": "1.5"}),
+    "a text of digits": row_message("INSERT", after={**A, "name": "1"}, primary_key=["name"]),
+    "whole numbers in a key": row_message(
+        "INSERT",
+        after={"c": "03", "b": "2", "a": None, "d": 4},
+        primary_key=["c", "b", "a", "d"],
+        columns={"a": "LONG", "b": "STRING", "c": "LONG", "d": "LONG"},
+    ),
+    "an empty statement": row_message("INSERT", after=A, ddl=""),
+    "a heartbeat of a table": statement_message("MHEARTBEAT"),
     "delete": row_message("DELETE", before=A),
     "delete with an image after": row_message("DELETE", before=A, after=B),
     "snapshot": row_message(
@@ -122,6 +153,7 @@ READ = {
     ),
     "snapshot again": row_message("INSERT", after=A, sequence_id=-1),
     "snapshot of another row": row_message("INSERT", after={**A, "id": 2}, sequence_id="-1"),
+    "snapshot of a later load": row_message("INSERT", after=B, sequence_id="-1"),
     "snapshot by update": row_message("UPDATE_AFTER", before=A, after=B, sequence_id="-1"),
     "keyless snapshot": row_message(
         "INSERT",
@@ -206,8 +238,15 @@ READ = {
     ),
     "alter": statement_message("ALTER", "ALTER TABLE orders ADD note text"),
     "truncate": statement_message("TRUNCATE", "TRUNCATE TABLE orders"),
+    "truncate of the text's table": statement_message(
+        "TRUNCATE", "truncate table items", source={"dbType": "MySQL", "dbName": "shop"}
+    ),
+    "query that drops": statement_message("QUERY", "drop table a, old.b"),
     "query without a table": statement_message(
-        "QUERY", "DROP DATABASE old", source={"dbType": "MySQL", "dbName": "old"}, sequence_id=None
+        "QUERY",
+        "CREATE DATABASE old",
+        source={"dbType": "MySQL", "dbName": "old"},
+        sequence_id=None,
     ),
     "begin": statement_message("TRANSACTION_BEGIN"),
     "tombstone": None,
@@ -232,6 +271,10 @@ REJECTED = {
     "no sequence id": (row_message("INSERT", after=A, sequence_id=None), "missing_field"),
     "a truncate at no position": (statement_message("TRUNCATE", sequence_id=None), "missing_field"),
     "a truncate of no table": (statement_message("TRUNCATE", source=None), "missing_field"),
+    "a query that truncates at no position": (
+        statement_message("QUERY", "truncate orders", sequence_id=None),
+        "missing_field",
+    ),
     "a lacking key column": (row_message("INSERT", after={"name": "a"}), "missing_field"),
     "a lacking key column before": (
         row_message("UPDATE_AFTER", before={"name": "a"}, after=B),
@@ -266,6 +309,14 @@ REJECTED = {
         row_message("INSERT", after=A, times={**TIMES, "eventTime": 10**18}),
         "bad_timestamp",
     ),
+    "a time in seconds": (
+        row_message("INSERT", after=A, times={**TIMES, "eventTime": 1620458077}),
+        "bad_timestamp",
+    ),
+    "a time of 0": (
+        row_message("INSERT", after=A, times={**TIMES, "systemTime": 0}),
+        "bad_timestamp",
+    ),
     "a heartbeat with a bad time": (
         with_member(VENDOR_HEARTBEAT, "payload.timestamp.eventTime", "now"),
         "bad_timestamp",
@@ -277,6 +328,19 @@ REJECTED = {
         "missing_image",
     ),
     "an image that is a list": (row_message("INSERT", after=[1, 2]), "missing_image"),
+    "an image before that is a list": (
+        row_message("UPDATE_AFTER", before=[1], after=B),
+        "missing_image",
+    ),
+    "an image before that is a text": (row_message("INSERT", before="A", after=A), "missing_image"),
+    "an image after that is a number": (row_message("DELETE", before=A, after=1), "missing_image"),
+    "an update of no images": (row_message("UPDATE"), "missing_image"),
+    "a statement that is no object": (row_message("INSERT", after=A, ddl=["x"]), "malformed_json"),
+    "null members": ({"schema": None, "payload": None}, "missing_field"),
+    "a heartbeat without op": (
+        with_member(statement_message("MHEARTBEAT"), "payload.op", None),
+        "missing_field",
+    ),
     "an update without after": (row_message("UPDATE_AFTER", before=A), "missing_image"),
     "a half without before": (row_message("UPDATE_BEFOR", after=A), "missing_image"),
     "a delete without before": (row_message("DELETE", after=A), "missing_image"),
@@ -349,18 +413,22 @@ def vendor_event(
         "published_at": utc(times[1]),
         "checkpoint_at": utc(times[0]),
         "landed_at": LANDED_AT,
+        "landing_commit": LANDING_COMMIT,
         "transaction_id": None,
         "sequence": {
             "position": Decimal(position),
-            "transaction_index": None,
+            "transaction_index": TOPIC_NUMBER,
             "partition": 0,
             "offset": offset,
             "row_index": 0,
         },
+        "delivery_position": Decimal(position),
         "pairing_id": None,
         "ddl_text": None,
         "ddl_meta": None,
         "ends_rows": False,
+        "table_changes": None,
+        "lists_all_columns": lists_all_columns(members_.get("op")),
         "value": None,
         **members_,
     }
@@ -428,9 +496,10 @@ def test_the_heartbeat_of_the_vendors_page_tells_its_times(rows: dict[str, dict[
         "event_at": utc(1620457659000),
         "checkpoint_at": utc(1620457659000),
         "landed_at": LANDED_AT,
+        "landing_commit": LANDING_COMMIT,
         "sequence": {
             "position": None,
-            "transaction_index": None,
+            "transaction_index": TOPIC_NUMBER,
             "partition": 0,
             "offset": 5,
             "row_index": 0,
@@ -478,11 +547,63 @@ def test_one_update_message_with_both_images_waits_for_no_other_half(
         assert members(update, "op", "before", "after", "pairing_id") == ("update", A, B, None)
 
 
-def test_a_plain_update_without_before_waits_for_no_other_half(
+def test_a_plain_update_of_one_image_is_a_half(rows: dict[str, dict[str, Any]]) -> None:
+    pairing_id = rows["update before"]["pairing_id"]
+    after = rows["plain update without before"]
+    assert members(after, "op", "before", "after", "pairing_id") == ("update", None, B, pairing_id)
+    before = rows["plain update without after"]
+    assert members(before, "record_type", "op", "before", "after", "pairing_id") == (
+        "update_before",
+        None,
+        A,
+        None,
+        pairing_id,
+    )
+
+
+def test_the_row_before_is_read_whole(rows: dict[str, dict[str, Any]]) -> None:
+    update = rows["a value that only the row before has"]
+    assert members(update, "before", "after", "unavailable_columns") == (
+        {**A, "body": "TOAST"},
+        B,
+        ["body"],
+    )
+
+
+def test_a_key_column_counts_once(rows: dict[str, dict[str, Any]]) -> None:
+    key = members(rows["a key column twice"], "key_columns", "row_key", "event_id")
+    assert key == (["id"], '{"id":1}', rows["insert"]["event_id"])
+    two = members(rows["two key columns, one twice"], "key_columns", "row_key")
+    assert two == (["name", "id"], '{"name":"a","id":1}')
+    assert rows["a null among key columns"]["key_columns"] == ["id"]
+
+
+def test_a_whole_number_makes_one_key_as_text_and_as_number(
     rows: dict[str, dict[str, Any]],
 ) -> None:
-    update = rows["plain update without before"]
-    assert members(update, "op", "before", "after", "pairing_id") == ("update", None, B, None)
+    update = rows["a whole number as text"]
+    assert members(update, "row_key", "previous_row_key", "after") == (
+        '{"id":1}',
+        None,
+        {**B, "id": "1"},
+    )
+    of_names = {
+        "a whole number of 38 digits as text": f'{{"id":{"9" * 38}}}',
+        "no whole number": '{"id":"1.5"}',
+        "a text of digits": '{"name":"1"}',
+        "whole numbers in a key": '{"c":3,"b":"2","a":null,"d":4}',
+    }
+    assert {name: rows[name]["row_key"] for name in of_names} == of_names
+
+
+def test_an_empty_statement_is_none(rows: dict[str, dict[str, Any]]) -> None:
+    insert = rows["an empty statement"]
+    assert members(insert, "record_type", "after", "ddl_text") == ("change", A, None)
+
+
+def test_a_heartbeat_may_name_a_table(rows: dict[str, dict[str, Any]]) -> None:
+    heartbeat = rows["a heartbeat of a table"]
+    assert members(heartbeat, "record_type", "table_id") == ("heartbeat", "shop.orders")
 
 
 def test_the_halves_of_an_update_share_their_pairing_id_only(
@@ -561,6 +682,7 @@ def test_different_events_have_different_event_ids(rows: dict[str, dict[str, Any
         "delete",
         "snapshot",
         "snapshot of another row",
+        "snapshot of a later load",
         "keyless snapshot",
         "keyless snapshot again",
         "keyless insert",
@@ -680,12 +802,23 @@ def test_a_truncate_ends_the_rows_of_its_table(rows: dict[str, dict[str, Any]]) 
     assert truncate["sequence"]["position"] == Decimal(1620457642589000001)
 
 
+def test_the_text_of_a_statement_says_which_tables_it_empties(
+    rows: dict[str, dict[str, Any]],
+) -> None:
+    truncate, query = rows["truncate of the text's table"], rows["query that drops"]
+    assert members(truncate, "table_id", "ends_rows") == ("shop.items", True)
+    assert [
+        (change["change"], change["database_name"], change["table_name"])
+        for change in query["table_changes"]
+    ] == [("truncation", "shop", "a"), ("truncation", "old", "b")]
+
+
 def test_a_statement_may_have_neither_table_nor_position(rows: dict[str, dict[str, Any]]) -> None:
     query = rows["query without a table"]
     assert members(query, "record_type", "table_id", "ddl_text") == (
         "ddl",
         "old",
-        "DROP DATABASE old",
+        "CREATE DATABASE old",
     )
 
 

@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from cdc_marts.formats import dts_avro
 from tests.python.encoders import dts_avro as dts
 from tests.python.encoders.dts_avro import ddl, encode, row
-from tests.python.formats.staging import LANDED_AT, landed, staged
+from tests.python.formats.staging import LANDED_AT, LANDING_COMMIT, TOPIC_NUMBER, landed, staged
 
 Rows = dict[str, dict[str, Any]]
 
@@ -93,7 +93,9 @@ VALUES = {
     "empty text": (value(v=""), '""'),
     "utf8": (text("é中".encode(), "utf8"), '"é中"'),
     "utf8mb3": (text("é中".encode(), "utf8mb3"), '"é中"'),
-    "no charset": (text("é中".encode(), ""), '"é中"'),
+    "UTF8MB4": (text("é中".encode(), "UTF8MB4"), '"é中"'),
+    "no charset": (text(b"\x00a\xff", ""), '"0061FF"'),
+    "no charset, no bytes": (text(b"", ""), '""'),
     "AL32UTF8": (text("é中".encode(), "AL32UTF8"), '"é中"'),
     "gbk": (text("中文€".encode("gbk", "ignore"), "gbk"), '"中文"'),
     "gb2312": (text("中文".encode("gb2312"), "gb2312"), '"中文"'),
@@ -109,11 +111,28 @@ VALUES = {
     "iso-8859-1": (text("é\x80".encode("latin-1"), "ISO-8859-1"), '"é\x80"'),
     "latin2": (text("ł".encode("iso8859-2"), "latin2"), '"ł"'),
     "cp1251": (text("ж".encode("cp1251"), "cp1251"), '"ж"'),
+    "cp1256": (text("سلام".encode("cp1256"), "cp1256"), '"سلام"'),
+    "macroman": (text("é".encode("mac_roman"), "macroman"), '"é"'),
+    "eucjpms": (text("日本".encode("euc_jp"), "eucjpms"), '"日本"'),
+    "UHC": (text("똠".encode("cp949"), "UHC"), '"똠"'),
     "koi8r": (text("ж".encode("koi8-r"), "koi8r"), '"ж"'),
     "ascii": (text(b"abc", "ascii"), '"abc"'),
     "binary": (text(b"a\x00\xff", "binary"), '"a\\u0000ÿ"'),
     "ucs2": (text("中".encode("utf-16-be"), "ucs2"), '"中"'),
     "utf16": (text("中😀".encode("utf-16-be"), "utf16"), '"中😀"'),
+    **{
+        f"{charset} with {name}": (text(content.encode(encoding), charset), f'"{content}"')
+        for charset, encoding in {
+            "utf16": "utf-16-be",
+            "utf16le": "utf-16-le",
+            "ucs2": "utf-16-be",
+            "utf32": "utf-32-be",
+        }.items()
+        for name, content in {
+            "a byte order mark": "\ufeffa\ufeff",
+            "a replacement character": "\ufffda",
+        }.items()
+    },
     "utf32": (text("中😀".encode("utf-32-be"), "utf32"), '"中😀"'),
     "replacement character": (text("a\ufffd".encode("gb18030"), "gb18030"), '"a\ufffd"'),
     "timestamp": (value(v=dts.timestamp(SECONDS)), '"2023-11-14 22:13:20"'),
@@ -133,7 +152,27 @@ VALUES = {
     "time of many hours": (time(hour=838, minute=59, second=59), '"838:59:59"'),
     "negative time": (time(hour=-838, minute=59, second=59), '"-838:59:59"'),
     "negative time below an hour": (time(hour=0, minute=-5, second=-3), '"-00:05:03"'),
-    "no date, no time": (time(), '""'),
+    "negative time of a second": (time(hour=0, minute=0, second=-3), '"-00:00:03"'),
+    "negative micros": (time(hour=0, minute=0, second=0, millis=-45), '"-00:00:00.000045"'),
+    "year and month": (time(year=2024, month=2), '"2024-02"'),
+    "interval of years": (time(year=12, month=5), '"0012-05"'),
+    "negative interval of years": (time(year=-12, month=-5), '"-0012-05"'),
+    "negative interval of months": (time(year=0, month=-5), '"-0000-05"'),
+    "month": (time(month=2), '"-02"'),
+    "month and day": (time(month=2, day=9), '"-02-09"'),
+    "day": (time(day=5), '"05"'),
+    "interval of days": (time(day=5, hour=3, minute=4, second=5), '"05 03:04:05"'),
+    "interval of many days": (
+        time(day=100, hour=3, minute=4, second=5, millis=6000),
+        '"100 03:04:05.006000"',
+    ),
+    "negative interval of days": (
+        time(day=-5, hour=-3, minute=-4, second=-5, millis=-6),
+        '"-05 03:04:05.000006"',
+    ),
+    "date with micros": (time(**DATE, millis=45), '"2024-02-09.000045"'),
+    "micros": (time(millis=45), '".000045"'),
+    "no micros": (time(millis=0), '".000000"'),
     "time with an offset": (
         value(v=dts.date_time_with_zone("+08:00", **DATE, **CLOCK)),
         '"2024-02-09 07:05:03+08:00"',
@@ -154,6 +193,10 @@ READ = {
     "delete": DELETE,
     "snapshot": {**INSERT, "operation": "INIT"},
     "insert, again": {**INSERT, "processTimestamps": [MILLIS], "tags": INSERT["tags"] | {"x": "y"}},
+    "insert, again at another time": {**INSERT, "sourceTimestamp": SECONDS + 60},
+    "insert into another table": {**INSERT, "objectName": "shop.items"},
+    "snapshot, again": {**INSERT, "operation": "INIT", "processTimestamps": [MILLIS]},
+    "snapshot of another load": {**INSERT, "operation": "INIT", "sourceTimestamp": SECONDS + 60},
     "insert, other id": {**INSERT, "id": 43},
     "insert, other position": {**INSERT, "sourcePosition": "4@2"},
     "insert, other transaction": {**INSERT, "sourceTxid": "9f:18"},
@@ -164,9 +207,11 @@ READ = {
     "keyless, again": KEYLESS,
     "keyless snapshot": KEYLESS_INIT,
     "keyless snapshot, again": KEYLESS_INIT,
+    "keyless snapshot of an equal row": {**KEYLESS_INIT, "id": 2},
     "keyless update": row("UPDATE", "shop.keyless", before=OLD_ROW, after=ROW),
     "keyless, key set": row("INSERT", "shop.set", after=ROW),
     "unique key": {**INSERT, "tags": keys(uk_note=["note"], uk_id=["id"])},
+    "key column twice": {**INSERT, "tags": keys(PRIMARY=["id", "id"])},
     "primary key behind a unique key": {**INSERT, "tags": keys(uk=["note"], PRIMARY=["id"])},
     "empty primary key": {**INSERT, "tags": keys(PRIMARY=[], uk=["amount"])},
     "no keys": row("INSERT", "shop.none", after=ROW, tags=keys()),
@@ -197,6 +242,11 @@ READ = {
     "ddl without a statement": ddl(TABLE, None),
     "ddl with fields as text": ddl(TABLE, "alter table orders add x int", fields="none"),
     "no time": {**INSERT, "sourceTimestamp": -1, "processTimestamps": [-1]},
+    "time zero": {**INSERT, "sourceTimestamp": 0},
+    "highest id": {**INSERT, "id": 2**63 - 1},
+    "a second later": {**INSERT, "sourceTimestamp": SECONDS + 1, "id": 0},
+    "latest time": {**INSERT, "sourceTimestamp": 253402300799, "id": 2**63 - 1},
+    "negative id": {**INSERT, "id": -1},
     "times": {**INSERT, "processTimestamps": [1, MILLIS]},
     "no process times": {**INSERT, "processTimestamps": []},
     **{
@@ -271,6 +321,35 @@ REJECTED = {
         text(b"\xff\xff", "gbk"),
     ),
     "bytes not in ASCII": ("malformed_avro", "ascii", text(b"\xff", "ascii")),
+    "half a character of UTF-16": ("malformed_avro", "utf16", text(b"\x00a\x00", "utf16")),
+    **{
+        f"time of {' and '.join(parts) or 'nothing'}": (
+            "malformed_avro",
+            "column v: its date or time",
+            value(w=dts.date_time(**DATE, **CLOCK), v=dts.date_time(**dict.fromkeys(parts, 1))),
+        )
+        for parts in [
+            (),
+            ("hour",),
+            ("hour", "minute"),
+            ("hour", "second"),
+            ("minute",),
+            ("minute", "second"),
+            ("second", "millis"),
+            ("year", "month", "day", "hour", "minute"),
+            ("year", "month", "day", "minute", "second"),
+        ]
+    },
+    "zoned time of an hour and a minute": (
+        "malformed_avro",
+        "column v: its date or time",
+        value(v=dts.date_time_with_zone("+08:00", **DATE, hour=1, minute=2)),
+    ),
+    "time of nothing before": (
+        "malformed_avro",
+        "column v: its date or time",
+        row("DELETE", TABLE, before={"v": dts.date_time()}),
+    ),
     "bytes not in UTF-8 before": (
         "not_utf8",
         "column note",
@@ -287,7 +366,14 @@ REJECTED = {
         "sourceTimestamp",
         {**INSERT, "sourceTimestamp": MILLIS},
     ),
-    "negative time": ("bad_timestamp", "sourceTimestamp", {**INSERT, "sourceTimestamp": -(2**62)}),
+    **{
+        f"time of {seconds}": (
+            "bad_timestamp",
+            "sourceTimestamp",
+            {**INSERT, "sourceTimestamp": seconds},
+        )
+        for seconds in (-2, -SECONDS, -(2**62), 253402300800)
+    },
     "process time out of range": (
         "bad_timestamp",
         "processTimestamps",
@@ -391,18 +477,21 @@ def test_an_insert_with_all_it_tells(rows: Rows) -> None:
         "published_at": None,
         "checkpoint_at": None,
         "landed_at": LANDED_AT,
+        "landing_commit": LANDING_COMMIT,
         "transaction_id": "9f:17",
         "pairing_id": None,
         "ddl_text": None,
         "ends_rows": False,
+        "table_changes": None,
+        "lists_all_columns": True,
         "value": None,
     }
     insert = rows["insert"]
     assert {name: insert[name] for name in event} == event
     assert insert["event_id"]
     assert insert["sequence"] == {
-        "position": None,
-        "transaction_index": None,
+        "position": Decimal(SECONDS * 10**19 + 42),
+        "transaction_index": TOPIC_NUMBER,
         "partition": 0,
         "offset": insert["offset"],
         "row_index": 0,
@@ -529,6 +618,15 @@ def test_the_key_is_the_primary_key_else_the_first_unique_one(rows: Rows) -> Non
     assert rows["composite key"]["row_key"] == '{"note":"new","id":7}'
 
 
+def test_a_key_column_that_is_listed_twice_counts_once(rows: Rows) -> None:
+    assert rows["key column twice"]["key_columns"] == ["id"]
+
+
+@pytest.mark.parametrize("name", ["insert", "update", "minimal update", "delete", "snapshot"])
+def test_every_row_lists_all_columns_of_its_table(rows: Rows, name: str) -> None:
+    assert rows[name]["lists_all_columns"] is True
+
+
 def test_a_key_set_for_the_table_stands_in_for_one_not_published(rows: Rows) -> None:
     assert rows["keyless, key set"]["row_key"] == '{"note":"new"}'
     assert rows["insert"]["row_key"] == '{"id":7}'
@@ -545,8 +643,25 @@ def test_key_columns_may_have_any_name(rows: Rows) -> None:
     assert json.loads(rows["odd key"]["row_key"]) == ODD_ROW
 
 
+def test_a_position_is_the_time_and_then_the_id(rows: Rows) -> None:
+    positions = [
+        rows[name]["sequence"]["position"]
+        for name in ("insert", "highest id", "a second later", "latest time")
+    ]
+    assert positions == sorted(set(positions))
+    assert positions[1] == SECONDS * 10**19 + 2**63 - 1
+    assert positions[3] == 253402300799 * 10**19 + 2**63 - 1
+    assert rows["heartbeat"]["sequence"]["position"] == SECONDS * 10**19 + 1
+
+
+@pytest.mark.parametrize("name", ["no time", "time zero", "negative id"])
+def test_a_record_without_a_usable_time_or_id_has_no_position(rows: Rows, name: str) -> None:
+    assert (rows[name]["record_type"], rows[name]["sequence"]["position"]) == ("change", None)
+
+
 def test_times_of_minus_one_are_unknown(rows: Rows) -> None:
     assert (rows["no time"]["event_at"], rows["no time"]["published_at"]) == (None, None)
+    assert rows["time zero"]["event_at"] is None
     assert rows["no process times"]["published_at"] is None
 
 
@@ -559,6 +674,15 @@ def test_a_redelivery_has_the_same_event_id(rows: Rows) -> None:
     assert again["event_id"] == rows["insert"]["event_id"]
     assert again["published_at"] != rows["insert"]["published_at"]
     assert rows["keyless, again"]["event_id"] == rows["keyless"]["event_id"]
+    assert rows["snapshot, again"]["event_id"] == rows["snapshot"]["event_id"]
+
+
+def test_a_redelivery_may_come_with_another_time(rows: Rows) -> None:
+    assert rows["insert, again at another time"]["event_id"] == rows["insert"]["event_id"]
+
+
+def test_a_row_of_another_full_load_is_no_redelivery(rows: Rows) -> None:
+    assert rows["snapshot of another load"]["event_id"] != rows["snapshot"]["event_id"]
 
 
 @pytest.mark.parametrize("difference", ["id", "position", "transaction", "image"])
@@ -566,9 +690,15 @@ def test_another_record_has_another_event_id(rows: Rows, difference: str) -> Non
     assert rows[f"insert, other {difference}"]["event_id"] != rows["insert"]["event_id"]
 
 
-def test_equal_keyless_rows_of_the_full_load_are_two_events(rows: Rows) -> None:
-    snapshots = [rows["keyless snapshot"], rows["keyless snapshot, again"]]
-    assert snapshots[0]["event_id"] != snapshots[1]["event_id"]
+def test_records_of_another_table_or_operation_have_other_event_ids(rows: Rows) -> None:
+    names = ("insert", "insert into another table", "snapshot")
+    assert len({rows[name]["event_id"] for name in names}) == len(names)
+
+
+def test_equal_keyless_rows_of_the_full_load_differ_in_their_ids(rows: Rows) -> None:
+    snapshot = rows["keyless snapshot"]
+    assert rows["keyless snapshot of an equal row"]["event_id"] != snapshot["event_id"]
+    assert rows["keyless snapshot, again"]["event_id"] == snapshot["event_id"]
 
 
 def test_records_with_and_without_born_timestamp_are_read_alike(rows: Rows) -> None:
@@ -586,7 +716,7 @@ def test_what_cannot_be_read_is_rejected_with_a_reason(rows: Rows, name: str) ->
     assert reason in rejected["reject_reason"]
     assert bytes(rejected["value"]) == encode(record)
     known = {"record_type", "reject_code", "reject_reason", "source_format", "topic", "partition"}
-    known |= {"offset", "row_index", "landed_at", "value"}
+    known |= {"offset", "row_index", "landed_at", "landing_commit", "value"}
     assert {column for column, content in rejected.items() if content is not None} == known
 
 

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from cdc_marts.formats import lindorm_debezium
 from tests.python.formats.connect import PLACEHOLDER, changed, enveloped, without
-from tests.python.formats.staging import LANDED_AT, staged
+from tests.python.formats.staging import LANDED_AT, LANDING_COMMIT, staged
 
 Rows = dict[str, dict[str, Any]]
 
@@ -28,11 +28,13 @@ ANNE_MARIE = {"id": "1004", "first_name": "Anne Marie", "last_name": "Kretchmar"
 ANNE = {"id": "1004", "first_name": "Anne", "last_name": "Kretchmar"}
 NO_LAST_NAME = {"id": "1004", "first_name": "Anne Marie"}
 KEY = {"id": "1004"}
+TWO_KEYS = {"b": 2, "a": 1}
 ODD_KEYS = ["g`h", "a.b", "c d", 'e"f', "i'j", "列"]
 ODD_ROW = {name: position for position, name in enumerate(ODD_KEYS)}
 BIG = 9223372036854775807
 BIGGER = 12345678901234567890123456789012345678
 SETTINGS = {"ld-xxxx.default.set": ["last_name", "id"], "ld-xxxx.default.customers": ["first_name"]}
+NOT_SET = "not_set"
 
 
 def payload(op: str, before: Any = None, after: Any = None, **source: Any) -> dict[str, Any]:
@@ -72,11 +74,14 @@ READ = {
     "bare, a millisecond later": (KEY, payload("c", after=ANNE, ts_ms=1465491411808)),
     "bare, another image": (KEY, payload("c", after=ANNE_MARIE)),
     "bare, another table": (KEY, payload("c", after=ANNE, table="clients")),
-    "bare, times as text": (KEY, changed(INSERT, ts_ms="1465491411815", source__ts_ms="0")),
+    "bare, times as text": (
+        KEY,
+        changed(INSERT, ts_ms="1465491411815", source__ts_ms="1465491411807"),
+    ),
     "update, again": (KEY, UPDATE),
     "without optional members": (
         KEY,
-        {"op": "c", "after": ANNE, "source": {"table": "t", "ts_ms": 1}},
+        {"op": "c", "after": ANNE, "source": {"table": "t", "ts_ms": 1465491411807}},
     ),
     "more members": (
         KEY,
@@ -104,6 +109,18 @@ READ = {
         {"payload": 1, "schema": 2},
         payload("c", after={"schema": "a", "payload": "b"}),
     ),
+    "two keys": (TWO_KEYS, payload("c", after=TWO_KEYS)),
+    "two keys in another order": ('{"a": 1, "b": 2}', payload("c", after=TWO_KEYS)),
+    "two keys with a schema": (enveloped(TWO_KEYS), payload("c", after=TWO_KEYS)),
+    "key of other names": ({"rowkey": 1}, INSERT),
+    "key of another name too": ({"id": 1, "rowkey": 1}, INSERT),
+    "key of other names, not set": ({"rowkey": 1}, payload("c", after=ANNE, table=NOT_SET)),
+    "key of the row before": (KEY, payload("d", ANNE, table=NOT_SET)),
+    "text behind the key": ('{"id":1} x', payload("c", after=ANNE, table=NOT_SET)),
+    "object behind the key": ('{"id":1}{"id":2}', payload("c", after=ANNE, table=NOT_SET)),
+    "key and an array": ('{"id":1}],[{"id":2}', payload("c", after=ANNE, table=NOT_SET)),
+    "key that repeats a name": ('{"id":1,"id":2}', payload("c", after=ANNE, table=NOT_SET)),
+    "key in single quotes": ("{'id':1}", payload("c", after=ANNE, table=NOT_SET)),
     "no key": (None, INSERT),
     "no key, set": (None, payload("c", after=ANNE, table="set")),
     "no key, not set": (None, payload("c", after=ANNE, table="keyless")),
@@ -119,6 +136,8 @@ READ = {
     "cut off key": ('{"id":', payload("c", after=ANNE, table="set")),
     "array key": ([1], payload("c", after=ANNE, table="set")),
     "tombstone": (KEY, None),
+    "enveloped tombstone": (KEY, {"schema": None, "payload": None}),
+    "tombstone with a schema": (KEY, enveloped(None, before=COLUMNS, after=COLUMNS)),
 }
 
 #: name -> (reject code, message), all with the record key
@@ -132,19 +151,23 @@ REJECTED = {
     "text behind": ("malformed_json", json.dumps(INSERT) + "{}"),
     "column twice": ("malformed_json", json.dumps(INSERT).replace("first_name", "id")),
     "payload is text": ("malformed_json", {"payload": "x"}),
-    "no payload": ("missing_field", {"schema": None, "payload": None}),
+    "no members": ("missing_field", {}),
+    "schema only": ("missing_field", {"schema": enveloped(None)["schema"]}),
     "no op": ("missing_field", without(INSERT, "op")),
     "null op": ("missing_field", payload(None, after=ANNE)),
     "no source": ("missing_field", without(INSERT, "source")),
     "no table": ("missing_field", without(INSERT, "source__table")),
     "empty table": ("missing_field", payload("c", after=ANNE, table="")),
     "no time": ("missing_field", without(INSERT, "source__ts_ms")),
-    "key column missing": ("missing_field", payload("c", after={"first_name": "Anne"})),
     "upper case op": ("unknown_op", payload("C", after=ANNE)),
     "truncate": ("unknown_op", payload("t")),
     "time is text": ("bad_timestamp", payload("c", after=ANNE, ts_ms="yesterday")),
     "time is a fraction": ("bad_timestamp", payload("c", after=ANNE, ts_ms=1.5)),
     "time is too large": ("bad_timestamp", payload("c", after=ANNE, ts_ms=BIG)),
+    "time in seconds": ("bad_timestamp", payload("c", after=ANNE, ts_ms=1465491411)),
+    "snapshot's time in seconds": ("bad_timestamp", payload("r", after=ANNE, ts_ms=1465491411)),
+    "time is zero": ("bad_timestamp", payload("c", after=ANNE, ts_ms=0)),
+    "write time in seconds": ("bad_timestamp", changed(INSERT, ts_ms=1465491411)),
     "write time is text": ("bad_timestamp", changed(INSERT, ts_ms="x")),
     "unknown time": ("bad_sequence", payload("u", ANNE_MARIE, ANNE, ts_ms=-1)),
     "insert without an image": ("missing_image", payload("c", ANNE)),
@@ -196,6 +219,7 @@ def expected(source_op: str, op: str, **columns: Any) -> dict[str, Any]:
         "published_at": dt.datetime(2016, 6, 9, 16, 56, 51, 815000),
         "checkpoint_at": None,
         "landed_at": LANDED_AT,
+        "landing_commit": LANDING_COMMIT,
         "transaction_id": None,
         "pairing_id": None,
         "ddl_text": None,
@@ -283,9 +307,9 @@ def test_members_that_the_format_does_not_know_are_ignored(rows: Rows) -> None:
 
 def test_times_may_come_as_text(rows: Rows) -> None:
     row = rows["bare, times as text"]
-    assert row["event_at"] == dt.datetime(1970, 1, 1)
+    assert row["event_at"] == dt.datetime(2016, 6, 9, 16, 56, 51, 807000)
     assert row["published_at"] == dt.datetime(2016, 6, 9, 16, 56, 51, 815000)
-    assert row["sequence"]["position"] == 0
+    assert row["sequence"]["position"] == 1465491411807
 
 
 def test_an_unknown_time_is_null(rows: Rows) -> None:
@@ -317,11 +341,11 @@ def test_column_types_come_from_the_image_that_the_schema_has(rows: Rows) -> Non
     ("name", "key_columns"),
     [
         ("bare", ["id"]),
-        ("key with a schema", ["id", "first_name"]),
+        ("key with a schema", ["first_name", "id"]),
         ("key with an empty schema", ["id"]),
         ("key with a schema without a type", ["id"]),
-        ("odd key", ODD_KEYS),
-        ("odd key with a schema", ODD_KEYS),
+        ("odd key", sorted(ODD_KEYS)),
+        ("odd key with a schema", sorted(ODD_KEYS)),
         ("key with a column named payload", ["payload", "schema"]),
         ("no key", ["first_name"]),
         ("no key, set", ["last_name", "id"]),
@@ -332,6 +356,15 @@ def test_column_types_come_from_the_image_that_the_schema_has(rows: Rows) -> Non
         ("bytes key", ["last_name", "id"]),
         ("cut off key", ["last_name", "id"]),
         ("array key", ["last_name", "id"]),
+        ("key of other names", ["first_name"]),
+        ("key of another name too", ["first_name"]),
+        ("key of other names, not set", []),
+        ("key of the row before", ["id"]),
+        ("text behind the key", []),
+        ("object behind the key", []),
+        ("key and an array", []),
+        ("key that repeats a name", []),
+        ("key in single quotes", []),
     ],
 )
 def test_the_key_is_the_record_key_s_else_the_project_s(
@@ -342,9 +375,21 @@ def test_the_key_is_the_record_key_s_else_the_project_s(
 
 def test_a_row_key_has_the_values_of_the_image_in_the_order_of_the_key(rows: Rows) -> None:
     assert rows["no key, set"]["row_key"] == '{"last_name":"Kretchmar","id":"1004"}'
-    assert rows["key with a schema"]["row_key"] == '{"id":"1004","first_name":"Anne"}'
+    assert rows["key with a schema"]["row_key"] == '{"first_name":"Anne","id":"1004"}'
     assert json.loads(rows["odd key"]["row_key"]) == ODD_ROW
-    assert list(json.loads(rows["odd key"]["row_key"])) == ODD_KEYS
+    assert list(json.loads(rows["odd key"]["row_key"])) == sorted(ODD_KEYS)
+
+
+@pytest.mark.parametrize(
+    "name", ["two keys", "two keys in another order", "two keys with a schema"]
+)
+def test_the_order_of_names_in_a_record_key_makes_no_other_key(rows: Rows, name: str) -> None:
+    assert rows[name]["key_columns"] == ["a", "b"]
+    assert rows[name]["row_key"] == '{"a":1,"b":2}'
+
+
+def test_no_row_lists_all_columns_of_its_table(rows: Rows) -> None:
+    assert {row["lists_all_columns"] for row in rows.values()} == {False, None}
 
 
 def test_the_key_of_a_keyless_table_is_the_whole_image(rows: Rows) -> None:
@@ -384,8 +429,9 @@ def test_other_events_have_other_identities(rows: Rows) -> None:
     assert len(set(ids)) == len(names)
 
 
-def test_a_tombstone_is_kept_as_one(rows: Rows) -> None:
-    row = rows["tombstone"]
+@pytest.mark.parametrize("name", [name for name in READ if "tombstone" in name])
+def test_a_tombstone_is_kept_as_one(rows: Rows, name: str) -> None:
+    row = rows[name]
     assert (row["record_type"], row["reject_code"], row["event_id"]) == ("tombstone", None, None)
 
 

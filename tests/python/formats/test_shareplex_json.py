@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from cdc_marts.formats import shareplex_json
 from cdc_marts.parsing.ops import source_ops
-from tests.python.formats.staging import LANDED_AT, staged
+from tests.python.formats.staging import LANDED_AT, LANDING_COMMIT, lists_all_columns, staged
 
 Rows = dict[str, dict[str, Any]]
 
@@ -92,6 +92,9 @@ READ = {
     "insert without seq, again": message("ins", {"A": 1}, seq=None),
     "update to NULL": message("upd", {"CNTR_NO": None, "POL_CODE": "P"}, OLD_ROW),
     "update of nothing": message("upd", {}, OLD_ROW),
+    "update by its key": message("upd", {"B": 2}, {"ID": 1}, table="S.KEYED"),
+    "update by its key to NULL": message("upd", {"B": None}, {"ID": 1}, table="S.KEYED"),
+    "update of its key": message("upd", {"ID": 2, "B": 2}, {"ID": 1}, table="S.KEYED"),
     "delete in key": message("del", None, OLD_ROW),
     "insert with a null key": {**INSERT, "key": None},
     "key set": message("upd", {"N": 2}, {"ID": 7, "N": 1}, table="S.KEYED"),
@@ -199,6 +202,7 @@ def expected(offset: int, **values: Any) -> dict[str, Any]:
         "published_at": dt.datetime(2017, 6, 16, 14, 33, 52),
         "checkpoint_at": None,
         "landed_at": LANDED_AT,
+        "landing_commit": LANDING_COMMIT,
         "transaction_id": "7.0.411499",
         "sequence": {
             "position": Decimal(14589063118712),
@@ -207,9 +211,12 @@ def expected(offset: int, **values: Any) -> dict[str, Any]:
             "offset": offset,
             "row_index": 0,
         },
+        "delivery_position": Decimal(14589063118712),
         "pairing_id": None,
         "ddl_text": None,
         "ends_rows": False,
+        "table_changes": None,
+        "lists_all_columns": lists_all_columns(values.get("op")),
         "value": None,
         **values,
     }
@@ -294,6 +301,23 @@ def test_a_null_among_the_changes_of_an_update_is_null(rows: Rows) -> None:
 def test_an_update_that_changed_nothing_leaves_the_row(rows: Rows) -> None:
     update = rows["update of nothing"]
     assert (update["before"], update["after"]) == (OLD_ROW, OLD_ROW)
+
+
+def test_an_update_may_have_only_the_key_of_the_old_row(rows: Rows) -> None:
+    update = rows["update by its key"]
+    assert (update["before"], update["after"]) == ({"ID": 1}, {"ID": 1, "B": 2})
+    assert (update["row_key"], update["previous_row_key"]) == ('{"ID":1}', None)
+    # What else the table has is for the fold to find out, from its inserts.
+    assert update["lists_all_columns"] is False
+    assert rows["update by its key to NULL"]["after"] == {"ID": 1, "B": None}
+    moved = rows["update of its key"]
+    assert (moved["before"], moved["after"]) == ({"ID": 1}, {"ID": 2, "B": 2})
+    assert (moved["row_key"], moved["previous_row_key"]) == ('{"ID":2}', '{"ID":1}')
+
+
+@pytest.mark.parametrize("name", ["vendor insert", "vendor update", "vendor delete", "half after"])
+def test_only_an_insert_has_all_columns_of_its_table(rows: Rows, name: str) -> None:
+    assert rows[name]["lists_all_columns"] is (name == "vendor insert")
 
 
 def test_a_delete_may_have_its_row_in_key(rows: Rows) -> None:
@@ -411,7 +435,7 @@ def test_what_cannot_be_read_is_rejected_with_a_reason(rows: Rows, name: str) ->
     rejected = rows[name]
     assert (rejected["record_type"], rejected["reject_code"]) == ("rejected", REJECTED[name][0])
     known = {"record_type", "reject_code", "reject_reason", "source_format", "topic", "partition"}
-    known |= {"offset", "row_index", "landed_at", "value"}
+    known |= {"offset", "row_index", "landed_at", "landing_commit", "value"}
     assert {column for column, content in rejected.items() if content is not None} == known
 
 

@@ -13,6 +13,7 @@ from tests.python.encoders.changes import (
     SNAPSHOT,
     Change,
     Message,
+    Place,
     RowChange,
     Statement,
     instant,
@@ -147,14 +148,17 @@ def _sent_by_canal(history: History) -> tuple[list[_Sent], dict[str, str | None]
         if second_topic_from is not None and at >= second_topic_from:
             topic += "_moved"
         count = 1 if spread_from is None or at < spread_from else _MOST_PARTITIONS
-        swapped = is_swapped and (usual_from is None or _second(at) < _second(usual_from))
+        swapped = is_swapped and (usual_from is None or at < usual_from)
         for partition, part in _by_partition(history, change, count):
             sent += [
                 _Sent(topic, partition, told) for told in _tell(history, part, {"swapped": swapped})
             ]
     for bad in _bad_messages(history):
         sent.insert(random.randint(0, len(sent)), _Sent(_topic(history, None), 0, bad))
-    until = None if usual_from is None else instant(_second(usual_from)).isoformat() + "Z"
+    until = None
+    if usual_from is not None:
+        # What ends the swapping is when a message was written.
+        until = instant(Place(0, usual_from).published_at).isoformat() + "Z"
     topics = {member.topic for member in sent} if is_swapped else set()
     return sent, dict.fromkeys(sorted(topics), until)
 
@@ -178,10 +182,6 @@ def _partition(history: History, change: Change, count: int) -> int:
     key = [change.table.name, *table.key]
     row = change.after or change.before or {}
     return zlib.crc32(repr([row.get(name, name) for name in key]).encode()) % count
-
-
-def _second(millis: int) -> int:
-    return millis // 1000 * 1000
 
 
 # -- messages ----------------------------------------------------------------------------------

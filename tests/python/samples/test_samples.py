@@ -16,7 +16,7 @@ from cdc_marts.landing.envelopes import Message
 from tests.python.encoders import datahub_tuple
 from tests.python.encoders.by_format import ENCODE
 from tests.python.encoders.changes import instant, one_by_one
-from tests.python.formats.staging import LANDED_AT, LANDING, rows_of
+from tests.python.formats.staging import LANDED_AT, LANDING, LANDING_COMMIT, rows_of
 from tests.python.samples import broken, vendor_examples
 from tests.python.samples.database import Database, Source
 from tests.python.samples.declarations import key_settings
@@ -42,8 +42,11 @@ IN_FORMAT = {
     # Its key changes are a delete and an insert.
     "cdl_debezium_json": _IN_LOGS_OF_ALL_KINDS | {"snapshot"},
     "datahub_tuple": {"snapshot", "update_before", "key change"},
-    "datahub_blob": _IN_LOGS_OF_ALL_KINDS
-    | {"snapshot", "transaction", "update_before", "key change"},
+    # What a BLOB message lists and its image lacks is NULL.
+    "datahub_blob": {
+        *("ddl", "heartbeat", "end of rows", "snapshot", "transaction", "update_before"),
+        "key change",
+    },
 }
 
 #: The encoders' variants, one by one; the samples mix them.
@@ -111,6 +114,7 @@ def staged(spark: SparkSession, source_format: str) -> list[StagingRow]:
             None if message.key is None else bytearray(message.key),
             None if message.value is None else bytearray(message.value),
             LANDED_AT,
+            LANDING_COMMIT,
         )
         for message in messages
     ]

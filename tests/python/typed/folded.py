@@ -22,19 +22,52 @@ SCHEMA, STUBS, MARTS, SEEDS = "typed_input", "typed_stubs", "typed_marts", "type
 INPUTS = {
     "latest_state": """
         source_format string, table_id string, row_key string, `row` variant, row_count bigint,
-        last_op string, last_event_at timestamp, schema_id bigint
+        last_op string, last_event_at timestamp, schema_id bigint, last_sequence bigint
     """,
     "int_table_schemas": """
-        source_format string, table_id string, schema_id bigint,
+        source_format string, table_id string, schema_id bigint, source_type string,
         listed_columns array<struct<name: string, type: string>>,
         column_parameters map<string, string>, last_sequence bigint
     """,
+    "int_lost_columns": """
+        source_format string, table_id string, column_name string,
+        sequence struct<position: bigint>
+    """,
+    "int_column_drops": "source_format string, table_id string, column_name string",
+    "int_keyless_rows": "source_format string, table_id string, row_key string",
     "int_row_effects": """
         source_format string, table_id string, row_key string, effect string, op string,
         is_partial boolean, is_move boolean
     """,
     "int_table_ends": "source_format string, table_id string",
-    "change_events": "source_format string, table_id string, source_type string",
+}
+
+#: Model -> its query, where that is not what its table holds.
+STUBS_OF = {
+    # The columns of a map of Python's would not keep their order.
+    "int_table_schemas": f"""
+        select
+            * except (listed_columns),
+            map_from_entries(listed_columns) as column_types,
+            listed_columns.name as column_names,
+            last_sequence as last_whole_sequence
+        from {SCHEMA}.int_table_schemas
+    """,
+    "int_table_columns": f"""
+        select
+            source_format,
+            table_id,
+            column_name,
+            if(max(last_sequence) = max(newest), null, 1) as lost_sequence
+        from (
+            select
+                *,
+                explode(listed_columns.name) as column_name,
+                max(last_sequence) over (partition by source_format, table_id) as newest
+            from {SCHEMA}.int_table_schemas
+        )
+        group by source_format, table_id, column_name
+    """,
 }
 
 
@@ -45,21 +78,26 @@ class SourceTable:
     folded: Folded
     source_format: str
     table_id: str
+    #: the kind of database
+    source_type: str | None = None
     rows: dict[str, tuple[str, int | None, int]] = field(default_factory=dict)
-    shapes: int = 0
+    versions: int = 0
 
-    def has_shape(self, schema_id: int, /, **columns: str | tuple[str, Any]) -> None:
+    def has_shape(self, schema_id: int, /, **columns: str | tuple[str, Any] | None) -> None:
         self.has_columns(schema_id, columns)
 
-    def has_columns(self, schema_id: int, columns: Mapping[str, str | tuple[str, Any]]) -> None:
-        types = {c: t if isinstance(t, str) else t[0] for c, t in columns.items()}
-        parameters = {c: json.dumps(t[1]) for c, t in columns.items() if not isinstance(t, str)}
-        self.shapes += 1
+    def has_columns(
+        self, schema_id: int, columns: Mapping[str, str | tuple[str, Any] | None]
+    ) -> None:
+        """A schema version: name -> type, or (type, its parameters), or None."""
+        types = {c: t[0] if isinstance(t, tuple) else t for c, t in columns.items()}
+        parameters = {c: json.dumps(t[1]) for c, t in columns.items() if isinstance(t, tuple)}
+        self.versions += 1
         self.folded.append(
             "int_table_schemas",
             (
-                *(self.source_format, self.table_id, schema_id),
-                *(list(types.items()), parameters, self.shapes),
+                *(self.source_format, self.table_id, schema_id, self.source_type),
+                *(list(types.items()), parameters, self.versions),
             ),
         )
 
@@ -75,6 +113,12 @@ class SourceTable:
     def loses(self, row_key: str) -> None:
         del self.rows[row_key]
         self.touch(row_key)
+
+    def loses_column(self, name: str, sequence: int, by_statement: bool) -> None:
+        names = (self.source_format, self.table_id, name)
+        self.folded.append("int_lost_columns", (*names, (sequence,)))
+        if by_statement:
+            self.folded.append("int_column_drops", names)
 
     def is_emptied(self) -> None:
         self.rows.clear()
@@ -101,8 +145,10 @@ class Folded:
         self._write_project(target)
         self._is_built = False
 
-    def table(self, table_id: str, source_format: str = "cdl_json") -> SourceTable:
-        table = SourceTable(self, source_format, table_id)
+    def table(
+        self, table_id: str, source_format: str = "cdl_json", source_type: str | None = None
+    ) -> SourceTable:
+        table = SourceTable(self, source_format, table_id, source_type)
         self.tables.append(table)
         return table
 
@@ -161,7 +207,7 @@ class Folded:
 
     def _write_state(self) -> None:
         rows = [
-            (t.source_format, t.table_id, key, text, copies, "update", None, schema_id)
+            (t.source_format, t.table_id, key, text, copies, "update", None, schema_id, 1)
             for t in self.tables
             for key, (text, schema_id, copies) in t.rows.items()
         ]
@@ -170,7 +216,7 @@ class Folded:
         self.spark.sql(
             f"insert overwrite {SCHEMA}.latest_state"
             " select source_format, table_id, row_key, parse_json(`row`), row_count, last_op,"
-            " last_event_at, schema_id from state_texts"
+            " last_event_at, schema_id, last_sequence from state_texts"
         )
 
     def _write_project(self, target: dict[str, Any]) -> None:
@@ -194,11 +240,9 @@ class Folded:
         shutil.copy(ROOT / "seeds" / "code_tables" / "source_types.csv", self.folder / "seeds")
         stubs = self.folder / "models" / "stubs"
         stubs.mkdir(parents=True)
-        for name in INPUTS:
-            # The columns of a map of Python's would not keep their order.
-            types = "map_from_entries(listed_columns) as column_types"
-            columns = f"*, {types}" if name == "int_table_schemas" else "*"
-            (stubs / f"{name}.sql").write_text(f"select {columns} from {SCHEMA}.{name}", "utf-8")
+        queries = {name: f"select * from {SCHEMA}.{name}" for name in INPUTS} | STUBS_OF
+        for name, query in queries.items():
+            (stubs / f"{name}.sql").write_text(query, "utf-8")
 
 
 def write_yaml(path: Path, content: dict[str, Any]) -> None:

@@ -291,11 +291,16 @@ def test_columns_stand_in_the_order_of_key_and_listing(folded: Folded) -> None:
     assert columns_of(table) == ["id", "zone", "b", "a"]
 
 
-def test_a_format_without_types_has_columns_of_text(folded: Folded) -> None:
-    table = folded.table("without_types", "shareplex_json")
-    table.holds({"ID": "1", "AMOUNT": "12.50", "AT": "2024-03-01T07:01:00"}, key="ID")
-    table.holds({"ID": "2", "NOTE": "no amount"}, key="ID")
-    run(table, casts={"AMOUNT": "decimal(10, 2)", "AT": "timestamp_ntz"})
+@pytest.mark.parametrize("source_format", ["shareplex_json", "datahub_tuple"])
+def test_a_format_without_types_has_columns_of_text(folded: Folded, source_format: str) -> None:
+    table = folded.table("without_types", source_format)
+    version = 1 if source_format == "shareplex_json" else None
+    if version:
+        table.has_shape(1, ID=None, AMOUNT=None, AT=None, NOTE=None)
+    table.holds({"ID": "1", "AMOUNT": "12.50", "AT": "2024-03-01T07:01:00"}, version, key="ID")
+    table.holds({"ID": "2", "NOTE": "no amount"}, version, key="ID")
+    warnings = run(table, casts={"AMOUNT": "decimal(10, 2)", "AT": "timestamp_ntz"})
+    assert [text for text in warnings if "name no type" in text] == []
     assert folded.types("without_types")["AMOUNT"] == "decimal(10,2)"
     assert columns_of(table) == ["ID", "AMOUNT", "AT", "NOTE"]
     assert [row.AMOUNT for row in folded.rows("without_types")] == [Decimal("12.5"), None]
@@ -303,10 +308,56 @@ def test_a_format_without_types_has_columns_of_text(folded: Folded) -> None:
 
 
 def test_rows_of_schemaless_messages_are_read_as_the_others(table: SourceTable) -> None:
+    table.has_shape(2, id=None, amount=None, note=None)
     table.holds({"id": 1, "amount": 10}, 1)
-    table.holds({"id": 2, "amount": 20, "note": "x"})
-    run(table)
+    table.holds({"id": 2, "amount": 20, "note": "x"}, 2)
+    [warning] = [text for text in run(table) if "name no type" in text]
+    assert "no type of note;" in warning
     assert contents(table) == [(1, 10, None), (2, 20, "x")]
+
+
+def test_rows_without_a_version_are_read_as_the_newest(table: SourceTable) -> None:
+    table.has_shape(2, id="int64", amount="string")
+    table.holds({"id": 1, "amount": 10}, 1)
+    table.holds({"id": 2, "amount": "many"})
+    run(table)
+    assert contents(table) == [(1, "10"), (2, "many")]
+    assert errors(table) == []
+
+
+@pytest.mark.parametrize("by_statement", [True, False])
+def test_a_column_that_went_and_came_back_between_two_runs_is_read_anew(
+    table: SourceTable, by_statement: bool
+) -> None:
+    table.holds({"id": 1, "amount": 10}, 1)
+    run(table)
+    table.loses_column("amount", 1, by_statement)
+    table.rows['{"id": 1}'] = ('{"id": 1}', 1, 1)
+    if not by_statement:
+        table.holds({"id": 2, "amount": 20}, 1)
+    run(table)
+    assert contents(table) == [(1, None)] + [(2, 20)] * (not by_statement)
+    written = snapshots(table)
+    table.loses_column("gone", 2, by_statement)
+    table.holds({"id": 1, "amount": 11}, 1)
+    run(table)
+    assert snapshots(table) == written + 1
+    assert contents(table)[0] == (1, 11)
+
+
+def test_a_row_that_is_there_with_and_without_its_key_is_there_as_often(
+    table: SourceTable,
+) -> None:
+    """As where a table loses a key of all its columns."""
+    table.holds({"id": 1, "amount": 10}, 1, key="", copies=2)
+    twin = table.folded.table(table.table_id)
+    twin.holds({"id": 1, "amount": 10}, 1, key="")
+    table.folded.append("int_keyless_rows", (*("cdl_json", table.table_id), "{}"))
+    run(table)
+    assert contents(table) == [(1, 10)] * 3
+    table.holds({"id": 1, "amount": 10}, 1, key="", copies=1)
+    run(table)
+    assert contents(table) == [(1, 10)] * 2
 
 
 # --- Declarations ------------------------------------------------------------------------------
@@ -351,6 +402,9 @@ CASTS = [
     ("2147483648", "int", None),
     ("2147483648", "bigint", 2147483648),
     ("twelve", "double", None),
+    ("12345678901234567.89", "double", None),
+    ("16777217", "float", None),
+    ("1.00000000000000000001e1", "decimal(38,18)", None),
     ("2024-02-30", "date", None),
     ("0000-00-00", "date", None),
     ("2024", "date", None),

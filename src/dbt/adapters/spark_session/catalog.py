@@ -7,6 +7,8 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+_FIRST_VERSION_WITH_ROW_LINEAGE = 3
+
 
 def activate(session: SparkSession) -> None:
     """Have names on this thread resolved by the settings of `session`."""
@@ -56,3 +58,11 @@ def has_rows(session: SparkSession, name: str) -> bool:
     """Whether the current snapshot of a table counts any rows."""
     snapshot = iceberg_table(session, name).currentSnapshot()
     return snapshot is not None and snapshot.summary().get("total-records") != "0"
+
+
+def has_row_lineage(session: SparkSession, name: str) -> bool:
+    """Whether the rows of a name know the commit that brought them: those of no view do."""
+    if view_query(session, name) is not None:
+        return False
+    operations = iceberg_table(session, name).operations()
+    return operations.current().formatVersion() >= _FIRST_VERSION_WITH_ROW_LINEAGE

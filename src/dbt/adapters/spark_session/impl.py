@@ -21,11 +21,12 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from dbt.adapters.spark_session.__version__ import version
-from dbt.adapters.spark_session.catalog import drop_table, has_rows
+from dbt.adapters.spark_session.catalog import drop_table, has_row_lineage, has_rows
 from dbt.adapters.spark_session.connections import SparkSessionConnectionManager
 from dbt.adapters.spark_session.increments import (
     SNAPSHOT_PROPERTY,
     Reading,
+    incremental_inputs,
     new_rows_sql,
 )
 from dbt.adapters.spark_session.python_models import SessionPythonJob
@@ -46,6 +47,8 @@ class SparkSessionAdapter(SparkAdapter):
         super().__init__(config, mp_context)
         #: what each model of this run reads, until it is written
         self._readings: dict[str, Reading] = {}
+        #: properties that each table of this run gets when it is created
+        self._properties: dict[str, dict[str, str]] = {}
         self._noted = threading.local()
         self._kept = threading.local()
 
@@ -93,15 +96,18 @@ class SparkSessionAdapter(SparkAdapter):
         source: BaseRelation,
         consumer: BaseRelation,
         is_incremental: bool,
+        inputs: list[str],
         read_by: BaseRelation | None = None,
     ) -> str:
         """A table expression of the rows of `source` that `consumer` has not read.
 
         Everything where the consumer is built anew (`is_incremental` is false).
+        `inputs`: the consumer's `incremental_inputs`.
         `read_by`: the table whose new rows they are behind (see `new_rows_sql`).
         """
         name = consumer.render()
         reading = self._readings.setdefault(name, Reading())
+        reading.inputs = inputs
         return new_rows_sql(
             self.session,
             source.render(),
@@ -109,6 +115,18 @@ class SparkSessionAdapter(SparkAdapter):
             reading,
             read_by.render() if read_by is not None else None,
         )
+
+    @available.parse(lambda *_, **__: [])
+    def incremental_inputs(self, model: dict[str, Any], graph: dict[str, Any]) -> list[str]:
+        """Names of the incremental models that are there and that a model reads, through views too.
+
+        What they have read bounds what the model reads (see `increments`).
+        """
+        relations = (
+            self.get_relation(node["database"], node["schema"], node["alias"])
+            for node in incremental_inputs(model, graph["nodes"])
+        )
+        return [relation.render() for relation in relations if relation is not None]
 
     @available
     def has_nothing_new(self, consumer: BaseRelation) -> bool:
@@ -195,6 +213,11 @@ class SparkSessionAdapter(SparkAdapter):
         name = relation.render()
         return self.session.catalog.tableExists(name) and has_rows(self.session, name)
 
+    @available.parse(lambda *_, **__: True)
+    def has_row_lineage(self, relation: BaseRelation) -> bool:
+        """Whether `_last_updated_sequence_number` is a column of a table or view that is there."""
+        return has_row_lineage(self.session, relation.render())
+
     def list_relations_without_caching(self, schema_relation: BaseRelation) -> list[BaseRelation]:
         schema = schema_relation.without_identifier().render()
         if not self.session.catalog.databaseExists(schema):
@@ -250,6 +273,17 @@ class SparkSessionAdapter(SparkAdapter):
     def table_property(self, relation: BaseRelation, name: str) -> str | None:
         rows = self.session.sql(f"show tblproperties {relation.render()} ('{name}')").collect()
         return next((row.value for row in rows if "does not have property" not in row.value), None)
+
+    @available.parse(lambda *_, **__: "")
+    def keep_property(self, relation: BaseRelation, name: str, value: str) -> str:
+        """Have a table keep a property, found when its model compiled, if it is created anew."""
+        self._properties.setdefault(relation.render(), {})[name] = value
+        return ""
+
+    @available
+    def kept_properties(self, relation: BaseRelation) -> dict[str, str]:
+        """What `keep_property` was told of a table."""
+        return self._properties.get(relation.render(), {})
 
     @classmethod
     def convert_number_type(cls, agate_table: Any, col_idx: int) -> str:

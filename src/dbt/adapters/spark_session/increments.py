@@ -5,11 +5,16 @@ properties of its own snapshots (`read-up-to.<input>`), so data and watermark
 are one commit: a kill leaves both or neither.  Neither clocks nor the order of
 arrival play a part.  Snapshots that only rewrite files (compaction) hold no
 new rows.  Tables are Iceberg tables; a view is read through its tables.
+
+A consumer may read A and also B, which was made from A and may be behind it:
+after a kill, or a run of selected models.  It reads A only up to what B had
+read, else it would count rows of A as read whose effects on B it never saw.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,11 +26,18 @@ from dbt.adapters.spark_session.catalog import iceberg_table, view_query
 WATERMARK = "read-up-to."
 SNAPSHOT_PROPERTY = "spark.sql.iceberg.snapshot-property."
 
-#: How the text of a view names what it reads; dbt writes these names.
-_REFERENCE = re.compile(r"(?P<keyword>\b(?:from|join)\s+)(?P<name>\w+\.\w+)\b", re.IGNORECASE)
+#: How the text of a view names what its rows are made from; dbt writes these names.
+_REFERENCE = re.compile(r"(?P<keyword>\bfrom\s+)(?P<name>\w+\.\w+)\b", re.IGNORECASE)
+
+#: Columns of tables that `*` does not have, but a view may name: the lineage of rows.
+_HIDDEN_COLUMNS = ("_row_id", "_last_updated_sequence_number")
 
 #: Operations of snapshots that bring no new rows: compaction, and deletes.
 _WITHOUT_NEW_ROWS = ("replace", "delete")
+
+
+#: Noted, or found, where an input had no snapshot yet.
+_NOTHING = 0
 
 
 class NothingNew(Exception):
@@ -37,6 +49,10 @@ class Reading:
     """What one run of a consumer reads: per input table, up to which snapshot."""
 
     up_to: dict[str, int] = field(default_factory=dict)
+    #: the incremental models that the consumer reads, itself or through views
+    inputs: Collection[str] = ()
+    #: up to which snapshot each input may be read, as far as that was asked
+    ends: dict[str, int] = field(default_factory=dict)
     has_new_rows: bool = False
     #: the consumer is built anew, although it is there
     is_rebuild: bool = False
@@ -52,31 +68,55 @@ class Reading:
         return {f"{WATERMARK}{table}": str(snapshot) for table, snapshot in self.up_to.items()}
 
 
+def incremental_inputs(model: Mapping[str, Any], nodes: Mapping[str, Any]) -> list[Any]:
+    """The incremental models that a model reads, itself or through views, as dbt's graph has them.
+
+    `nodes`: the nodes of the graph, by their unique ids.
+    """
+    found, seen, waiting = [], set(), list(model["depends_on"]["nodes"])
+    while waiting:
+        name = waiting.pop()
+        node = nodes.get(name)
+        if node is None or name in seen:
+            continue
+        seen.add(name)
+        if node["config"]["materialized"] == "incremental":
+            found.append(node)
+        elif node["config"]["materialized"] in ("view", "ephemeral"):
+            waiting += node["depends_on"]["nodes"]
+    return found
+
+
 def new_rows_sql(
     session: SparkSession,
     source: str,
     consumer: str | None,
     reading: Reading,
     read_by: str | None = None,
+    columns: str = "*",
 ) -> str:
     """A table expression of the rows of `source` that `consumer` has not read.
 
     `consumer`: its name, or None to read everything there is.  What is read is
     noted in `reading`.  A view is replaced by its text over the new rows of what
-    it reads, which is right for selections and unions, not for joins.
+    it selects from.  What it joins is looked up: read whole, and not noted.
 
     `read_by`: a table that `consumer` reads too and that was made from `source`.
     The rows are then those behind the new rows of that table: what it had read
     when it wrote them, which may be less than `source` holds by now.
+
+    `columns`: of the tables that are read.
     """
     query = view_query(session, source)
     if query is None:
         if read_by is not None:
-            return _rows_behind(session, source, read_by, consumer, reading)
-        return _table_sql(session, source, consumer, reading)
+            return _rows_behind(session, source, read_by, consumer, reading, columns)
+        return _table_sql(session, source, consumer, reading, columns)
+    columns = ", ".join(("*", *(name for name in _HIDDEN_COLUMNS if name in query)))
     text = _REFERENCE.sub(
         lambda found: (
-            found["keyword"] + new_rows_sql(session, found["name"], consumer, reading, read_by)
+            found["keyword"]
+            + new_rows_sql(session, found["name"], consumer, reading, read_by, columns)
         ),
         query.strip(),
     )
@@ -91,53 +131,119 @@ def read_new_rows(
     return session.sql(f"select * from {expression}")
 
 
-def _table_sql(session: SparkSession, name: str, consumer: str | None, reading: Reading) -> str:
+def _table_sql(
+    session: SparkSession, name: str, consumer: str | None, reading: Reading, columns: str
+) -> str:
+    up_to = reading.up_to[name] = _end(session, name, consumer, reading)
+    if up_to == _NOTHING:
+        return _nothing_of(name, columns)
     table = iceberg_table(session, name)
-    current = table.currentSnapshot()
-    if current is None:
-        return _nothing_of(name)
-    # A run reads a table up to one snapshot, however often it asks.
-    up_to = reading.up_to.setdefault(name, current.snapshotId())
     watermark = _watermark(session, consumer, name) if consumer is not None else None
     if watermark is not None and not _has_appends(table, up_to, watermark, name, str(consumer)):
-        return _nothing_of(name)
+        return _nothing_of(name, columns)
     reading.has_new_rows = True
-    return _appended_rows(name, watermark, up_to)
+    return _appended_rows(name, columns, watermark, up_to)
 
 
 def _rows_behind(
-    session: SparkSession, name: str, read_by: str, consumer: str | None, reading: Reading
+    session: SparkSession,
+    name: str,
+    read_by: str,
+    consumer: str | None,
+    reading: Reading,
+    columns: str,
 ) -> str:
     """The rows of `name` that `read_by` had read when it wrote what is new of it to `consumer`."""
-    between = iceberg_table(session, read_by)
-    current = between.currentSnapshot()
-    up_to = reading.up_to.setdefault(read_by, current.snapshotId()) if current else None
-    end = _watermark(session, read_by, name, up_to) if up_to is not None else None
+    up_to = reading.up_to[read_by] = _end(session, read_by, consumer, reading)
+    end = _watermark(session, read_by, name, up_to) if up_to != _NOTHING else None
     if end is None:
-        return _nothing_of(name)
+        return _nothing_of(name, columns)
     read = _watermark(session, consumer, read_by) if consumer is not None else None
     start = _watermark(session, read_by, name, read) if read is not None else None
     if start is not None and not _has_appends(
         iceberg_table(session, name), end, start, name, read_by
     ):
-        return _nothing_of(name)
-    return _appended_rows(name, start, end)
+        return _nothing_of(name, columns)
+    return _appended_rows(name, columns, start, end)
 
 
-def _appended_rows(name: str, start: int | None, end: int) -> str:
+def _end(session: SparkSession, name: str, consumer: str | None, reading: Reading) -> int:
+    """The snapshot up to which `consumer` reads `name` in this run, however often it asks.
+
+    The newest that all those of its other inputs have read that were made from `name`;
+    what the consumer has read before stays read.
+    """
+    if name not in reading.ends:
+        table = iceberg_table(session, name)
+        read_by = {}
+        for other in reading.inputs:
+            if other != name and name in _notes(session, other):
+                end = _end(session, other, consumer, reading)
+                read_by[other] = _notes(session, other, end).get(name, _NOTHING)
+        watermark = _watermark(session, consumer, name) if consumer is not None else None
+        reading.ends[name] = _newest_read_by_all(table, name, read_by, watermark)
+    return reading.ends[name]
+
+
+def _newest_read_by_all(
+    table: Any, name: str, read_by: Mapping[str, int], watermark: int | None
+) -> int:
+    """`read_by`: input made from the table -> snapshot of the table up to which it had read."""
+    behind = set(read_by.values())
+    if table.currentSnapshot() is None or _NOTHING in behind:
+        return watermark or _NOTHING
+    for snapshot in _ancestors(table):
+        snapshot_id = int(snapshot.snapshotId())
+        behind.discard(snapshot_id)
+        if not behind or snapshot_id == watermark:
+            return snapshot_id
+    reader = next(other for other, read in read_by.items() if read in behind)
+    raise DbtRuntimeError(
+        f"{name} was rebuilt, or its snapshots expired, after {reader} read it: rebuild {reader}"
+        " and what follows it with --full-refresh."
+    )
+
+
+def _notes(session: SparkSession, consumer: str, at: int | None = None) -> dict[str, int]:
+    """What `consumer` had read by its snapshot `at`, None for its newest: input -> snapshot."""
+    oldest = None
+    for oldest in _ancestors(iceberg_table(session, consumer), at):
+        summary = oldest.summary()
+        notes = {
+            key.removeprefix(WATERMARK): int(summary[key])
+            for key in summary
+            if key.startswith(WATERMARK)
+        }
+        if notes:
+            return notes
+    if oldest is not None and oldest.parentId() is not None:
+        raise _expired(consumer)
+    return {}
+
+
+def _ancestors(table: Any, newest: int | None = None) -> Iterator[Any]:
+    """The snapshot `newest` of a table, None for its current one, and those before it."""
+    snapshot = table.currentSnapshot() if newest is None else table.snapshot(newest)
+    while snapshot is not None:
+        yield snapshot
+        parent = snapshot.parentId()
+        snapshot = table.snapshot(parent) if parent is not None else None
+
+
+def _appended_rows(name: str, columns: str, start: int | None, end: int) -> str:
     """What was appended after snapshot `start`, up to `end`; None: all there was."""
     if start is None:
-        return f"(select * from {name} version as of {end})"
+        return f"(select {columns} from {name} version as of {end})"
     # Under a name of its own: Spark resolves a table once a query and drops the options of every
     # further use (SPARK-58330), so that a query over new and all rows would read either twice.
     return (
-        f"(select * from {name}.branch_main with (`start-snapshot-id` = '{start}',"
+        f"(select {columns} from {name}.branch_main with (`start-snapshot-id` = '{start}',"
         f" `end-snapshot-id` = '{end}'))"
     )
 
 
-def _nothing_of(name: str) -> str:
-    return f"(select * from {name} where false)"
+def _nothing_of(name: str, columns: str) -> str:
+    return f"(select {columns} from {name} where false)"
 
 
 def _watermark(
@@ -148,22 +254,23 @@ def _watermark(
     `at`: the snapshot of `consumer` to ask, None for its newest.  None where it
     had never read it.
     """
-    table = iceberg_table(session, consumer)
-    snapshot, has_notes = table.currentSnapshot() if at is None else table.snapshot(at), False
-    while snapshot is not None:
-        summary = snapshot.summary()
+    oldest, has_notes = None, False
+    for oldest in _ancestors(iceberg_table(session, consumer), at):
+        summary = oldest.summary()
         noted = summary.get(f"{WATERMARK}{source}")
         if noted is not None:
-            return int(noted)
+            return int(noted) or None
         has_notes = has_notes or any(key.startswith(WATERMARK) for key in summary)
-        parent = snapshot.parentId()
-        snapshot = table.snapshot(parent) if parent is not None else None
-        if snapshot is None and parent is not None and not has_notes:
-            raise DbtRuntimeError(
-                f"The snapshots that told what {consumer} has read have expired: rebuild it and"
-                " what follows it with --full-refresh."
-            )
+    if oldest is not None and oldest.parentId() is not None and not has_notes:
+        raise _expired(consumer)
     return None
+
+
+def _expired(consumer: str) -> DbtRuntimeError:
+    return DbtRuntimeError(
+        f"The snapshots that told what {consumer} has read have expired: rebuild it and"
+        " what follows it with --full-refresh."
+    )
 
 
 def _has_appends(table: Any, up_to: int, watermark: int, source: str, consumer: str) -> bool:

@@ -59,9 +59,11 @@ class SessionPythonJob(PythonJobHelper):
         name: str,
         consumer: str,
         is_incremental: bool,
+        inputs: list[str],
         replaces: Mapping[str, Any] | None = None,
     ) -> DataFrame:
         reading = self.readings.setdefault(consumer, Reading())
+        reading.inputs = inputs
         rows = read_new_rows(self.session, name, consumer if is_incremental else None, reading)
         if is_incremental and replaces is not None:
             replacement = Replacement(**replaces)

@@ -10,6 +10,8 @@
 
 {#-
   Rows of `relation` that this model has not read yet; all of them when it is built anew.
+  Where the model also reads what was made from `relation`, and that is behind it, they
+  end where that ends.
   A run with --empty or --sample reads what dbt gives it, and takes no note of it.
 
   `read_by`: a table made from `relation` whose new rows this model reads too; then
@@ -18,7 +20,8 @@
 {% macro new_rows(relation, read_by=none) -%}
   {%- set is_whole = relation.limit is none and relation.event_time_filter is none -%}
   {%- if execute and is_whole and not relation.is_cte -%}
-    {{ adapter.new_rows(relation, this, is_incremental(), read_by) }}
+    {%- set inputs = adapter.incremental_inputs(model, graph) -%}
+    {{ adapter.new_rows(relation, this, is_incremental(), inputs, read_by) }}
   {%- else -%}
     {{ relation }}
   {%- endif -%}
@@ -28,4 +31,17 @@
 {#- Whether a relation holds rows, by its metadata alone; a mocked one may. -#}
 {% macro has_rows(relation) -%}
   {%- do return(relation.is_cte or adapter.has_rows(relation)) -%}
+{%- endmacro %}
+
+
+{#- As dbt-spark's, and with what a model found out when it compiled (`keep_property`). -#}
+{% macro spark_session__tblproperties_clause() -%}
+  {%- set properties = dict(config.get('tblproperties') or {}, **adapter.kept_properties(this)) -%}
+  {%- if properties %}
+    tblproperties (
+      {%- for name, value in properties.items() %}
+      {{ adapter.string_literal(name) }} = {{ adapter.string_literal(value) }}{{ "," if not loop.last }}
+      {%- endfor %}
+    )
+  {%- endif %}
 {%- endmacro %}

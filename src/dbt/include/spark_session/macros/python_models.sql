@@ -5,7 +5,8 @@
 {%- if config.get('reads_new_rows', false) %}
 {%- set replaces = config.get('replaces') if var('requeue', false) else none %}
 _replaces = {{ replaces }}
-_dbt = dbtObj(lambda name: load_new_rows(name, "{{ this }}", {{ is_incremental() }}, _replaces))
+_inputs = {{ adapter.incremental_inputs(model, graph) }}
+_dbt = dbtObj(lambda name: load_new_rows(name, "{{ this }}", {{ is_incremental() }}, _inputs, _replaces))
 _dbt.replaced_rows = _replaces and _replaces["rows"]
 {%- else %}
 _dbt = dbtObj(load_table)

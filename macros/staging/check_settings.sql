@@ -1,0 +1,91 @@
+{#-
+  Before a staging model adds rows: its rows were read by the settings as they
+  are now.  The settings stand among the table's properties, written with it;
+  only where they differ are rows looked at.
+-#}
+{% macro check_settings() -%}
+  {%- if execute and is_incremental() -%}
+    {%- set written = {} -%}
+    {%- for property, now in reading_settings().items() -%}
+      {%- set kept = adapter.table_property(this, property) -%}
+      {%- set before = fromjson(kept) if kept is not none else now -%}
+      {%- set changes = setting_changes(before, now) -%}
+      {%- if changes and property == key_settings_property() -%}
+        {%- do check_key_changes(changes) -%}
+      {%- elif changes and property == swapped_topics_property() -%}
+        {%- do check_swapped_topic_changes(changes) -%}
+      {%- elif changes -%}
+        {%- do check_datahub_topic_changes(changes) -%}
+      {%- endif -%}
+      {%- if changes or kept is none -%}
+        {%- do written.update({property: tojson(now)}) -%}
+      {%- endif -%}
+    {%- endfor -%}
+    {%- if written -%}
+alter table {{ this }} set {{ properties_sql(written) }}
+    {%- endif -%}
+  {%- endif -%}
+{%- endmacro %}
+
+
+{#- Property of a staging table -> the settings by which its rows are read. -#}
+{% macro reading_settings() -%}
+  {%- set settings = {} -%}
+  {%- if config.get('tables') is not none -%}
+    {%- do settings.update({key_settings_property(): declared_keys()}) -%}
+  {%- endif -%}
+  {%- if config.get('swapped_topics') is not none -%}
+    {%- do settings.update({
+        swapped_topics_property(): declared_swapped_topics(),
+    }) -%}
+  {%- endif -%}
+  {%- if config.get('datahub_topics') is not none -%}
+    {%- do settings.update({
+        datahub_topics_property(): declared_datahub_topics(),
+    }) -%}
+  {%- endif -%}
+  {%- do return(settings) -%}
+{%- endmacro %}
+
+
+{#- Name -> its setting before and now, null for none; only what differs. -#}
+{% macro setting_changes(before, now) -%}
+  {%- set changes = {} -%}
+  {%- for name in (before.keys() | list + now.keys() | list) | unique -%}
+    {%- if before.get(name) != now.get(name) -%}
+      {%- do changes.update({name: {
+          'before': before.get(name),
+          'now': now.get(name),
+      }}) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(changes) -%}
+{%- endmacro %}
+
+
+{% macro rebuild_command() -%}
+dbt run --full-refresh --select {{ model.name }}+ --target {{ target.name }}
+{%- endmacro %}
+
+
+{#-
+  As dbt-spark's, with the settings by which a staging table's rows are read.
+-#}
+{% macro spark_session__tblproperties_clause() -%}
+  {%- set properties = dict(config.get('tblproperties') or {}) -%}
+  {%- for property, settings in reading_settings().items() -%}
+    {%- do properties.update({property: tojson(settings)}) -%}
+  {%- endfor -%}
+  {%- if properties %}
+    {{ properties_sql(properties) }}
+  {%- endif %}
+{%- endmacro %}
+
+
+{% macro properties_sql(properties) -%}
+tblproperties (
+    {%- for name, value in properties.items() %}
+    '{{ name }}' = {{ adapter.string_literal(value) }}{{ "," if not loop.last }}
+    {%- endfor %}
+)
+{%- endmacro %}

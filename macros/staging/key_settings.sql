@@ -1,0 +1,83 @@
+{#-
+  table_id -> key columns, as the declared tables of a staging model's format
+  set them.
+-#}
+{% macro declared_keys() -%}
+  {%- set source_format = model.name | replace('stg_', '', 1) -%}
+  {%- set keys = {} -%}
+  {%- for table in config.get('tables').values()
+      if table.source_format == source_format and table.key -%}
+    {%- do keys.update({table.table_id: table.key}) -%}
+  {%- endfor -%}
+  {%- do return(keys) -%}
+{%- endmacro %}
+
+
+{#- The property of a staging table that holds its key settings. -#}
+{% macro key_settings_property() -%}
+cdc_marts.key-columns
+{%- endmacro %}
+
+
+{% macro check_key_changes(changes) -%}
+  {%- set concerned = run_query(concerned_tables_sql(this, changes)) -%}
+  {%- if concerned.rows | length > 0 -%}
+    {%- do exceptions.raise_compiler_error(
+        key_settings_error(concerned.columns[0].values(), changes)
+    ) -%}
+  {%- endif -%}
+{%- endmacro %}
+
+
+{#-
+  Of the changed tables those with rows whose key would be another one now: the
+  one that was set; or where none was set one of last resort, which is no key or
+  a row's address.
+-#}
+{% macro concerned_tables_sql(relation, changes) -%}
+select distinct table_id
+from {{ relation }}
+where
+    record_type in ('change', 'update_before')
+    and (
+        {% for table_id, change in changes.items() -%}
+        {{ "or " if not loop.first -}}
+        (
+            table_id = {{ adapter.string_literal(table_id) }}
+            and {{ had_key(change.before) }}
+        )
+        {% endfor -%}
+    )
+{%- endmacro %}
+
+
+{% macro had_key(columns) -%}
+{%- if columns is none -%}
+(
+    size(key_columns) = 0
+    or key_columns in (array('rowid'), array('#alibaba_rds_row_id#'))
+)
+{%- else -%}
+key_columns = array(
+    {%- for column in columns -%}
+    {{ adapter.string_literal(column) }}{{ ", " if not loop.last }}
+    {%- endfor -%}
+)
+{%- endif -%}
+{%- endmacro %}
+
+
+{% macro key_settings_error(table_ids, changes) -%}
+The keys of these tables were set differently when their messages were read:
+{%- for table_id in table_ids | sort %}
+  {%- set change = changes[table_id] %}
+  {{ table_id }}: {{ key_text(change.before) }}, now {{ key_text(change.now) }}
+{%- endfor %}
+Declare their `key` as it was, or read the messages again and rebuild what follows from them:
+  {{ rebuild_command() }}
+{%- endmacro %}
+
+
+{% macro key_text(columns) -%}
+{{ 'no key' if columns is none else columns | join(', ') }}
+{%- endmacro %}

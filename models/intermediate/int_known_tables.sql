@@ -1,0 +1,40 @@
+{{
+    config(
+        materialized='incremental',
+        incremental_strategy='append',
+    )
+}}
+
+-- The source tables whose rows were seen, for statements to be matched with.
+
+with
+
+seen_tables as (
+
+    select distinct
+        source_format,
+        table_id,
+        database_name,
+        schema_name,
+        table_name
+    from {{ new_rows(ref('int_row_effects')) }}
+
+),
+
+new_tables as (
+
+    select seen_tables.*
+    from seen_tables
+    {% if is_incremental() -%}
+    left anti join {{ this }} as known_tables
+        on
+            seen_tables.source_format = known_tables.source_format
+            and seen_tables.table_id = known_tables.table_id
+            and seen_tables.database_name <=> known_tables.database_name
+            and seen_tables.schema_name <=> known_tables.schema_name
+            and seen_tables.table_name <=> known_tables.table_name
+    {%- endif %}
+
+)
+
+select * from new_tables

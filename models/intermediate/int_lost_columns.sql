@@ -1,0 +1,146 @@
+{{
+    config(
+        materialized='incremental',
+        incremental_strategy='insert_overwrite',
+    )
+}}
+
+-- Where tables lost columns: by a statement that drops or renames them, or by a
+-- whole list of the table's columns that lacks one that was seen before.  Of a
+-- list its first and last sighting are known.
+
+{%- set table_key = ['source_format', 'table_id'] %}
+
+{#- Few rows, made anew where an event or a statement may change them. -#}
+{%- do new_rows(ref('int_row_effects')) %}
+{%- do new_rows(ref('int_column_drops')) %}
+{%- do new_rows(ref('int_highest_positions')) %}
+{%- set may_have_rows = columns_may_differ() %}
+
+with
+
+table_schemas as (
+
+    select * from {{ ref('int_table_schemas') }}
+    where {{ 'not ' ~ has_sparse_rows() if may_have_rows else 'false' }}
+
+),
+
+first_sightings as (
+
+    select
+        source_format,
+        table_id,
+        column_name,
+        min(first_sequence) as first_sequence
+    from table_schemas
+        lateral view explode(column_names) as column_name
+    group by source_format, table_id, column_name
+
+),
+
+-- A statement names a column exactly, or in any letter case if that is the only
+-- one of these letters.
+statement_drops as (
+
+    select
+        drops.source_format,
+        drops.table_id,
+        case
+            when
+                array_contains(
+                    collect_set(first_sightings.column_name), drops.column_name
+                )
+                or count(distinct first_sightings.column_name) <> 1
+                then drops.column_name
+            else max(first_sightings.column_name)
+        end as column_name,
+        drops.sequence
+    from {{ ref('int_column_drops') }} as drops
+    left join first_sightings
+        on
+            {{ matches('drops', 'first_sightings', table_key) }}
+            and lower(drops.column_name) = lower(first_sightings.column_name)
+    group by
+        drops.source_format,
+        drops.table_id,
+        drops.column_name,
+        drops.sequence
+
+),
+
+-- Where an update or delete left out a column that the table had, an insert may
+-- do so too: only what is listed by neither an insert nor a snapshot proves it.
+tables_of_partial_images as (
+
+    select distinct
+        versions.source_format,
+        versions.table_id
+    from table_schemas as versions
+    inner join first_sightings
+        on {{ matches('versions', 'first_sightings', table_key) }}
+    left anti join statement_drops
+        on
+            {{ matches('versions', 'statement_drops', table_key) }}
+            and first_sightings.column_name = statement_drops.column_name
+            and versions.last_sequence > statement_drops.sequence
+    where
+        versions.first_whole_sequence is null
+        and first_sightings.first_sequence < versions.last_sequence
+        and not array_contains(
+            versions.column_names, first_sightings.column_name
+        )
+        and versions.source_format in (
+            {% for name in formats_that('inserts_leave_out_columns') -%}
+            '{{ name }}'{{ "," if not loop.last }}
+            {% endfor -%}
+        )
+
+),
+
+whole_lists as (
+
+    select
+        versions.source_format,
+        versions.table_id,
+        versions.column_names,
+        explode(array_distinct(array(
+            versions.first_whole_sequence, versions.last_whole_sequence
+        ))) as sequence
+    from table_schemas as versions
+    left anti join tables_of_partial_images
+        on {{ matches('versions', 'tables_of_partial_images', table_key) }}
+    where versions.first_whole_sequence is not null
+
+),
+
+lost_columns as (
+
+    select
+        source_format,
+        table_id,
+        column_name,
+        sequence,
+        true as is_dropped_by_statement
+    from statement_drops
+
+    union all
+
+    select
+        whole_lists.source_format,
+        whole_lists.table_id,
+        first_sightings.column_name,
+        whole_lists.sequence,
+        false as is_dropped_by_statement
+    from whole_lists
+    inner join first_sightings
+        on {{ matches('whole_lists', 'first_sightings', table_key) }}
+    where
+        first_sightings.first_sequence < whole_lists.sequence
+        and not array_contains(
+            whole_lists.column_names, first_sightings.column_name
+        )
+
+)
+
+select * from lost_columns

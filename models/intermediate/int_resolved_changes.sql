@@ -1,0 +1,137 @@
+-- noqa: disable=LT02
+{{
+    config(
+        materialized='incremental',
+        incremental_strategy='append',
+    )
+}}
+
+-- Which tables lose rows or columns by which statements.  A table that is seen
+-- later may be meant too, or make a name ambiguous: then a newer version says
+-- so.  Only changes and tables of names that are new are looked at.
+
+{%- set new_changes = new_rows(ref('int_table_changes')) %}
+{%- set new_tables = new_rows(ref('int_known_tables')) %}
+{%- set touched_names -%}
+(
+    select source_format, table_name from {{ new_changes }}
+    union all
+    select source_format, table_name from {{ new_tables }}
+)
+{%- endset %}
+{%- set touched_changes -%}
+(
+    select changes.*
+    from {{ ref('int_table_changes') }} as changes
+    {% if is_incremental() -%}
+left semi join {{ touched_names }} as touched_names
+        on
+            changes.source_format = touched_names.source_format
+            and (
+                changes.table_name is null
+                or lower(changes.table_name) = lower(touched_names.table_name)
+            )
+    {%- endif %}
+    where changes.change in ('truncation', 'column_drop')
+)
+{%- endset %}
+{%- set resolution = ['source_format', 'table_id', 'statement_id', 'change'] %}
+
+with
+
+resolved_changes as (
+
+    {{ resolved_changes_sql(touched_changes, ref('int_known_tables')) }}
+
+),
+
+resolutions as (
+
+    select
+        source_format,
+        table_id,
+        statement_id,
+        change,
+        min(sequence) as sequence,
+        array_sort(array_distinct(flatten(collect_list(column_names))))
+            as column_names,
+        any_value(source_op) as source_op,
+        any_value(event_at) as event_at,
+        any_value(topic) as topic,
+        any_value(`partition`) as `partition`
+    from resolved_changes
+    where not is_ambiguous
+    group by source_format, table_id, statement_id, change
+
+),
+
+{% if is_incremental() -%}
+held_resolutions as (
+
+    select
+        held.source_format,
+        held.table_id,
+        held.statement_id,
+        held.change,
+        max_by(struct(held.*), held.version) as held
+    from {{ this }} as held
+    left semi join {{ touched_changes }} as touched_changes
+        on {{ matches(
+            'held', 'touched_changes', ['source_format', 'statement_id']
+        ) }}
+    group by
+        held.source_format,
+        held.table_id,
+        held.statement_id,
+        held.change
+
+),
+
+changed_resolutions as (
+
+    select
+        resolutions.*,
+        coalesce(held_resolutions.held.version, 0) + 1 as version
+    from resolutions
+    left join held_resolutions
+        on {{ matches('resolutions', 'held_resolutions', resolution) }}
+    where
+        not (
+            resolutions.sequence <=> held_resolutions.held.sequence
+            and resolutions.column_names
+            <=> held_resolutions.held.column_names
+        )
+
+    union all
+
+    -- what a statement was taken to mean before another table was seen
+    select
+        held_resolutions.source_format,
+        held_resolutions.table_id,
+        held_resolutions.statement_id,
+        held_resolutions.change,
+        null as sequence,
+        held_resolutions.held.column_names,
+        held_resolutions.held.source_op,
+        held_resolutions.held.event_at,
+        held_resolutions.held.topic,
+        held_resolutions.held.`partition`,
+        held_resolutions.held.version + 1 as version
+    from held_resolutions
+    left anti join resolutions
+        on {{ matches('resolutions', 'held_resolutions', resolution) }}
+    where held_resolutions.held.sequence is not null
+
+)
+{%- else -%}
+changed_resolutions as (
+
+    select
+        *,
+        1 as version
+    from resolutions
+
+)
+{%- endif %}
+
+select * from changed_resolutions

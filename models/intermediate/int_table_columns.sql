@@ -1,0 +1,75 @@
+-- The columns that tables have, or had: each from where it is first seen until
+-- it is lost, by whatever shows that, or until a statement drops it.  A column
+-- that comes back is there once more.
+
+with
+
+table_schemas as (
+
+    select * from {{ ref('int_table_schemas') }}
+    where not {{ has_sparse_rows() }}
+
+),
+
+lost_columns as (select * from {{ ref('int_lost_columns') }}),
+
+columns_of_versions as (
+
+    select
+        source_format,
+        table_id,
+        schema_id,
+        first_sequence,
+        last_sequence,
+        column_name
+    from table_schemas
+        lateral view explode(column_names) as column_name
+
+),
+
+followed_columns as (
+
+    select
+        seen.source_format,
+        seen.table_id,
+        seen.schema_id,
+        seen.column_name,
+        seen.first_sequence,
+        min(lost_columns.sequence) as lost_sequence,
+        min(if(
+            lost_columns.is_dropped_by_statement, lost_columns.sequence, null
+        )) as dropped_sequence
+    from columns_of_versions as seen
+    left join lost_columns
+        on
+            {{ matches(
+                'seen',
+                'lost_columns',
+                ['source_format', 'table_id', 'column_name'],
+            ) }}
+            and seen.last_sequence < lost_columns.sequence
+    group by
+        seen.source_format,
+        seen.table_id,
+        seen.schema_id,
+        seen.column_name,
+        seen.first_sequence
+
+),
+
+table_columns as (
+
+    select
+        source_format,
+        table_id,
+        column_name,
+        lost_sequence,
+        dropped_sequence,
+        min(first_sequence) as first_sequence
+    from followed_columns
+    group by
+        source_format, table_id, column_name, lost_sequence, dropped_sequence
+
+)
+
+select * from table_columns

@@ -1,0 +1,59 @@
+"""Whose type names a table has, where its format carries tables of several kinds of database."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+# The patterns are such as Java and Python read alike.
+#: Stands between names: a character that no name has.
+_SEPARATOR = "\x1f"
+_LENGTH = rf" ?\([^){_SEPARATOR}]*\)"
+_ONLY_MYSQL = (
+    r"tinyint|mediumint|datetime|year|(?:tiny|medium|long)(?:text|blob)|(?:var)?binary"
+    rf"|(?:small|big)?int{_LENGTH}|(?:enum|set) ?\([^{_SEPARATOR}]*\)"
+    rf"|[a-z]+(?:{_LENGTH})? (?:unsigned|zerofill)"
+)
+_ORACLE = (
+    r"n?varchar2|number|binary_(?:float|double)|n?clob|long raw|long|raw|bfile|u?rowid|xmltype"
+    rf"|interval (?:year|day)[^{_SEPARATOR}]*|timestamp(?:{_LENGTH})? with local time zone"
+)
+_POSTGRESQL = (
+    r"int[248]|float[48]|(?:small|big)serial|serial[248]|bpchar|character varying|varbit"
+    r"|bit varying|bytea|uuid|jsonb|xml|money|inet|cidr|macaddr8?|ts(?:vector|query)|oid|name"
+    r"|citext|hstore|box|circle|line|lseg|path|(?:int[48]|num|ts|tstz|date)range|interval"
+    rf"|timestamptz|timetz|time(?:stamp)?(?:{_LENGTH})? with(?:out)? time zone"
+    rf"|_[a-z][^{_SEPARATOR}]*|[^{_SEPARATOR}]+\[\]"
+)
+
+
+def _one_of(names: str) -> str:
+    """The pattern of a joined list with at least one of these names, with or without a length."""
+    return rf"(?i)(?:^|{_SEPARATOR})(?:{names})(?:{_LENGTH})?(?:{_SEPARATOR}|$)"
+
+
+_FOREIGN, _OF_MYSQL, _OF_ORACLE = map(_one_of, (f"{_ORACLE}|{_POSTGRESQL}", _ONLY_MYSQL, _ORACLE))
+
+
+def source_type_of(type_names: Iterable[str]) -> str:
+    """The kind of database whose types these are: `mysql`, `oracle` or `postgresql`.
+
+    Names that only another database than MySQL has decide, unless one is there that only MySQL
+    has: a Canal server may publish a type as somebody wrote it (`INT8`).
+    """
+    names = _SEPARATOR.join(type_names)
+    if not re.search(_FOREIGN, names) or re.search(_OF_MYSQL, names):
+        return "mysql"
+    return "oracle" if re.search(_OF_ORACLE, names) else "postgresql"
+
+
+def source_type(type_names: Column) -> Column:
+    """As `source_type_of`, of an array<string>; MySQL where it is null."""
+    names = F.array_join(type_names, _SEPARATOR)
+    return F.when(
+        names.rlike(_FOREIGN) & ~names.rlike(_OF_MYSQL),
+        F.when(names.rlike(_OF_ORACLE), "oracle").otherwise("postgresql"),
+    ).otherwise("mysql")

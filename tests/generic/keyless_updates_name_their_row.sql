@@ -1,0 +1,32 @@
+{#-
+  An update in a keyless table has an image before: it names the row that it
+  takes away, which stays where nothing does.  A warning names the tables; the
+  setting `key` makes such updates whole.
+-#}
+{% test keyless_updates_name_their_row(model) %}
+
+{{ config(severity='warn') }}
+
+with
+
+events as (select * from {{ model }}),
+
+validation_errors as (
+
+    select
+        source_format,
+        table_id,
+        count(*) as updates,
+        max(event_at) as last_event_at
+    from events
+    where
+        op = 'update'
+        and size(key_columns) = 0
+        and before is null
+    group by source_format, table_id
+
+)
+
+select * from validation_errors
+
+{% endtest %}

@@ -1,0 +1,269 @@
+"""Two rows may hold one key within a transaction; which of them leaves is read from the images."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from tests.python.end_to_end.project import Landed, Project
+
+Message = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    """Messages of one table by partition, in the order of their offsets, and its rows at last."""
+
+    source_format: str
+    table: str
+    partitions: Sequence[Sequence[Message]]
+    rows: Sequence[Mapping[str, Any]]
+
+
+def streamx(
+    sequence_id: int, op: str, before: Message | None = None, after: Message | None = None
+) -> Message:
+    """A StreamX message of one `eventTime`; the full load has the sequence id -1 and no time."""
+    time = -1 if sequence_id == -1 else 1_709_280_000_000
+    return {
+        "schema": {
+            "dataColumn": [{"name": "id", "type": "LONG"}, {"name": "name", "type": "STRING"}],
+            "primaryKey": ["id"],
+            "source": {"dbType": "PostgreSQL", "dbName": "shop", "tableName": "TABLE"},
+        },
+        "payload": {
+            "before": {"dataColumn": before} if before else None,
+            "after": {"dataColumn": after} if after else None,
+            "sequenceId": str(sequence_id),
+            "op": op,
+            "timestamp": {"eventTime": time, "systemTime": time, "checkpointTime": time},
+        },
+    }
+
+
+def canal(op: str, ts: int, row: Message, old: Message | None = None) -> Message:
+    return {
+        "database": "shop",
+        "table": "TABLE",
+        "type": op,
+        "es": 1_709_280_000_000,
+        "ts": 1_709_280_000_000 + ts,
+        "isDdl": False,
+        "pkNames": ["id"],
+        "mysqlType": dict.fromkeys(row, "varchar(20)"),
+        "data": [row],
+        "old": None if old is None else [old],
+    }
+
+
+def debezium(op: str, lsn: int, transaction: int, row: Message) -> Message | None:
+    """A message of CDL's Debezium JSON; of a deleted row it knows the key alone."""
+    return {
+        "before": {"id": row["id"], "name": None} if op == "d" else None,
+        "after": None if op == "d" else row,
+        "source": {
+            "connector": "postgresql",
+            "ts_ms": 1_709_280_000_000,
+            "snapshot": "false",
+            "db": "shop",
+            "schema": "public",
+            "table": "TABLE",
+            "txId": transaction,
+            "lsn": lsn,
+        },
+        "op": op,
+        "ts_ms": 1_709_280_000_500,
+        "message_version": "2.0",
+        "message_type": "0",
+        "unique": {"id": str(row["id"])},
+    }
+
+
+def row(id_: Any, name: str) -> dict[str, Any]:
+    return {"id": id_, "name": name}
+
+
+def moved(sequence_id: int, before: Message, after: Message) -> Message:
+    return streamx(sequence_id, "UPDATE_AFTER", before, after)
+
+
+CASES = {
+    "a row of the full load and the row that came to its key are one": Case(
+        "dataworks_json",
+        "overlapping_load",
+        [
+            [
+                streamx(-1, "INSERT", after=row(2, "a")),
+                moved(100, row(1, "a"), row(2, "a")),
+                moved(101, row(2, "a"), row(3, "a")),
+            ]
+        ],
+        [row(3, "a")],
+    ),
+    "rows of the full load swap their keys": Case(
+        "dataworks_json",
+        "swap_after_load",
+        [
+            [
+                streamx(-1, "INSERT", after=row(1, "a")),
+                streamx(-1, "INSERT", after=row(2, "b")),
+                moved(100, row(1, "a"), row(2, "a")),
+                moved(101, row(2, "b"), row(1, "b")),
+            ]
+        ],
+        [row(1, "b"), row(2, "a")],
+    ),
+    "equal rows move up by one": Case(
+        "dataworks_json",
+        "equal_rows",
+        [
+            [
+                streamx(90, "INSERT", after=row(1, "a")),
+                streamx(91, "INSERT", after=row(2, "a")),
+                moved(100, row(1, "a"), row(2, "a")),
+                moved(101, row(2, "a"), row(3, "a")),
+            ]
+        ],
+        [row(2, "a"), row(3, "a")],
+    ),
+    "the row that came last leaves, and the older one stays": Case(
+        "dataworks_json",
+        "passing_row",
+        [
+            [
+                streamx(90, "INSERT", after=row(1, "a")),
+                streamx(91, "INSERT", after=row(2, "b")),
+                moved(100, row(1, "a"), row(2, "a")),
+                moved(101, row(2, "a"), row(3, "a")),
+            ]
+        ],
+        [row(2, "b"), row(3, "a")],
+    ),
+    "a key change that Canal sends twice is one key change": Case(
+        "canal_json",
+        "sent_twice",
+        [
+            [
+                canal("INSERT", 0, row("1", "a")),
+                canal("UPDATE", 5, row("2", "a"), {"id": "1"}),
+                canal("UPDATE", 5, row("2", "a"), {"id": "1"}),
+                canal("UPDATE", 6, row("3", "a"), {"id": "2"}),
+            ]
+        ],
+        [row("3", "a")],
+    ),
+    "images order what one write time in two partitions leaves open": Case(
+        "canal_json",
+        "equal_write_times",
+        [
+            [canal("UPDATE", 2000, row("2", "b"), {"id": "1"})],
+            [
+                canal("INSERT", 1000, row("1", "a")),
+                canal("UPDATE", 2000, row("1", "b"), {"name": "a"}),
+            ],
+        ],
+        [row("2", "b")],
+    ),
+    "an insert at the write time of the key change that takes its row away": Case(
+        "canal_json",
+        "inserted_and_moved",
+        [
+            [canal("UPDATE", 2000, row("2", "a"), {"id": "1"})],
+            [canal("INSERT", 2000, row("1", "a"))],
+        ],
+        [row("2", "a")],
+    ),
+    "a row that is inserted and deleted in a transaction is no key change": Case(
+        "cdl_debezium_json",
+        "lost_delete",
+        [
+            [
+                debezium("c", 100, 1, row(1, "a")),
+                {"op": "d", "message_version": "2.0"},
+                debezium("c", 300, 3, row(1, "b")),
+                debezium("d", 310, 3, row(1, "b")),
+            ]
+        ],
+        [],
+    ),
+    "two rows swap their keys, each told as a delete and an insert": Case(
+        "cdl_debezium_json",
+        "swap",
+        [
+            [
+                debezium("c", 100, 1, row(1, "a")),
+                debezium("c", 110, 1, row(2, "b")),
+                debezium("d", 200, 2, row(1, "a")),
+                None,
+                debezium("c", 200, 2, row(2, "a")),
+                debezium("d", 210, 2, row(2, "b")),
+                None,
+                debezium("c", 210, 2, row(1, "b")),
+            ]
+        ],
+        [row(1, "b"), row(2, "a")],
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def states(project: Project) -> dict[str, dict[str, list[Any]]]:
+    """Table -> its rows, after one run over all messages, and after runs over a few each."""
+    land(project, lambda _: True)
+    project.dbt("run")
+    at_once = rows(project)
+    project.empty()
+    for first, last in ((0, 2), (3, 5), (6, 9)):
+        land(project, lambda offset, first=first, last=last: first <= offset <= last)
+        project.dbt("run")
+    return {"at once": at_once, "by and by": rows(project), "history": open_versions(project)}
+
+
+@pytest.mark.parametrize("way", ["at once", "by and by", "history"])
+@pytest.mark.parametrize("name", CASES)
+def test_the_row_that_leaves_a_key_is_the_one_whose_image_says_so(
+    states: dict[str, dict[str, list[Any]]], name: str, way: str
+) -> None:
+    case = CASES[name]
+    found = sorted(states[way].get(case.table, []), key=json.dumps)
+    assert found == sorted(case.rows, key=json.dumps)
+
+
+def land(project: Project, is_landed: Any) -> None:
+    for case in CASES.values():
+        project.land(
+            case.source_format,
+            [
+                Landed(f"t {case.table}", offset, value(message, case.table), partition=partition)
+                for partition, messages in enumerate(case.partitions)
+                for offset, message in enumerate(messages)
+                if is_landed(offset)
+            ],
+        )
+
+
+def value(message: Message | None, table: str) -> bytes | None:
+    return None if message is None else json.dumps(message).replace("TABLE", table).encode()
+
+
+def rows(project: Project) -> dict[str, list[Any]]:
+    return by_table(project.rows("select table_name, to_json(`row`) as r from marts.latest_state"))
+
+
+def open_versions(project: Project) -> dict[str, list[Any]]:
+    return by_table(
+        project.rows(
+            "select table_name, to_json(`row`) as r from marts.row_history where is_current"
+        )
+    )
+
+
+def by_table(found: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    tables: dict[str, list[Any]] = {}
+    for each in found:
+        tables.setdefault(each["table_name"], []).append(json.loads(each["r"]))
+    return tables

@@ -1,0 +1,501 @@
+"""Images with fewer columns than their table: what a mart keeps, what it fills, what it drops."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from tests.python.end_to_end.project import Landed, Project, content
+
+RUNS = 3
+DATABASE = "partial"
+MARTS = ("change_events", "latest_state", "row_history")
+#: An hour's start; places in the log are seconds from it.
+START = 1_709_280_000_000
+
+Row = dict[str, Any]
+Message = dict[str, Any] | None
+
+
+@dataclass(frozen=True)
+class Case:
+    """What happens to one table.
+
+    `runs`: for each run the messages that land before it, by their offset, as functions of the
+    table's name.  `rows`: those of the table in the end, without a trace of types.
+    `unavailable`: of the events with any, the place in the log -> the columns.
+    """
+
+    name: str
+    source_format: str
+    runs: list[dict[int, Callable[[str, int], Message]]]
+    rows: list[Row]
+    unavailable: dict[int, list[str]] = field(default_factory=dict)
+    #: Versions of the row with this key, oldest first; not looked at where it is None.
+    history: list[Row] | None = None
+
+
+def canal(
+    op: str,
+    data: Row | None = None,
+    *,
+    old: Row | None = None,
+    lists: str | None = None,
+    sql: str = "",
+) -> Callable[[str, int], Message]:
+    """`lists`: the columns in `mysqlType`, by default those of the image, as a Canal server has."""
+
+    def message(table: str, place: int) -> Message:
+        columns = lists.split() if lists else list(data or ())
+        return {
+            "database": DATABASE,
+            "table": table,
+            "type": op,
+            "isDdl": data is None,
+            "sql": sql.format(table=table),
+            "es": START + place * 1000,
+            "ts": START + place * 1000,
+            "pkNames": ["id"],
+            "mysqlType": dict.fromkeys(columns, "varchar(9)") or None,
+            "data": [data] if data else None,
+            "old": [old] if old else None,
+        }
+
+    return message
+
+
+def streamx(
+    op: str, *, before: Row | None = None, after: Row | None = None, lists: str, place: int = -1
+) -> Callable[[str, int], Message]:
+    """`place`: the other half's, where this is the second one of an update."""
+
+    def message(table: str, offset: int) -> Message:
+        at = offset if place < 0 else place
+        return {
+            "schema": {
+                "dataColumn": [{"name": name, "type": "STRING"} for name in lists.split()],
+                "primaryKey": ["id"],
+                "source": {"dbType": "mysql", "dbName": DATABASE, "tableName": table},
+            },
+            "payload": {
+                "before": before and {"dataColumn": before},
+                "after": after and {"dataColumn": after},
+                "sequenceId": str(START * 1_000_000 + at),
+                "op": op,
+                "timestamp": {"eventTime": START + at, "systemTime": START + at},
+            },
+        }
+
+    return message
+
+
+def shareplex(op: str, data: Row, key: Row | None = None) -> Callable[[str, int], Message]:
+    def message(table: str, place: int) -> Message:
+        return {
+            "meta": {
+                "op": op,
+                "table": f"{DATABASE}.{table}",
+                "scn": str(1000 + place),
+                "trans": "1.2.3",
+                "seq": "1",
+                "rowid": f"AAA{data.get('ID') or (key or {})['ID']}",
+                "time": "2024-03-01T08:00:00",
+            },
+            "data": data,
+            **({"key": key} if key else {}),
+        }
+
+    return message
+
+
+def debezium(op: str, row: Row, lsn: int) -> Callable[[str, int], Message]:
+    """Without a schema: the columns of a whole image are the list."""
+
+    def message(table: str, place: int) -> Message:
+        return {
+            "before": row if op == "d" else None,
+            "after": None if op == "d" else row,
+            "source": {
+                "connector": "postgresql",
+                "db": DATABASE,
+                "schema": "public",
+                "table": table,
+                "txId": 7,
+                "lsn": lsn,
+                "ts_ms": START + place,
+                "snapshot": "false",
+            },
+            "op": op,
+            "ts_ms": START + place,
+            "message_version": "2.0",
+            "unique": {"id": row["id"]},
+        }
+
+    return message
+
+
+def tombstone(table: str, place: int) -> Message:
+    return None
+
+
+def row(**columns: str) -> Row:
+    return columns
+
+
+PLACEHOLDER = "__debezium_unavailable_value"
+#: A row as it was inserted, in most cases.
+WHOLE = row(id="1", v="a", body="long")
+
+CASES = [
+    Case(
+        "a_delete_with_the_key_alone_takes_nothing_from_other_rows",
+        "canal_json",
+        [
+            {0: canal("INSERT", WHOLE), 1: canal("INSERT", row(id="2", v="b", body="too"))},
+            {2: canal("DELETE", row(id="1"))},
+        ],
+        [row(id="2", v="b", body="too")],
+        {2: ["body", "v"]},
+    ),
+    Case(
+        "an_update_with_fewer_columns_keeps_the_others",
+        "canal_json",
+        [
+            {0: canal("INSERT", WHOLE), 1: canal("INSERT", row(id="2", v="b", body="too"))},
+            {2: canal("UPDATE", row(id="1", v="c"), old=row(v="a"))},
+            {3: canal("UPDATE", row(id="1", v="d"), old=row(v="c"))},
+        ],
+        [row(id="1", v="d", body="long"), row(id="2", v="b", body="too")],
+        {2: ["body"], 3: ["body"]},
+    ),
+    Case(
+        "an_update_without_a_blob_keeps_it_and_the_next_one_may_set_it",
+        "canal_json",
+        [
+            {
+                0: canal("INSERT", WHOLE),
+                1: canal("UPDATE", row(id="1", v="b"), old=row(v="a")),
+                2: canal("UPDATE", row(id="1", v="b", body="new"), old=row(body="long")),
+            },
+            {3: canal("UPDATE", row(id="1", v="c"), old=row(v="b"))},
+        ],
+        [row(id="1", v="c", body="new")],
+        {1: ["body"], 3: ["body"]},
+        history=[
+            WHOLE,
+            row(id="1", v="b", body="long"),
+            row(id="1", v="b", body="new"),
+            row(id="1", v="c", body="new"),
+        ],
+    ),
+    Case(
+        "a_key_change_with_fewer_columns_takes_the_others_along",
+        "canal_json",
+        [
+            {0: canal("INSERT", WHOLE)},
+            {1: canal("UPDATE", row(id="2"), old=row(id="1"))},
+            {2: canal("UPDATE", row(id="2", v="c"), old=row(v="a"))},
+        ],
+        [row(id="2", v="c", body="long")],
+        {1: ["body", "v"], 2: ["body"]},
+    ),
+    Case(
+        "where_images_are_partial_an_insert_drops_no_column",
+        "canal_json",
+        [
+            {0: canal("INSERT", WHOLE), 1: canal("INSERT", row(id="2", v="b"))},
+            # until now the second insert looked like the end of a column
+            {2: canal("DELETE", row(id="2"))},
+            {3: canal("INSERT", row(id="3", v="c"))},
+        ],
+        [WHOLE, row(id="3", v="c")],
+        {2: ["body", "v"]},
+    ),
+    Case(
+        "where_images_are_whole_an_insert_with_fewer_columns_drops_the_others",
+        "canal_json",
+        [
+            {0: canal("INSERT", WHOLE)},
+            {1: canal("INSERT", row(id="2", v="b"))},
+            {2: canal("UPDATE", row(id="2", v="c"), old=row(v="b"))},
+        ],
+        [row(id="1", v="a"), row(id="2", v="c")],
+    ),
+    Case(
+        "a_late_insert_shows_what_an_update_left_out",
+        "canal_json",
+        [
+            {1: canal("UPDATE", row(id="1", v="b"), old=row(v="a"))},
+            {0: canal("INSERT", WHOLE)},
+        ],
+        [row(id="1", v="b", body="long")],
+        {1: ["body"]},
+    ),
+    Case(
+        "a_late_insert_of_another_row_shows_what_an_update_left_out",
+        "canal_json",
+        [
+            {1: canal("UPDATE", row(id="1", v="b"), old=row(v="a"))},
+            {0: canal("INSERT", row(id="2", v="b", body="too"))},
+        ],
+        [row(id="1", v="b"), row(id="2", v="b", body="too")],
+        {1: ["body"]},
+    ),
+    Case(
+        "an_insert_takes_no_value_from_an_earlier_row_under_its_key",
+        "canal_json",
+        [
+            {0: canal("INSERT", WHOLE)},
+            {1: canal("INSERT", row(id="1", v="b"), lists="id v body")},
+        ],
+        [row(id="1", v="b")],
+        {1: ["body"]},
+    ),
+    Case(
+        "a_row_gets_nothing_of_rows_deleted_at_its_time",
+        "canal_json",
+        [
+            {
+                0: canal("INSERT", row(id="5", a="m", b="five")),
+                1: canal("INSERT", row(id="6", a="n", b="six")),
+                2: canal("DELETE", row(id="5", a="m", b="five")),
+            },
+            {
+                3: lambda table, _: canal("DELETE", row(id="6", a="n", b="six"))(table, 2),
+                4: lambda table, _: canal("INSERT", row(id="9", a="y"), lists="id a b")(table, 2),
+            },
+        ],
+        [row(id="9", a="y")],
+        {4: ["b"]},
+    ),
+    Case(
+        "a_late_truncation_takes_values_from_filled_rows",
+        "canal_json",
+        [
+            {
+                1: canal("INSERT", row(id="1", a="1", b="2")),
+                3: canal("UPDATE", row(id="1", a="9"), old=row(a="1")),
+            },
+            {2: canal("TRUNCATE", sql="truncate table {table}")},
+        ],
+        [row(id="1", a="9")],
+        {3: ["b"]},
+    ),
+    Case(
+        "a_value_is_not_carried_over_a_delete",
+        "canal_json",
+        [
+            {0: canal("INSERT", WHOLE), 1: canal("DELETE", row(id="1"))},
+            {2: canal("UPDATE", row(id="1", v="b"), old=row(v="a"))},
+        ],
+        [row(id="1", v="b")],
+        {1: ["body", "v"], 2: ["body"]},
+    ),
+    Case(
+        "a_half_with_fewer_columns_keeps_the_others",
+        "dataworks_json",
+        [
+            {
+                0: streamx("INSERT", after=WHOLE, lists="id v body"),
+                1: streamx("INSERT", after=row(id="2", v="b", body="too"), lists="id v body"),
+            },
+            {
+                2: streamx("UPDATE_AFTER", after=row(id="1", v="c"), lists="id v"),
+                3: streamx("DELETE", before=row(id="2"), lists="id"),
+            },
+        ],
+        [row(id="1", v="c", body="long")],
+        {2: ["body"], 3: ["body", "v"]},
+    ),
+    Case(
+        "an_unavailable_value_is_the_one_in_the_image_before",
+        "dataworks_json",
+        [
+            {
+                0: streamx(
+                    "UPDATE_AFTER",
+                    before=row(id="1", name="joe", big="TOAST"),
+                    after=row(id="1", name="jim"),
+                    lists="id name big",
+                )
+            },
+            {1: streamx("UPDATE_AFTER", after=row(id="1", name="jon"), lists="id name big")},
+        ],
+        [row(id="1", name="jon", big="TOAST")],
+        {0: ["big"], 1: ["big"]},
+        history=[row(id="1", name=name, big="TOAST") for name in ("jim", "jon")],
+    ),
+    Case(
+        "an_update_takes_no_column_that_its_image_before_has",
+        "dataworks_json",
+        [
+            {
+                0: streamx(
+                    "UPDATE_AFTER",
+                    before=row(id="1", name="joe", big="TOAST"),
+                    after=row(id="1", name="jim"),
+                    lists="id name",
+                )
+            },
+        ],
+        [row(id="1", name="jim", big="TOAST")],
+        {0: ["big"]},
+    ),
+    Case(
+        "the_image_before_may_come_as_a_late_half",
+        "dataworks_json",
+        [
+            {1: streamx("UPDATE_AFTER", after=row(id="1", name="jim"), lists="id name big")},
+            {
+                0: streamx(
+                    "UPDATE_BEFOR",
+                    before=row(id="1", name="joe", big="TOAST"),
+                    lists="id name big",
+                    place=1,
+                )
+            },
+        ],
+        [row(id="1", name="jim", big="TOAST")],
+        {1: ["big"]},
+    ),
+    Case(
+        "a_column_that_came_back_has_no_value_from_before",
+        "dataworks_json",
+        [
+            {
+                0: streamx("INSERT", after=row(id="1", a="1", note="x"), lists="id a note"),
+                1: streamx("INSERT", after=row(id="4", a="4", note="x"), lists="id a note"),
+            },
+            {
+                2: streamx("INSERT", after=row(id="2", a="2"), lists="id a"),
+                3: streamx("INSERT", after=row(id="3", a="3", note="y"), lists="id a note"),
+                4: streamx("UPDATE_AFTER", after=row(id="1", a="5"), lists="id a note"),
+            },
+        ],
+        [row(id="1", a="5"), row(id="2", a="2"), row(id="3", a="3", note="y"), row(id="4", a="4")],
+        {4: ["note"]},
+    ),
+    Case(
+        "AN_UPDATE_WITH_THE_KEY_ALONE_KEEPS_THE_OTHER_COLUMNS",
+        "shareplex_json",
+        [
+            {0: shareplex("ins", row(ID="1", A="a", B="b"))},
+            {1: shareplex("upd", row(B="c"), row(ID="1"))},
+        ],
+        [row(ID="1", A="a", B="c")],
+        {1: ["A"]},
+    ),
+    Case(
+        "a_placeholder_is_the_value_under_the_old_key",
+        "cdl_debezium_json",
+        [
+            {0: debezium("c", row(id="1", big="TOAST"), 10), 1: debezium("d", row(id="1"), 20)},
+            {2: tombstone, 3: debezium("c", row(id="2", big=PLACEHOLDER), 20)},
+        ],
+        [row(id="2", big="TOAST")],
+        {1: ["big"], 3: ["big"]},
+    ),
+    Case(
+        "a_placeholder_is_not_the_value_of_any_row_deleted_at_its_position",
+        "cdl_debezium_json",
+        [
+            {0: debezium("c", row(id="1", big="TOAST"), 10)},
+            {
+                1: debezium("d", row(id="1"), 20),
+                2: debezium("c", row(id="7", big="small"), 20),
+                3: debezium("c", row(id="2", big=PLACEHOLDER), 20),
+            },
+        ],
+        [row(id="2"), row(id="7", big="small")],
+        {1: ["big"], 3: ["big"]},
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Marts:
+    """(format, table) -> what the marts hold of it after the last run; and of all, the texts."""
+
+    rows: Mapping[tuple[str, str], list[Row]]
+    unavailable: Mapping[tuple[str, str], dict[int, list[str]]]
+    history: Mapping[tuple[str, str], list[Row]]
+    texts: dict[str, list[str]]
+
+
+@pytest.fixture(scope="module")
+def marts(project: Project) -> Marts:
+    for run in range(RUNS):
+        for source_format in {case.source_format for case in CASES}:
+            project.land(source_format, _messages(source_format, run))
+        project.dbt("run")
+    return _marts(project)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_the_rows_are_those_of_the_table(marts: Marts, case: Case) -> None:
+    rows = marts.rows[case.source_format, case.name]
+    assert rows == case.rows
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_an_event_names_the_columns_that_its_image_lacks(marts: Marts, case: Case) -> None:
+    assert marts.unavailable.get((case.source_format, case.name), {}) == case.unavailable
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case.history], ids=lambda case: case.name
+)
+def test_each_version_of_a_row_is_filled(marts: Marts, case: Case) -> None:
+    assert marts.history[case.source_format, case.name] == case.history
+
+
+def test_a_rebuild_gives_the_same(marts: Marts, project: Project) -> None:
+    project.dbt("run", "--full-refresh")
+    rebuilt = _marts(project)
+    for mart in MARTS:
+        assert marts.texts[mart] == rebuilt.texts[mart], mart
+
+
+def _messages(source_format: str, run: int) -> list[Landed]:
+    landed = []
+    for case in CASES:
+        if case.source_format == source_format and run < len(case.runs):
+            for offset, message in case.runs[run].items():
+                body = message(case.name, offset)
+                value = None if body is None else json.dumps(body).encode()
+                landed.append(Landed(f"partial.{case.name}", offset, value))
+    return landed
+
+
+def _marts(project: Project) -> Marts:
+    def by_table(sql: str) -> dict[tuple[str, str], list[dict[str, Any]]]:
+        found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+        for row_ in project.rows(sql):
+            found.setdefault((row_["source_format"], row_["table_name"]), []).append(row_)
+        return found
+
+    rows = by_table(
+        "select source_format, table_name, to_json(`row`) as `row` from marts.latest_state"
+        " order by row_key"
+    )
+    history = by_table(
+        "select source_format, table_name, to_json(`row`) as `row` from marts.row_history"
+        " order by sequence"
+    )
+    unavailable = by_table(
+        "select source_format, table_name, offset, unavailable_columns from marts.change_events"
+        " where size(unavailable_columns) > 0"
+    )
+    return Marts(
+        {table: [json.loads(r["row"]) for r in found] for table, found in rows.items()},
+        {
+            table: {r["offset"]: sorted(r["unavailable_columns"]) for r in found}
+            for table, found in unavailable.items()
+        },
+        {table: [json.loads(r["row"]) for r in found] for table, found in history.items()},
+        {mart: content(project.spark, f"marts.{mart}", without={"landed_at"}) for mart in MARTS},
+    )

@@ -1,0 +1,56 @@
+"""Whose type names a table has."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from cdc_marts.parsing.type_systems import source_type, source_type_of
+
+TABLES = {
+    "mysql": [
+        [],
+        ["bigint", "varchar", "date"],
+        ["bigint(20) unsigned", "varchar(20)", "datetime(6)", "enum('int4','VARCHAR2')"],
+        ["SERIAL", "BOOL", "INTEGER", "text"],
+        # As somebody wrote it, and MySQL takes it.
+        ["INT8", "tinyint(1)"],
+        ["set('a','number')"],
+        ["numeric", "float", "double precision", "timestamp"],
+    ],
+    "postgresql": [
+        ["int4", "varchar", "bool"],
+        ["bigint", "timestamptz"],
+        ["INT8", "bpchar(3)"],
+        ["integer", "character varying(20)"],
+        ["bigint", "timestamp(6) without time zone"],
+        ["text", "_int4"],
+        ["bit varying(8)", "integer[]"],
+    ],
+    "oracle": [
+        ["NUMBER", "FLOAT", "DATE"],
+        ["number(10,2)", "varchar2(20 byte)"],
+        ["CLOB", "date"],
+        ["RAW(16)", "TIMESTAMP(6) WITH TIME ZONE"],
+        ["TIMESTAMP(6) WITH LOCAL TIME ZONE"],
+        ["INTERVAL DAY(2) TO SECOND(6)", "LONG RAW"],
+    ],
+}
+CASES = [(names, system) for system, tables in TABLES.items() for names in tables]
+
+
+@pytest.mark.parametrize(("names", "system"), CASES)
+def test_names_that_only_another_database_has_decide(names: list[str], system: str) -> None:
+    assert source_type_of(names) == system
+
+
+def test_spark_decides_alike(spark: SparkSession) -> None:
+    tables = spark.createDataFrame([(names,) for names, _ in CASES], "names array<string>")
+    found = tables.select(source_type(F.col("names"))).collect()
+    assert [row[0] for row in found] == [system for _, system in CASES]
+
+
+def test_without_names_it_is_mysql(spark: SparkSession) -> None:
+    names = F.lit(None).cast("array<string>")
+    assert spark.range(1).select(source_type(names)).first()[0] == "mysql"

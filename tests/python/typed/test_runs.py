@@ -1,0 +1,251 @@
+"""Typed marts of the project itself: what they hold after runs of all models, and of some."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pyspark.sql import SparkSession
+
+from cdc_marts.scaffold import PROJECT_FILE
+from tests.python.end_to_end.copied_project import (
+    add_typed_marts,
+    copy_without_tables,
+    own_folders,
+)
+from tests.python.end_to_end.project import Landed, Project
+
+#: Mart -> the columns that it has beside its own, in order.
+TABLES = (
+    "orders",
+    "without_types",
+    "partly_typed",
+    "of_oracle",
+    "of_postgresql",
+    "readded",
+    "readded_by_statements",
+    "dropped_by_statement",
+    "rekeyed",
+)
+#: What reads messages and tells their effects, without the models that fold them.
+WITHOUT_THE_FOLD = "stg_canal_json int_records int_row_effects"
+
+Rows = dict[str, list[dict[str, Any]]]
+
+
+class Story:
+    """Canal messages of one topic, and the project that reads them."""
+
+    def __init__(self, spark: SparkSession, folder: Path) -> None:
+        self.folder = copy_without_tables(folder)
+        self.project = Project(spark, folder)
+        self._offsets = count()
+        settings = yaml.safe_load((folder / PROJECT_FILE).read_text("utf-8"))
+        settings["vars"]["tables"] = {
+            name: {"source_format": "canal_json", "table_id": f"shop.{name}"} for name in TABLES
+        }
+        (folder / PROJECT_FILE).write_text(yaml.safe_dump(settings), "utf-8")
+        add_typed_marts(folder, TABLES)
+
+    def land(self, *messages: dict[str, Any]) -> None:
+        landed = []
+        for message in messages:
+            offset = next(self._offsets)
+            whole = {"database": "shop", "es": 1_760_000_000_000 + offset, **message}
+            whole["ts"] = whole["es"] + 1
+            landed.append(Landed("shop", offset, json.dumps(whole).encode()))
+        self.project.land("canal_json", landed)
+
+    def run(self, *arguments: str) -> None:
+        self.project.dbt("run", *arguments, *own_folders(self.folder))
+
+    def marts(self) -> Rows:
+        """The rows of all marts, without what the marts add, but for errors of casts."""
+        return {
+            table: self.project.rows(
+                "select * except (_row_key, _row_copy, _last_op, _last_event_at)"
+                f" from marts.{table} order by _row_key, _row_copy"
+            )
+            for table in TABLES
+        }
+
+    def latest_state(self, table: str) -> list[dict[str, Any]]:
+        rows = self.project.latest_state("canal_json", f"shop.{table}")
+        return sorted((row["row"] for row in rows), key=json.dumps)
+
+
+def change(
+    type_: str,
+    table: str,
+    *rows: dict[str, Any],
+    types: dict[str, str] | None,
+    key: Sequence[str] | None = ("id",),
+    old: Sequence[dict[str, Any]] | None = None,
+) -> dict[str, Any]:
+    return {
+        "type": type_,
+        "table": table,
+        "isDdl": False,
+        "mysqlType": types,
+        "pkNames": key and list(key),
+        "data": list(rows),
+        "old": old,
+    }
+
+
+def statement(type_: str, table: str, text: str) -> dict[str, Any]:
+    return {"type": type_, "table": table, "isDdl": True, "sql": text}
+
+
+ORDER = {"id": "int", "status": "varchar(20)"}
+ORACLE = {"ID": "NUMBER(10)", "PRICE": "FLOAT", "AT": "DATE", "NAME": "VARCHAR2(20)"}
+POSTGRESQL = {"id": "int4", "flags": "bit(4)", "at": "timestamptz"}
+WITH_V, WITHOUT_V = {"id": "int", "v": "varchar(20)"}, {"id": "int"}
+PAIR = {"a": "varchar(20)", "b": "varchar(20)"}
+
+
+@pytest.fixture(scope="module")
+def story(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
+    story = Story(spark, tmp_path_factory.mktemp("runs"))
+    story.project.empty()
+    yield story
+    story.project.drop_all()
+
+
+@pytest.fixture(scope="module")
+def first(story: Story) -> Rows:
+    story.land(
+        change("INSERT", "orders", {"id": "1", "status": "new"}, types=ORDER),
+        change("INSERT", "without_types", {"id": "1", "v": "1.10", "at": None}, types=None),
+        change(
+            "INSERT",
+            "partly_typed",
+            {"id": "1", "more": "1.10", "v": "2"},
+            types={"id": "int", "v": "int"},
+        ),
+        change(
+            "INSERT",
+            "of_oracle",
+            {"ID": "1", "PRICE": "123456789.123", "AT": "2024-03-01 07:01:00", "NAME": "x"},
+            types=ORACLE,
+            key=["ID"],
+        ),
+        change(
+            "INSERT",
+            "of_postgresql",
+            {"id": "1", "flags": "0101", "at": "2024-03-01 07:01:00+08"},
+            types=POSTGRESQL,
+        ),
+        *(
+            change("INSERT", table, {"id": "1", "v": "old"}, types=WITH_V)
+            for table in ("readded", "readded_by_statements", "dropped_by_statement")
+        ),
+        *(
+            change("INSERT", "rekeyed", {"a": a, "b": "x"}, types=PAIR, key=None)
+            for a in ("1", "1", "2", "3")
+        ),
+    )
+    story.run()
+    return story.marts()
+
+
+@pytest.fixture(scope="module")
+def while_behind(story: Story, first: Rows) -> Rows:
+    """The marts, run when the fold had not seen what came since."""
+    story.land(
+        change(
+            "UPDATE",
+            "orders",
+            {"id": "1", "status": "sent"},
+            types=ORDER,
+            old=[{"status": "new"}],
+        ),
+        change("DELETE", "rekeyed", {"a": "1", "b": "x"}, types=PAIR, key=None),
+        # From here on the table has a key: one row changes it, one goes, one is loaded again.
+        change(
+            "UPDATE", "rekeyed", {"a": "1", "b": "y"}, types=PAIR, key=["a", "b"], old=[{"b": "x"}]
+        ),
+        change("DELETE", "rekeyed", {"a": "2", "b": "x"}, types=PAIR, key=["a", "b"]),
+        change("INIT", "rekeyed", {"a": "3", "b": "x"}, types=PAIR, key=["a", "b"]),
+        change("INSERT", "readded", {"id": "2"}, types=WITHOUT_V),
+        change("INSERT", "readded", {"id": "3", "v": "new"}, types=WITH_V),
+        statement("ALTER", "readded_by_statements", "alter table readded_by_statements drop v"),
+        statement(
+            "ALTER", "readded_by_statements", "alter table readded_by_statements add v varchar(20)"
+        ),
+        change("INSERT", "readded_by_statements", {"id": "2", "v": "new"}, types=WITH_V),
+        statement("ALTER", "dropped_by_statement", "alter table dropped_by_statement drop v"),
+    )
+    story.run("--select", WITHOUT_THE_FOLD)
+    story.run("--select", *TABLES)
+    return story.marts()
+
+
+@pytest.fixture(scope="module")
+def last(story: Story, while_behind: Rows) -> Rows:
+    story.run()
+    story.run()
+    return story.marts()
+
+
+def row(**values: Any) -> dict[str, Any]:
+    return {**values, "_cast_errors": []}
+
+
+# --- Columns and types ---------------------------------------------------------------------------
+
+
+def test_columns_without_types_are_text(first: Rows) -> None:
+    assert first["without_types"] == [row(id="1", v="1.10", at=None)]
+
+
+def test_a_column_that_the_list_lacks_is_text(first: Rows) -> None:
+    assert first["partly_typed"] == [row(id=1, v=2, more="1.10")]
+
+
+def test_types_are_read_as_their_own_database_means_them(first: Rows) -> None:
+    at = dt.datetime(2024, 3, 1, 7, 1)
+    assert first["of_oracle"] == [row(ID=1, PRICE=Decimal("123456789.123"), AT=at, NAME="x")]
+    assert first["of_postgresql"] == [row(id=1, flags="0101", at=at - dt.timedelta(hours=8))]
+
+
+# --- Runs ----------------------------------------------------------------------------------------
+
+
+def test_a_mart_that_runs_before_the_fold_loses_nothing(while_behind: Rows, last: Rows) -> None:
+    assert while_behind["orders"] == [row(id=1, status="new")]
+    assert last["orders"] == [row(id=1, status="sent")]
+
+
+def test_a_column_that_was_dropped_and_added_again_keeps_no_old_value(last: Rows) -> None:
+    assert last["readded"] == [row(id=1, v=None), row(id=2, v=None), row(id=3, v="new")]
+    assert last["readded_by_statements"] == [row(id=1, v=None), row(id=2, v="new")]
+
+
+def test_a_statement_without_a_row_drops_a_column(first: Rows, last: Rows) -> None:
+    assert first["dropped_by_statement"] == [row(id=1, v="old")]
+    assert last["dropped_by_statement"] == [row(id=1)]
+
+
+def test_rows_are_not_doubled_when_their_table_gets_a_key(
+    first: Rows, last: Rows, story: Story
+) -> None:
+    assert first["rekeyed"] == [row(a=a, b="x") for a in ("1", "1", "2", "3")]
+    assert last["rekeyed"] == [row(a="1", b="y"), row(a="3", b="x")]
+    assert story.latest_state("rekeyed") == [{"a": "1", "b": "y"}, {"a": "3", "b": "x"}]
+
+
+def test_a_rebuild_gives_the_same_marts(last: Rows, story: Story) -> None:
+    story.project.dbt(
+        "test",
+        *("--select", "latest_state row_history", *own_folders(story.folder)),
+    )
+    story.run("--full-refresh")
+    assert story.marts() == last
