@@ -76,7 +76,13 @@ def change_events(
         "row_key": F.coalesce("row_key", F.concat(F.lit(f'{{"{key_column}":'), key, F.lit("}"))),
         "previous_row_key": F.lit(None).cast("string"),
         "unavailable_columns": F.array().cast("array<string>"),
-        "sequence": F.struct("position", "transaction_index", "partition", "offset", "row_index"),
+        "sequence": F.struct(
+            "position",
+            F.coalesce("transaction_index", F.xxhash64("topic")).alias("transaction_index"),
+            "partition",
+            "offset",
+            "row_index",
+        ),
     }
     return events.select(
         *(made.get(name, F.col(name)).alias(name) for name in ("event_id", *EVENT_COLUMNS))

@@ -18,7 +18,7 @@ SHUFFLES = {
 }
 #: View -> shuffles of a query of all its rows, at most: Spark spares some where it knows in time
 #: that one side of a join is small.
-VIEW_SHUFFLES = {"marts.change_events": 0, "marts.latest_state": 2, "marts.row_history": 4}
+VIEW_SHUFFLES = {"marts.change_events": 0, "marts.latest_state": 2, "marts.row_history": 5}
 
 
 @pytest.fixture(scope="module")

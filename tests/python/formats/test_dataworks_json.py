@@ -773,7 +773,7 @@ def test_unknown_members_are_ignored(rows: dict[str, dict[str, Any]]) -> None:
 
 def test_a_schema_column_without_a_name_is_ignored(rows: dict[str, dict[str, Any]]) -> None:
     row = rows["nameless column"]
-    assert members(row, "column_types", "unavailable_columns") == ({"id": None}, [])
+    assert members(row, "column_types", "unavailable_columns") == ({"id": None, "name": None}, [])
 
 
 def test_a_statement_keeps_its_text_and_table(rows: dict[str, dict[str, Any]]) -> None:

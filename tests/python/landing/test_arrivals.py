@@ -16,14 +16,17 @@ FIRST_BUILD = SimpleNamespace(is_incremental=False)
 
 
 def landed(spark: SparkSession, *messages: tuple[str, int, int, int]) -> DataFrame:
-    """Messages of (topic, partition, offset, second of landing)."""
-    rows = spark.createDataFrame(messages, "topic string, partition int, offset bigint, second int")
-    return rows.select("*", F.timestamp_seconds("second").alias("landed_at"))
+    """Messages of (topic, partition, offset, landing commit)."""
+    schema = "topic string, partition int, offset bigint, landing_commit bigint"
+    rows = spark.createDataFrame(messages, schema)
+    return rows.select(
+        "*", F.timestamp_seconds(F.lit(0)).alias("landed_at"), F.lit(b"").alias("value")
+    )
 
 
 def parsed(messages: DataFrame) -> list[tuple[str, int, int, int]]:
     rows = parse_arrivals(messages, FIRST_BUILD, lambda arrived: arrived)
-    return sorted(map(tuple, rows.select("topic", "partition", "offset", "second").collect()))
+    return sorted(map(tuple, rows.select("topic", "partition", "offset", "landing_commit").collect()))
 
 
 def test_messages_that_come_once_are_parsed_as_they_are(spark: SparkSession) -> None:
@@ -41,7 +44,7 @@ def test_messages_that_come_once_are_parsed_as_they_are(spark: SparkSession) -> 
 @pytest.mark.parametrize("repeated", OFFSETS)
 def test_of_a_repeated_message_the_first_is_parsed(spark: SparkSession, repeated: int) -> None:
     once = [("orders", 0, offset, 2) for offset in OFFSETS if offset != repeated]
-    arrivals = [("orders", 0, repeated, second) for second in (3, 1, 2)]
+    arrivals = [("orders", 0, repeated, commit) for commit in (3, 1, 2)]
     assert parsed(landed(spark, *once, *arrivals)) == sorted([*once, ("orders", 0, repeated, 1)])
 
 
