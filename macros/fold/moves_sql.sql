@@ -45,7 +45,7 @@ key_changes as (
 
 ),
 
-split_key_changes as ({{ split_key_changes_sql('removals', 'upserts') }}),
+split_key_changes as ({{ split_key_changes_sql('effects') }}),
 
 -- Between the two stands a tombstone, not another change of a row.
 moves_by_delete_and_insert as (
@@ -70,6 +70,7 @@ moves_by_delete_and_insert as (
         on
             {{ matches('inserts', 'others', table_key + ['topic']) }}
             and inserts.sequence.`partition` = others.sequence.`partition`
+            and inserts.sequence.`partition` = deletes.sequence.`partition`
             and inserts.sequence.offset > others.sequence.offset
             and deletes.sequence.offset < others.sequence.offset
 

@@ -73,7 +73,8 @@ new_effects as (
 
     select
         effects.*,
-        false as has_collision
+        false as has_collision,
+        false as is_superseded
     from ({{ valid_effects_sql(new_effects) }}) as effects
     {% if has_withdrawn_effects -%}
     left anti join withdrawn_effects
@@ -86,7 +87,8 @@ new_effects as (
 
     select
         effects.*,
-        true as has_collision
+        true as has_collision,
+        false as is_superseded
     from {{ ref('int_valid_effects') }} as effects
     left semi join withdrawn_effects
         on {{ matches('effects', 'withdrawn_effects') }}
@@ -113,9 +115,10 @@ effects as (
 
     select
         collision_effects.*,
-        true as has_collision
+        true as has_collision,
+        superseded_effects.event_id is not null as is_superseded
     from collision_effects
-    left anti join superseded_effects
+    left join superseded_effects
         on {{ matches(
             'collision_effects',
             'superseded_effects',
@@ -144,7 +147,7 @@ select
         database_name,
         schema_name,
         table_name
-    )) as newest,
+    )) filter (where not is_superseded) as newest,
     min(event_at) as first_event_at
 from effects
 -- Spark sorts for a maximum of structs: by a number first, most keys differ in.

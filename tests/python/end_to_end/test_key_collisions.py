@@ -207,6 +207,25 @@ CASES = {
         ],
         [row(1, "b"), row(2, "a")],
     ),
+    "the deletes and inserts of a swap are in partitions of their keys": Case(
+        "cdl_debezium_json",
+        "swap_over_partitions",
+        [
+            [
+                debezium("c", 100, 1, row(1, "a")),
+                debezium("d", 200, 2, row(1, "a")),
+                None,
+                debezium("c", 210, 2, row(1, "b")),
+            ],
+            [
+                debezium("c", 110, 1, row(2, "b")),
+                debezium("c", 200, 2, row(2, "a")),
+                debezium("d", 210, 2, row(2, "b")),
+                None,
+            ],
+        ],
+        [row(1, "b"), row(2, "a")],
+    ),
 }
 
 
