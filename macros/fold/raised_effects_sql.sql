@@ -27,7 +27,7 @@ inner join {{ raises }} as raises
             named_struct(
                 'effect', effects.effect,
                 'sequence',
-                {{ raised_sequence('effects.sequence', 'raises.position') }}
+                {{ moved_sequence('effects.sequence', 'raises') }}
             )
         )
     ) placed as effect, sequence

@@ -8,7 +8,24 @@
         {%- do run_query(landing_table_sql(landing_table)) -%}
       {%- endif -%}
     {%- endfor -%}
+    {%- set resyncs = source('landing', 'resyncs') -%}
+    {%- if load_relation(resyncs) is none -%}
+      {%- do run_query(resyncs_table_sql(resyncs)) -%}
+    {%- endif -%}
   {%- endif -%}
+{%- endmacro %}
+
+
+{% macro resyncs_table_sql(relation) -%}
+create table if not exists {{ relation }} (
+    source_format string not null,
+    table_id string not null,
+    resync_number int not null,
+    topic string,
+    loaded_since timestamp not null,
+    position decimal(38, 0)
+)
+using iceberg
 {%- endmacro %}
 
 

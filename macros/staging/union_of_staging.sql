@@ -3,11 +3,10 @@
   increments are those of its tables.  Formats of which nothing has landed are
   left out, as each costs every query its share of planning.
 
-  source_formats: names; one of them is there in any case.  raised_positions: a
-  relation with the positions of messages of formats ordered by landing, where
-  they are higher than in staging.
+  source_formats: names; one of them is there in any case.  moved_formats: those
+  with messages in `places`, a relation in the shape of `int_message_places`.
 -#}
-{% macro union_of_staging(source_formats, raised_positions=none) -%}
+{% macro union_of_staging(source_formats, moved_formats=[], places=none) -%}
   {%- set with_rows = [] -%}
   {%- for source_format in source_formats -%}
     {%- set staging = ref('stg_' ~ source_format) -%}
@@ -15,45 +14,56 @@
   {%- endfor -%}
   {%- for source_format in with_rows or source_formats[:1] %}
     {%- set staging = ref('stg_' ~ source_format) %}
-{% if raised_positions is none -%}
-select * from {{ staging }}
-{%- elif source_format in formats_that('ordered_by_landing') -%}
-{{ raised_records_sql(staging, raised_positions) }}
-{%- else -%}
+{% if source_format in moved_formats -%}
+{{ placed_records_sql(staging, places) }}
+{%- elif moved_formats -%}
+{#- The columns in the order of the moved ones. -#}
 select
-    * except (sequence),
+    * except (event_id, sequence),
+    event_id,
     sequence
 from {{ staging }}
+{%- else -%}
+select * from {{ staging }}
 {%- endif %}
 {{ "union all" if not loop.last }}
   {%- endfor %}
 {%- endmacro %}
 
 
-{#- Records whose sequence starts with their raised position, where they have one. -#}
-{% macro raised_records_sql(records, raised_positions) -%}
+{#-
+  Records in the places of their messages.  A row that comes again in the load
+  that repairs a table is another event than the first one.
+-#}
+{% macro placed_records_sql(records, places) -%}
 select
-    records.* except (sequence),
+    records.* except (event_id, sequence),
     if(
-        raised.position is null,
+        places.transaction_index is null or instr(records.event_id, ':') > 0,
+        records.event_id,
+        md5(concat(records.event_id, ' ', places.transaction_index))
+    ) as event_id,
+    if(
+        places.offset is null,
         records.sequence,
-        {{ raised_sequence('records.sequence', 'raised.position') }}
+        {{ moved_sequence('records.sequence', 'places') }}
     ) as sequence
 from {{ records }} as records
-left join {{ raised_positions }} as raised
+left join {{ places }} as places
     on {{ matches(
         'records',
-        'raised',
+        'places',
         ['source_format', 'topic', '`partition`', 'offset']
     ) }}
 {%- endmacro %}
 
 
-{#- A sequence with another position. -#}
-{% macro raised_sequence(sequence, position) -%}
+{#- A sequence in the place of its message. -#}
+{% macro moved_sequence(sequence, place) -%}
 named_struct(
-            'position', {{ position }},
-            'transaction_index', {{ sequence }}.transaction_index,
+            'position', {{ place }}.position,
+            'transaction_index',
+            coalesce({{ place }}.transaction_index, {{ sequence }}.transaction_index),
             'partition', {{ sequence }}.`partition`,
             'offset', {{ sequence }}.offset,
             'row_index', {{ sequence }}.row_index

@@ -15,6 +15,7 @@
 {%- do new_rows(ref('int_row_effects')) %}
 {%- do new_rows(ref('int_column_drops')) %}
 {%- do new_rows(ref('int_highest_positions')) %}
+{%- do new_rows(ref('int_reloaded_messages')) %}
 {%- set may_have_rows = columns_may_differ() %}
 
 with

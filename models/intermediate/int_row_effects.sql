@@ -20,10 +20,14 @@
 -- event that turns out to have landed later, and effects of an event in a place
 -- that turns out to be higher, where they come again.
 
+{%- set message_key = ['source_format', 'topic', '`partition`', 'offset'] %}
 {%- set only_effect = "if(op = 'delete', 'removal', 'upsert')" %}
 {%- set new_rows_read = new_rows(ref('int_records')) %}
-{%- set new_records -%}
-(
+{%- set new_reloads = new_rows(ref('int_reloaded_messages')) %}
+{%- set has_new_reloads = (
+    is_incremental() and finds_rows('select * from ' ~ new_reloads)
+) %}
+{%- set effect_records -%}
     select
         record_type,
         source_format,
@@ -47,12 +51,35 @@
         delivery_position,
         sequence,
         {{ delivery_id() }} as delivery_id
+{%- endset %}
+{%- set new_records -%}
+(
+{{ effect_records }}
     from {{ new_rows_read }}
     where record_type in ('change', 'update_before')
+    {%- if has_new_reloads %}
+
+    union
+
+    -- the rows of a load that is asked for after it was read
+{{ effect_records }}
+    from {{ ref('int_records') }} as records
+    left semi join {{ new_reloads }} as new_reloads
+        on {{ matches('records', 'new_reloads', message_key) }}
+    where
+        record_type = 'change'
+        and {{ is_in_ranges_of(
+            new_reloads,
+            topic='records.topic',
+            partition='records.`partition`',
+            offset='records.offset'
+        ) }}
+    {%- endif %}
 )
 {%- endset %}
 
 {%- set new_positions = new_rows(ref('int_highest_positions')) %}
+{%- set message_places = ref('int_message_places') %}
 {%- set has_raised_effects = false %}
 {%- if is_incremental() %}
 {%- set effects_so_far -%}
@@ -73,18 +100,14 @@
 {#- Most runs raise the position of no event that an earlier one has read. -#}
 {%- set new_raises -%}
 (
-    select
-        source_format,
-        topic,
-        `partition`,
-        offset,
-        max(position) as position
-    from {{ new_positions }}
-    where is_raised
-    group by source_format, topic, `partition`, offset
+    select places.*
+    from {{ message_places }} as places
+    left semi join {{ new_positions }} as new_positions
+        on {{ matches('places', 'new_positions', message_key) }}
+    where places.transaction_index is null
 )
 {%- endset %}
-{%- if finds_rows('select * from ' ~ new_raises) %}
+{%- if finds_rows('select * from ' ~ new_positions ~ ' where is_raised') %}
 {%- set raised_effects = kept_rows(
     'raised_effects', raised_effects_sql(effects_so_far, new_raises)
 ) %}
@@ -305,6 +328,12 @@ effects as (
 left anti join {{ redeliveries }} as redeliveries
         on {{ has_place_of('raised_effects', 'redeliveries') }}
     {%- endif %}
+    {%- endif %}
+
+    {% if has_new_reloads -%}
+    union all
+
+    {{ left_effects_sql(effects_so_far, new_reloads) }}
     {%- endif %}
 
 )

@@ -1,4 +1,5 @@
--- Where a TRUNCATE or DROP TABLE ended every row that a table had.  What is new
+-- Where a TRUNCATE or DROP TABLE ended every row that a table had, or a full load
+-- that repairs it took their place.  What is new
 -- here says which tables have other truncations than before, no more: the
 -- grouping is that of the new rows.
 
@@ -21,6 +22,8 @@ newest_resolutions as (
 
 ),
 
+resyncs as (select * from {{ source('landing', 'resyncs') }}),
+
 table_ends as (
 
     select
@@ -28,6 +31,24 @@ table_ends as (
         table_id,
         newest.*
     from newest_resolutions
+
+    union all
+
+    select
+        source_format,
+        table_id,
+        'RESYNC' as source_op,
+        loaded_since as event_at,
+        named_struct(
+            'position', position,
+            'transaction_index', {{ resync_index('resync_number') }},
+            'partition', -1,
+            'offset', -1L,
+            'row_index', -1
+        ) as sequence,
+        topic,
+        cast(null as int) as `partition`
+    from resyncs
 
 )
 

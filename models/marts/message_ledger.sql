@@ -52,16 +52,26 @@ changes as (
 
 ),
 
+reloaded_messages as (select * from {{ ref('int_reloaded_messages') }}),
+
+-- What a load repeats counts again when it repairs its table.
 redeliveries as (
 
     select
-        source_format,
-        topic,
-        sequence.`partition`,
+        effects.source_format,
+        effects.topic,
+        effects.sequence.`partition`,
         count(*) as redelivered
     from effects
-    where effect = 'redelivery' and record_type = 'change'
-    group by source_format, topic, sequence.`partition`
+    left anti join reloaded_messages as reloaded
+        on
+            {{ matches('effects', 'reloaded', ['source_format', 'topic']) }}
+            and effects.sequence.`partition` = reloaded.`partition`
+            and effects.sequence.offset = reloaded.offset
+            and effects.sequence.transaction_index < reloaded.transaction_index
+    where effects.effect = 'redelivery' and effects.record_type = 'change'
+    group by
+        effects.source_format, effects.topic, effects.sequence.`partition`
 
 ),
 

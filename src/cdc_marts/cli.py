@@ -330,6 +330,72 @@ def requeue(
 
 
 @app.command()
+def resync(
+    source_format: LandedFormat,
+    table_id: Annotated[
+        str,
+        typer.Option(
+            "--table", metavar="TABLE", help="The table_id, as marts.source_tables has it."
+        ),
+    ],
+    since: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="The load began then (UTC, such as 2026-11-22T08:00): its rows landed later.",
+        ),
+    ] = None,
+    topic: Annotated[
+        str | None,
+        typer.Option(metavar="TOPIC", help="The load is in this topic."),
+    ] = None,
+    target: Target = "local",
+) -> None:
+    """Repair a table from a full load that has landed and was read.
+
+    The rows of the load take the place of all that the stream had told when the
+    load began: rows that it lacks end. What the stream told since stays. Runs
+    `dbt run`; other tables stay as they are.
+    """
+    from cdc_marts import project
+    from cdc_marts.resync import ResyncError
+    from cdc_marts.resync import resync as resync_table
+
+    if since is None and topic is None:
+        raise typer.BadParameter("Name the load by --since, --topic, or both.")
+    loaded_since = None if since is None else _utc(since, "--since")
+    with _session(target) as session:
+        try:
+            done = resync_table(
+                session,
+                source_format.value,
+                table_id,
+                lambda command: project.run_dbt(command, target),
+                loaded_since,
+                topic,
+            )
+        except ResyncError as error:
+            _stop(f"{error} Nothing was changed.", FAILED)
+    before, now = done.rows
+    _tell(
+        f"{table_id}: repaired from {_counted(done.loaded_rows, 'row')} of the load since"
+        f" {done.loaded_since:%Y-%m-%d %H:%M:%S} UTC; it had {_counted(before, 'row')},"
+        f" and has {now:,} now."
+    )
+
+
+def _utc(text: str, option: str) -> dt.datetime:
+    """A time, of UTC where it names no zone."""
+    try:
+        time = dt.datetime.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(
+            f"{option} must be a time such as 2026-11-22T08:00, not {text!r}."
+        ) from None
+    return time.astimezone(dt.timezone.utc) if time.tzinfo else time.replace(tzinfo=dt.timezone.utc)
+
+
+@app.command()
 def maintain(
     keep_days: Annotated[
         int,

@@ -1,0 +1,148 @@
+"""Repairing a table that differs from its source, from a full load that has landed."""
+
+from __future__ import annotations
+
+import datetime as dt
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+_REQUESTS = "landing.resyncs"
+_RECORDS = "intermediate.int_records"
+_STATEMENTS = "intermediate.int_resolved_changes"
+_STATE = "marts.latest_state"
+
+
+class ResyncError(Exception):
+    """The table can't be repaired like this; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Resynced:
+    """What became of a table."""
+
+    #: When the load began: what the stream had told before is taken to be in it.
+    loaded_since: dt.datetime
+    #: Rows of the load that were read.
+    loaded_rows: int
+    #: Rows of the table, before and now.
+    rows: tuple[int, int]
+
+
+def resync(
+    session: SparkSession,
+    source_format: str,
+    table_id: str,
+    run_dbt: Callable[[list[str]], None],
+    since: dt.datetime | None = None,
+    topic: str | None = None,
+) -> Resynced:
+    """Have the rows of a full load take the place of all that the table had when the load began.
+
+    The load is what landed of the table as snapshot rows `since` a time with its
+    zone, or in a `topic`, or both.  Without a time it began when the first of its rows
+    was written.  `run_dbt` runs a command of dbt in the same process.
+
+    Raises ResyncError where nothing was changed.
+    """
+    for table_name in (_REQUESTS, _STATEMENTS):
+        if not session.catalog.tableExists(table_name):
+            raise ResyncError(f"There is no {table_name} yet: run dbt first.")
+    table = _Table(session, source_format, table_id)
+    table.check_is_known()
+    loaded_rows, began_at = table.load(since, topic)
+    if not loaded_rows:
+        where = " ".join(
+            [
+                *([f"since {since:%Y-%m-%d %H:%M:%S}"] if since else []),
+                *([f"in topic {topic}"] if topic else []),
+            ]
+        )
+        raise ResyncError(
+            f"No row of a full load of {table_id} was read that landed {where}: land the load,"
+            " run dbt, and ask again."
+        )
+    loaded_since = since or began_at
+    number = table.next_number(loaded_since)
+    rows_before = table.row_count()
+    position = table.highest_position(loaded_since)
+    request = (source_format, table_id, number, topic, loaded_since, position)
+    requests = session.createDataFrame([request], session.table(_REQUESTS).schema)
+    requests.writeTo(_REQUESTS).append()
+    run_dbt(["run"])
+    return Resynced(loaded_since, loaded_rows, (rows_before, table.row_count()))
+
+
+@dataclass(frozen=True)
+class _Table:
+    session: SparkSession
+    source_format: str
+    table_id: str
+
+    def check_is_known(self) -> None:
+        if not self._changes().isEmpty():
+            return
+        of_format = self.session.table(_RECORDS).where(F.col("source_format") == self.source_format)
+        known = of_format.where("record_type = 'change'").select("table_id").distinct()
+        names = sorted(row["table_id"] for row in known.collect() if row["table_id"])
+        meant = difflib.get_close_matches(self.table_id, names, n=1, cutoff=0.4)
+        hint = f"did you mean {meant[0]}?" if meant else "marts.source_tables lists them."
+        raise ResyncError(f"No table {self.table_id} was read in {self.source_format}: {hint}")
+
+    def load(self, since: dt.datetime | None, topic: str | None) -> tuple[int, dt.datetime | None]:
+        """The number of rows of a load, and when the first of them was written."""
+        rows = self._changes().where("op = 'snapshot'")
+        if since is not None:
+            rows = rows.where(F.col("landed_at") >= F.lit(since))
+        if topic is not None:
+            rows = rows.where(F.col("topic") == topic)
+        written_at = F.least("landed_at", F.coalesce("published_at", "event_at", "landed_at"))
+        count, began_at = rows.select(F.count("*"), F.min(F.unix_micros(written_at))).first()
+        return count, _instant(began_at)
+
+    def next_number(self, loaded_since: dt.datetime) -> int:
+        """The number of a new resync; loads are taken in the order of their times."""
+        requests = self._of_table(_REQUESTS)
+        count, last = requests.select(F.count("*"), F.max(F.unix_micros("loaded_since"))).first()
+        before = _instant(last)
+        if before is not None and loaded_since <= before:
+            raise ResyncError(
+                f"{self.table_id} was repaired from a load since {before:%Y-%m-%d %H:%M:%S} before."
+                " If that run was broken off, `dbt run` ends it; a new repair needs a later load."
+            )
+        return count + 1
+
+    def highest_position(self, loaded_since: dt.datetime) -> Decimal | None:
+        """The highest position that the table had when the load began, null where it had none."""
+        landed_before = F.col("landed_at") < F.lit(loaded_since)
+        changes = self._changes().where(landed_before).select("sequence.position")
+        place = ["source_format", "topic", "partition", "offset"]
+        statements = self.session.table(_RECORDS).where("record_type in ('ddl', 'transaction')")
+        truncations = (
+            self._of_table(_STATEMENTS)
+            .withColumn("offset", F.col("sequence.offset"))
+            .join(statements.where(landed_before).select(*place), place, "left_semi")
+            .select("sequence.position")
+        )
+        return changes.union(truncations).select(F.max("position")).first()[0]
+
+    def row_count(self) -> int:
+        return self._of_table(_STATE).select(F.coalesce(F.sum("row_count"), F.lit(0))).first()[0]
+
+    def _changes(self) -> DataFrame:
+        return self._of_table(_RECORDS).where("record_type = 'change'")
+
+    def _of_table(self, relation: str) -> DataFrame:
+        return self.session.table(relation).where(
+            (F.col("source_format") == self.source_format) & (F.col("table_id") == self.table_id)
+        )
+
+
+def _instant(micros: int | None) -> dt.datetime | None:
+    if micros is None:
+        return None
+    return dt.datetime.fromtimestamp(0, dt.timezone.utc) + dt.timedelta(microseconds=micros)
