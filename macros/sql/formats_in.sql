@@ -1,6 +1,13 @@
-{#- The formats in a column `source_format`; none where nothing may be asked. -#}
+{#-
+  The formats in a column `source_format`; none where nothing runs.  A model may
+  ask before it has read its inputs.
+-#}
 {% macro formats_in(relation) -%}
-  {%- if not is_being_written() -%}
+  {%- if not (
+      execute
+      and flags.WHICH in ('run', 'build')
+      and model.resource_type == 'model'
+  ) -%}
     {%- do return([]) -%}
   {%- endif -%}
   {%- set found = run_query('select distinct source_format from ' ~ relation) -%}

@@ -21,12 +21,14 @@ def project(spark: SparkSession) -> Project:
     return project
 
 
-@pytest.fixture
-def command_line(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="module")
+def command_line(spark: SparkSession) -> Iterator[None]:
     """`cdc-marts` in the session that the project has here."""
 
     @contextmanager
     def session(target: str, **_: Any) -> Iterator[SparkSession]:
         yield spark
 
-    monkeypatch.setattr(cli_project, "spark_session", session)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cli_project, "spark_session", session)
+        yield
