@@ -26,7 +26,9 @@ def landed(spark: SparkSession, *messages: tuple[str, int, int, int]) -> DataFra
 
 def parsed(messages: DataFrame) -> list[tuple[str, int, int, int]]:
     rows = parse_arrivals(messages, FIRST_BUILD, lambda arrived: arrived)
-    return sorted(map(tuple, rows.select("topic", "partition", "offset", "landing_commit").collect()))
+    return sorted(
+        map(tuple, rows.select("topic", "partition", "offset", "landing_commit").collect())
+    )
 
 
 def test_messages_that_come_once_are_parsed_as_they_are(spark: SparkSession) -> None:
