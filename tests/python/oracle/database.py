@@ -27,7 +27,6 @@ from tests.python.encoders.changes import (
     Statement,
     Table,
     Transaction,
-    key_of,
 )
 from tests.python.oracle.traits import (
     BY_ADDRESS,
@@ -72,6 +71,8 @@ class SourceTable:
     schema: str | None
     #: The column that the source adds to a table without a key.
     hidden_column: str | None = None
+    #: Messages name the columns of the key in no order, so that they come sorted.
+    is_key_unordered: bool = False
     #: Columns that came later: rows from before have no message with them.
     added: set[str] = field(default_factory=set)
     #: The same of earlier tables of the name, whose rows have versions.
@@ -103,10 +104,16 @@ class SourceTable:
         address, row = stored
         return row | ({self.hidden_column: address} if self.hidden_column else {})
 
+    @property
+    def told_key(self) -> tuple[str, ...]:
+        """The columns of the key in the order that the marts have."""
+        is_sorted = self.is_key_unordered and self.known_by == BY_MESSAGE
+        return tuple(sorted(self.key)) if is_sorted else self.key
+
     def identity(self, row: Mapping[str, Any], address: str | None) -> Any:
         """By what a row is one and the same while it changes; null in a keyless table."""
         if self.known_by in (BY_MESSAGE, BY_SETTING):
-            return tuple(key_of(Table("", {}, self.key), row).values())
+            return tuple(row[name] for name in self.told_key)
         if self.known_by == BY_HIDDEN_COLUMN:
             return (row[self.hidden_column],)
         return (address,) if self.known_by == BY_ADDRESS else None

@@ -339,6 +339,7 @@ class _Script:
             database=self._name,
             schema=f"S_{self._number}" if self._traits.has_schemas else None,
             hidden_column=hidden_column,
+            is_key_unordered=self._traits.has_unordered_keys,
         )
         return replace(table, columns=table.columns | self._random_columns(table))
 

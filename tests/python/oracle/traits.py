@@ -52,6 +52,8 @@ class Traits:
     knows_statements: bool = False
     #: A change of a key is told as a delete and an insert.
     splits_key_changes: bool = False
+    #: The key comes from an object, which has no order.
+    has_unordered_keys: bool = False
     #: A NULL is a column that is not there.
     leaves_out_nulls: bool = False
     #: The step of its clock, in milliseconds.
@@ -90,6 +92,7 @@ TRAITS = {
             EMPTY_ROW: "there is no row without columns",
         },
         has_schemas=True,
+        has_unordered_keys=True,
         leaves_out_nulls=True,
         per_message={"with_schema": _BOTH, "with_key_schema": _BOTH},
     ),
