@@ -159,6 +159,11 @@ def json_bytes(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
+def without(columns: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:
+    """The columns, of a row or a table, but those of these names."""
+    return {name: columns[name] for name in columns if name not in names}
+
+
 def instant(millis: int) -> dt.datetime:
     """Epoch milliseconds -> naive datetime in UTC, exact."""
     return dt.datetime(1970, 1, 1) + dt.timedelta(milliseconds=millis)
@@ -170,7 +175,7 @@ def epoch_millis(moment: dt.datetime) -> int:
 
 
 def _without(row: Row | None, names: frozenset[str]) -> Row | None:
-    return None if row is None else {name: row[name] for name in row if name not in names}
+    return None if row is None else without(row, names)
 
 
 def _has(row: Row | None, name: str) -> tuple[bool, Any]:

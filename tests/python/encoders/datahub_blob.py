@@ -18,20 +18,23 @@ def encode(
     """All kinds of changes.
 
     `split_updates` false: an update is one record with both rows, of the operation `update_op`.
+    What the log does not have of a row is not in the schema either: a column that is listed and
+    not there is NULL.
     """
-    told = envelopes(change, split_updates=split_updates, update_op=update_op, db_type=db_type)
-    return [Message(json_bytes(_without_empty(envelope))) for envelope in told]
+    told = envelopes(
+        change,
+        split_updates=split_updates,
+        update_op=update_op,
+        db_type=db_type,
+        lists_image_only=True,
+    )
+    return [Message(json_bytes(_without_nulls(envelope))) for envelope in told]
 
 
-def _without_empty(envelope: dict[str, Any]) -> dict[str, Any]:
-    """The envelope as a BLOB carries it: a member that is not there is left out.
-
-    A NULL among a row's columns stays.
-    """
+def _without_nulls(members: dict[str, Any]) -> dict[str, Any]:
+    """As fastJSON writes it, which leaves out null members, also a row's."""
     return {
-        name: _without_empty(member)
-        if isinstance(member, dict) and name != "dataColumn"
-        else member
-        for name, member in envelope.items()
+        name: _without_nulls(member) if isinstance(member, dict) else member
+        for name, member in members.items()
         if member is not None
     }

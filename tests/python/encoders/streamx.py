@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 from typing import Any
 
 from tests.python.encoders.changes import (
@@ -19,6 +20,7 @@ from tests.python.encoders.changes import (
     Table,
     Transaction,
     epoch_millis,
+    without,
 )
 
 #: Column type -> the one of StreamX's six types that it becomes.
@@ -47,15 +49,19 @@ _FULL_LOAD = "-1"
 
 
 def envelopes(
-    change: Change, *, split_updates: bool, update_op: str, db_type: str
+    change: Change, *, split_updates: bool, update_op: str, db_type: str, lists_image_only: bool
 ) -> list[dict[str, Any]]:
     """The envelopes of a change, with nulls for what is not there.
 
     `split_updates`: an update is two envelopes, before and after, of one sequence id;
     else it is one of the operation `update_op`.
+    `lists_image_only`: the schema lists the columns that the log has of the row, which may be
+    fewer than the table has.
     """
     match change:
         case RowChange(table=table, place=place):
+            if lists_image_only:
+                table = replace(table, columns=without(table.columns, change.unavailable))
             parts = _row_parts(change, split_updates, update_op)
             if change.kind == SNAPSHOT:
                 sequence_id, times = _FULL_LOAD, _times(-1, -1)
