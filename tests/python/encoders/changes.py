@@ -113,12 +113,33 @@ class Statement:
 
 @dataclass(frozen=True)
 class Ddl:
-    """A schema change.  Kinds: create, alter, drop_column, rename, truncate, drop."""
+    """A schema change.
+
+    Kinds: create, replace, alter, drop_column, rename, truncate, drop, drop_temporary (of a table
+    that only a session has), drop_database.
+    """
 
     kind: str
     table: Table
     place: Place
     statement: str
+    #: The tables that the statement is of besides.
+    more_tables: tuple[Table, ...] = ()
+    #: What the session was in, where that is not the table's: an empty name is no table.
+    named_as: Table | None = None
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        return (self.table, *self.more_tables)
+
+    @property
+    def named(self) -> Table:
+        """The table that the envelope names."""
+        return self.named_as or self.table
+
+    @property
+    def ends_rows(self) -> bool:
+        return self.kind in ("truncate", "drop", "replace", "drop_database")
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,16 @@ def encode(
     split_updates: bool = True,
     update_op: str = "UPDATE",
     db_type: str = "PostgreSQL",
+    ddl_op: str | None = None,
+    keys_as_text: bool = False,
 ) -> list[Message]:
     """All kinds of changes.
 
     `split_updates` false: an update is one record with both rows, of the operation `update_op`.
     What the log does not have of a row is not in the schema either: a column that is listed and
     not there is NULL.
+    `ddl_op`: the operation of all schema changes.
+    `keys_as_text`: whole numbers in keys are texts.
     """
     told = envelopes(
         change,
@@ -27,6 +31,8 @@ def encode(
         update_op=update_op,
         db_type=db_type,
         lists_image_only=True,
+        ddl_op=ddl_op,
+        keys_as_text=keys_as_text,
     )
     return [Message(json_bytes(_without_nulls(envelope))) for envelope in told]
 

@@ -12,11 +12,15 @@ def encode(
     split_updates: bool = True,
     db_type: str = "MySQL",
     lists_image_only: bool = False,
+    ddl_op: str | None = None,
+    keys_as_text: bool = False,
 ) -> list[Message]:
     """All kinds of changes.
 
     `split_updates` false: an update is one UPDATE_AFTER with both rows.
     `lists_image_only`: the schema lists what the log has of the row, else the whole table.
+    `ddl_op`: the operation of all schema changes.
+    `keys_as_text`: whole numbers in keys are texts.
     """
     told = envelopes(
         change,
@@ -24,5 +28,7 @@ def encode(
         update_op="UPDATE_AFTER",
         db_type=db_type,
         lists_image_only=lists_image_only,
+        ddl_op=ddl_op,
+        keys_as_text=keys_as_text,
     )
     return [Message(json_bytes(envelope)) for envelope in told]

@@ -34,11 +34,14 @@ _TYPES = {
 }
 _DDL_OPS = {
     "create": "CREATE",
+    "replace": "CREATE",
     "alter": "ALTER",
     "drop_column": "ALTER",
     "rename": "RENAME",
     "truncate": "TRUNCATE",
     "drop": "ERASE",
+    "drop_temporary": "ERASE",
+    "drop_database": "QUERY",
 }
 _TRANSACTION_OPS = {
     "begin": "TRANSACTION_BEGIN",
@@ -49,7 +52,14 @@ _FULL_LOAD = "-1"
 
 
 def envelopes(
-    change: Change, *, split_updates: bool, update_op: str, db_type: str, lists_image_only: bool
+    change: Change,
+    *,
+    split_updates: bool,
+    update_op: str,
+    db_type: str,
+    lists_image_only: bool,
+    ddl_op: str | None,
+    keys_as_text: bool,
 ) -> list[dict[str, Any]]:
     """The envelopes of a change, with nulls for what is not there.
 
@@ -57,6 +67,8 @@ def envelopes(
     else it is one of the operation `update_op`.
     `lists_image_only`: the schema lists the columns that the log has of the row, which may be
     fewer than the table has.
+    `ddl_op`: the operation of all schema changes.
+    `keys_as_text`: whole numbers in keys are texts.
     """
     match change:
         case RowChange(table=table, place=place):
@@ -76,13 +88,14 @@ def envelopes(
                     table=table,
                     before=before,
                     after=after,
+                    keys_as_text=keys_as_text,
                 )
                 for op, before, after in parts
             ]
-        case Ddl(kind, table, place, statement):
+        case Ddl(kind, _, place, statement):
             ddl = {"text": statement, "ddlMeta": base64.b64encode(statement.encode()).decode()}
-            source = _source(table.database, table, db_type)
-            op, times = _DDL_OPS[kind], _row_times(place)
+            source = _source(change.named.database, change.named, db_type)
+            op, times = ddl_op or _DDL_OPS[kind], _row_times(place)
             return [_envelope(op, _sequence_id(place), times, source, ddl=ddl)]
         case Transaction(kind, place, database):
             op, source = _TRANSACTION_OPS[kind], _source(database, None, db_type)
@@ -116,6 +129,7 @@ def _envelope(
     before: Row | None = None,
     after: Row | None = None,
     ddl: dict[str, str] | None = None,
+    keys_as_text: bool = False,
 ) -> dict[str, Any]:
     columns = [
         {"name": name, "type": _TYPES[type_]}
@@ -128,8 +142,8 @@ def _envelope(
             "source": source,
         },
         "payload": {
-            "before": _image(before, table),
-            "after": _image(after, table),
+            "before": _image(before, table, keys_as_text),
+            "after": _image(after, table, keys_as_text),
             "sequenceId": sequence_id,
             "timestamp": times,
             "op": op,
@@ -139,10 +153,12 @@ def _envelope(
     }
 
 
-def _image(row: Row | None, table: Table | None) -> dict[str, Any] | None:
+def _image(row: Row | None, table: Table | None, keys_as_text: bool) -> dict[str, Any] | None:
     if row is None or table is None:
         return None
     columns = {name: _written(value, table.columns[name]) for name, value in row.items()}
+    if keys_as_text:
+        columns |= {n: str(row[n]) for n in table.key if table.columns[n] == "long" and n in row}
     return {"dataColumn": columns}
 
 
@@ -165,7 +181,7 @@ def _source(database: str, table: Table | None, db_type: str) -> dict[str, Any]:
         "dbVersion": None,
         "dbName": database,
         "schemaName": table.schema if table else None,
-        "tableName": table.name if table else None,
+        "tableName": (table.name or None) if table else None,
     }
 
 

@@ -70,7 +70,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "canal_json": [
         {"swapped": True},
         {"swapped": True, "annotated": True, "data_as_object": True},
-        {"whole_old": True, "dts_types": True},
+        {"whole_old": True, "ddl_type": "DDL"},
         {"data_as_object": True},
     ],
     "cdl_json": [
