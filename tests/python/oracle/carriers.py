@@ -249,13 +249,15 @@ def _sent_by_canal(history: History) -> tuple[list[_Sent], dict[str, str | None]
             times.insert(0, None)
         time = next((t for t in times if _keep(order, parts, t)), usual)
         written_at = time or written_at
+        is_late = time == usual - lag and random.random() < 0.5
         for partition, part in parts:
             order.add(partition, part, time and (time,))
+            told_as = _late(history, part, lag) if is_late else part
             options = {
                 "swapped": is_swapped and (until is None or (time or 0) < until),
                 "written_at": random.choice((None, -1)) if time is None else time,
             }
-            sent += [_Sent(*partition, told) for told in _tell(history, part, options)]
+            sent += [_Sent(*partition, told) for told in _tell(history, part, options, told_as)]
     for bad in _bad_messages(history):
         sent.insert(random.randint(0, len(sent)), _Sent(_topic(history, None), 0, bad))
     topics = {member.topic for member in sent} if is_swapped else set()
@@ -300,23 +302,30 @@ def _sent_by_dts(history: History) -> list[_Sent]:
         if isinstance(change, RowChange):
             number = _partition(history, change, count, is_spread_by_table)
             partition = (topic, number)
-        place = change.place
-        late = replace(change, place=replace(place, made_at=place.made_at - lag))
+        told_as = change
         is_late = lags_from is not None and index >= lags_from
-        if is_late and order.keeps(partition, change, _dts_time(history, late)):
-            history.told_times[place.position] = late.place.made_at
-        else:
-            late = change
+        if is_late and order.keeps(partition, change, _dts_time(history, change, lag)):
+            told_as = _late(history, change, lag)
         order.add(partition, change, _dts_time(history, change))
-        sent += [_Sent(*partition, told) for told in _tell(history, change, {}, late)]
+        sent += [_Sent(*partition, told) for told in _tell(history, change, {}, told_as)]
     for bad in _bad_messages(history):
         sent.insert(random.randint(0, len(sent)), _Sent(_topic(history, None), 0, bad))
     return sent
 
 
-def _dts_time(history: History, change: Change) -> _Time:
+def _dts_time(history: History, change: Change, lag: int = 0) -> _Time:
     place = _place(change)
-    return (history.told_times.get(place.position, place.made_at) // 1000, place.position)
+    made_at = history.told_times.get(place.position, place.made_at)
+    return ((made_at - lag) // 1000, place.position)
+
+
+def _late(history: History, change: Change, lag: int) -> Change:
+    """The change as the log of a server has it whose clock lags."""
+    if isinstance(change, Statement):
+        return Statement(tuple(_late(history, row, lag) for row in change.rows))
+    place = change.place
+    made_at = history.told_times[place.position] = place.made_at - lag
+    return replace(change, place=replace(place, made_at=made_at))
 
 
 def _by_partition(

@@ -75,7 +75,7 @@ def _batches() -> list[Any]:
         typed, number = (1, None) if last else (size, size)
         return [Batch(int(seed), int(runs), size, typed, source_formats.split(","), number)]
     return [
-        pytest.param(Batch(SEED, runs=2, size=12, typed=1), id="dozen"),
+        pytest.param(Batch(SEED, runs=2, size=10, typed=1), id="ten"),
         *(
             pytest.param(
                 Batch(SEED + more, runs=4, size=70, typed=1), marks=pytest.mark.long, id=f"{more}"
@@ -122,10 +122,13 @@ def outcome(
     options = ("--vars", settings, *own_folders(folder))
     print(f"oracle: {_summary(batch, delivered)}")
     random = Random(batch.seed)
+    # One more is the first one, where there is time for it.
+    cut_runs = (1,) if batch.runs == 2 else (0, 1, 3)
     for run in range(batch.runs):
         for source_format, messages in _landing(delivered, run).items():
             project.land(source_format, messages, LANDED_AT + dt.timedelta(hours=run))
-        _run_in_part(project, random, options, is_first=run == 0)
+        if run in cut_runs:
+            _run_in_part(project, random, options, is_first=run == 0)
         project.dbt("run", *options)
     after_runs = {mart: _texts(project, mart) for mart in REBUILT}
     states = project.rows(
