@@ -137,7 +137,9 @@ def _in_order_of_offsets(history: History, runs: int) -> Delivered:
     elif history.source_format == "dts_avro":
         sent = _sent_by_dts(history)
     else:
-        told = _with_bad_messages(history, _told(history))
+        told = _told(history)
+        for bad in _bad_messages(history):
+            told.insert(random.choice(_between_changes(told)), bad)
         sent = [_Sent(_topic(history, message), 0, message) for message in told]
     if history.traits.has(REDELIVERY):
         sent = _with_a_restart(history, sent)
@@ -151,11 +153,20 @@ def _with_a_restart(history: History, sent: list[_Sent]) -> list[_Sent]:
     """A producer that restarts sends its last messages again, in their order."""
     random = history.random
     for _ in range(random.choice((0, 1, 1, 2))):
-        end = random.randint(1, len(sent))
+        end = random.choice(_between_changes([member.told for member in sent])[1:])
         start = max(0, end - random.randint(1, 12))
         again = [_again(original) for original in sent[start:end] if _may_repeat(history, original)]
         sent = [*sent[:end], *again, *sent[end:]]
     return sent
+
+
+def _between_changes(told: Sequence[Told]) -> list[int]:
+    """Where something else may stand: not among messages of one change, which come together."""
+    return [
+        index
+        for index in range(len(told) + 1)
+        if index in (0, len(told)) or told[index].change is not told[index - 1].change
+    ]
 
 
 def _may_repeat(history: History, sent: _Sent) -> bool:
