@@ -8,7 +8,7 @@
 
 -- Which tables lose rows or columns by which statements.  A table that is seen
 -- later may be meant too, or make a name ambiguous: then a newer version says
--- so.  Only changes and tables of names that are new are looked at.
+-- so.  Only statements that are new, or name a new table, are looked at.
 
 {%- set new_changes = new_rows(ref('int_table_changes')) %}
 {%- set new_tables = new_rows(ref('int_known_tables')) %}
@@ -19,18 +19,31 @@
     select source_format, table_name from {{ new_tables }}
 )
 {%- endset %}
+{#- A statement is looked at whole: what it did to its other tables stays. -#}
+{%- set touched_statements -%}
+(
+    select
+        naming.source_format,
+        naming.statement_id
+    from {{ ref('int_table_changes') }} as naming
+    inner join {{ touched_names }} as touched_names
+        on
+            naming.source_format = touched_names.source_format
+            and (
+                naming.table_name is null
+                or lower(naming.table_name) = lower(touched_names.table_name)
+            )
+)
+{%- endset %}
 {%- set touched_changes -%}
 (
     select changes.*
     from {{ ref('int_table_changes') }} as changes
     {% if is_incremental() -%}
-left semi join {{ touched_names }} as touched_names
-        on
-            changes.source_format = touched_names.source_format
-            and (
-                changes.table_name is null
-                or lower(changes.table_name) = lower(touched_names.table_name)
-            )
+left semi join {{ touched_statements }} as touched_statements
+        on {{ matches(
+            'changes', 'touched_statements', ['source_format', 'statement_id']
+        ) }}
     {%- endif %}
     where changes.change in ('truncation', 'column_drop')
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tests.python.encoders.changes import (
@@ -20,17 +20,23 @@ from tests.python.encoders.changes import (
     Statement,
     Transaction,
     json_bytes,
+    without,
 )
 
 _TYPES = {INSERT: "INSERT", UPDATE: "UPDATE", DELETE: "DELETE", SNAPSHOT: "INIT"}
 _DDL_TYPES = {
     "create": "CREATE",
+    "replace": "CREATE",
     "alter": "ALTER",
     "drop_column": "ALTER",
     "rename": "RENAME",
     "truncate": "TRUNCATE",
     "drop": "ERASE",
+    "drop_temporary": "ERASE",
+    "drop_database": "QUERY",
 }
+#: A statement that a server can't parse is of this type, and no schema change.
+UNPARSED = "unparsed"
 _TRANSACTION_TYPES = {"begin": "GTID", "commit": "XACOMMIT", "rollback": "XAROLLBACK"}
 #: Column type -> (type in MySQL, JDBC's number of it).
 _MYSQL_TYPES = {
@@ -48,46 +54,76 @@ def encode(
     change: Change,
     *,
     annotated: bool = False,
+    holds_statements: bool = False,
     swapped: bool = False,
     whole_old: bool = False,
-    dts_types: bool = False,
+    ddl_type: str | None = None,
     data_as_object: bool = False,
+    lists_image_only: bool = False,
+    keys_as_numbers: bool = False,
+    written_at: int | None = 0,
 ) -> list[Message]:
     """All kinds of changes; the rows of a statement share a message.
 
     `annotated`: the statement's text comes before its rows, as from MariaDB.
+    `holds_statements`: this text has others in its values and comments.
     `swapped`: from a DTS instance made before 2022-03-20: `old` holds the rows after,
     `data` those before; a delete has no `data`.
     `whole_old`: `old` lists the columns that did not change, too.
-    `dts_types`: schema changes are of the one type DDL.
+    `ddl_type`: the type of all schema changes, as DTS has DDL; `UNPARSED`: their envelopes say
+    that they are none, and name no table.
     `data_as_object`: a single row stands without its array.
+    `lists_image_only`: types of the columns that the log has of the rows, as a Canal server writes
+    them, else of all columns.
+    `keys_as_numbers`: whole numbers in keys are no texts.
+    `written_at`: epoch milliseconds, or what stands for them; 0 is the usual time after the change.
     """
     match change:
         case RowChange():
             rows = [change]
         case Statement(statement_rows):
             rows = list(statement_rows)
-        case Ddl(kind, table, place, statement):
-            type_ = "DDL" if dts_types else _DDL_TYPES[kind]
-            return [_message(type_, place, table.database, table.name, is_ddl=True, sql=statement)]
+        case Ddl(kind, _, place, statement):
+            named, times = change.named, {"sql": statement, "written_at": written_at}
+            if ddl_type == UNPARSED:
+                return [_message("QUERY", place, **times)]
+            type_ = ddl_type or _DDL_TYPES[kind]
+            return [_message(type_, place, named.database, named.name, is_ddl=True, **times)]
         case Transaction(kind, place, database):
             gtid = f"{_SERVER}:{place.transaction}"
-            return [_message(_TRANSACTION_TYPES[kind], place, database, gtid=gtid)]
+            type_ = _TRANSACTION_TYPES[kind]
+            return [_message(type_, place, database, gtid=gtid, written_at=written_at)]
         case Heartbeat(place):
-            return [_message("MHEARTBEAT", place)]
-    message = _row_message(rows, swapped, whole_old, data_as_object)
+            return [_message("MHEARTBEAT", place, written_at=written_at)]
+    listed = rows[0].table.columns
+    if lists_image_only:
+        not_logged = frozenset[str].intersection(*(row.unavailable for row in rows))
+        listed = without(listed, not_logged)
+    message = _row_message(
+        rows, swapped, whole_old, data_as_object, keys_as_numbers, listed, written_at
+    )
     # A row of the full load comes from no statement.
     is_annotated = annotated and rows[0].kind != SNAPSHOT
-    return [_annotation(rows[0]), message] if is_annotated else [message]
+    if not is_annotated:
+        return [message]
+    return [_annotation(rows[0], holds_statements, written_at), message]
 
 
 def _row_message(
-    rows: Sequence[RowChange], swapped: bool, whole_old: bool, data_as_object: bool
+    rows: Sequence[RowChange],
+    swapped: bool,
+    whole_old: bool,
+    data_as_object: bool,
+    keys_as_numbers: bool,
+    listed: Mapping[str, str],
+    written_at: int | None,
 ) -> Message:
     table, place, kind = rows[0].table, rows[0].place, rows[0].kind
+    numbers = [name for name in table.key if keys_as_numbers and table.columns[name] == "long"]
+    before = [_image(row.logged_before, numbers) for row in rows]
+    after = [_image(row.logged_after, numbers) for row in rows]
     if kind == UPDATE:
-        data = [_image(row.logged_after) for row in rows]
-        old = [_image(row.logged_before) for row in rows]
+        data, old = after, before
         if swapped:
             data, old = old, data
         elif not whole_old:
@@ -96,11 +132,11 @@ def _row_message(
                 for row, image in zip(rows, old, strict=True)
             ]
     elif kind == DELETE:
-        data, old = [_image(row.logged_before) for row in rows], None
+        data, old = before, None
         if swapped:
             data, old = None, data
     else:
-        data, old = [_image(row.logged_after) for row in rows], None
+        data, old = after, None
     if data_as_object and len(rows) == 1:
         data, old = (data and data[0]), (old and old[0])
     return _message(
@@ -111,8 +147,9 @@ def _row_message(
         data=data,
         old=old,
         pkNames=list(table.key) or None,
-        mysqlType={name: _MYSQL_TYPES[type_][0] for name, type_ in table.columns.items()},
-        sqlType={name: _MYSQL_TYPES[type_][1] for name, type_ in table.columns.items()},
+        mysqlType={name: _MYSQL_TYPES[type_][0] for name, type_ in listed.items()},
+        sqlType={name: _MYSQL_TYPES[type_][1] for name, type_ in listed.items()},
+        written_at=written_at,
     )
 
 
@@ -124,6 +161,7 @@ def _message(
     is_ddl: bool = False,
     sql: str = "",
     gtid: str = "",
+    written_at: int | None = 0,
     **rows: Any,
 ) -> Message:
     members = {"data": None, "old": None, "pkNames": None, "mysqlType": None, "sqlType": None}
@@ -137,7 +175,7 @@ def _message(
                 "sql": sql,
                 # The log's clock has seconds.
                 "es": place.made_at // 1000 * 1000,
-                "ts": place.published_at,
+                "ts": place.published_at if written_at == 0 else written_at,
                 # A batch's number, which repeats.
                 "id": int(place.transaction),
                 "gtid": gtid,
@@ -148,15 +186,19 @@ def _message(
     )
 
 
-def _annotation(change: RowChange) -> Message:
+def _annotation(change: RowChange, holds_statements: bool, written_at: int | None) -> Message:
+    table = f"{change.table.database}.{change.table.name}"
     verbs = {INSERT: "insert into", UPDATE: "update", DELETE: "delete from"}
-    statement = f"{verbs[change.kind]} {change.table.database}.{change.table.name} /* ... */"
-    return _message("QUERY", change.place, sql=statement)
+    rest = f"/* drop table {table} */ ... '; truncate {table}'" if holds_statements else "/* ... */"
+    statement = f"{verbs[change.kind]} {table} {rest}"
+    return _message("QUERY", change.place, sql=statement, written_at=written_at)
 
 
-def _image(row: Row | None) -> dict[str, str | None]:
-    """All values are strings."""
-    return {name: _written(value) for name, value in (row or {}).items()}
+def _image(row: Row | None, numbers: Sequence[str]) -> dict[str, Any]:
+    """All values are strings, but those of the columns `numbers`."""
+    return {
+        name: value if name in numbers else _written(value) for name, value in (row or {}).items()
+    }
 
 
 def _written(value: Any) -> str | None:

@@ -40,6 +40,7 @@ def encode(
     snapshot_as_insert: bool = False,
     snapshot_flag: str = "true",
     with_snapshot_lsn: bool = True,
+    keys_as_text: bool = False,
 ) -> list[Message]:
     """Row changes, TRUNCATE and heartbeats; a tombstone follows each delete of a keyed row.
 
@@ -51,10 +52,11 @@ def encode(
     `snapshot_as_insert`: rows of the snapshot are `c`, not `r`.
     `snapshot_flag`: what `source.snapshot` says of them.
     `with_snapshot_lsn` false: they have no log position.
+    `keys_as_text`: whole numbers in keys are texts, where a schema tells that they are none.
     """
     match change:
         case RowChange():
-            messages = _row_messages(change, full_before)
+            messages = _row_messages(change, full_before, keys_as_text and with_schema)
             if change.kind == SNAPSHOT:
                 op = "c" if snapshot_as_insert else "r"
                 _mark_snapshot(messages, op, snapshot_flag, with_snapshot_lsn)
@@ -83,14 +85,14 @@ def encode(
 
 
 def _row_messages(
-    change: RowChange, full_before: bool
+    change: RowChange, full_before: bool, keys_as_text: bool
 ) -> list[tuple[Row | None, dict[str, Any] | None]]:
     """(record key, payload) of each message; a payload of None is a tombstone."""
     table, place = change.table, change.place
     key = connect.image(key_of(table, change.after or change.before), table, _NOTATIONS)
     old_key = connect.image(key_of(table, change.before), table, _NOTATIONS)
-    before = _before(change, full_before)
-    after = connect.image(change.logged_after, table, _NOTATIONS)
+    before = _before(change, full_before, keys_as_text)
+    after = connect.image(change.logged_after, table, _NOTATIONS, keys_as_text)
     if after is not None:
         after |= dict.fromkeys(change.unavailable, connect.PLACEHOLDER)
     deletion = [(old_key, _payload("d", table, place, before=before, unique=old_key))]
@@ -117,13 +119,13 @@ def _mark_snapshot(
         payload["source"]["lsn"] = None
 
 
-def _before(change: RowChange, full_before: bool) -> dict[str, Any] | None:
+def _before(change: RowChange, full_before: bool, keys_as_text: bool) -> dict[str, Any] | None:
     if change.before is None:
         return None
     row = change.logged_before
     if change.table.key and not full_before:
         row = {name: row[name] if name in change.table.key else None for name in row}
-    return connect.image(row, change.table, _NOTATIONS)
+    return connect.image(row, change.table, _NOTATIONS, keys_as_text)
 
 
 def _payload(

@@ -33,6 +33,7 @@ def encode(
     with_before: bool = True,
     with_placeholders: bool = False,
     lsn_first: bool = True,
+    keys_as_text: bool = False,
 ) -> list[Message]:
     """Row changes and heartbeats; a row of the full load is an INSERT as well.
 
@@ -41,6 +42,7 @@ def encode(
     `with_placeholders`: a value that the log does not have is a placeholder, else
     it is not there, which only the schema tells.
     `lsn_first` false: the transaction's properties stand in the other order.
+    `keys_as_text`: whole numbers in keys are texts, where a schema tells that they are none.
     """
     match change:
         case Heartbeat(place):
@@ -54,18 +56,23 @@ def encode(
         case RowChange():
             # Without a schema only a placeholder can tell that a column is not there.
             holds_places = with_placeholders or not with_schema
-            payload = _payload(change, with_before, holds_places, lsn_first)
+            as_text = keys_as_text and with_schema
+            payload = _payload(change, with_before, holds_places, lsn_first, as_text)
             message = _with_schema(payload, change) if with_schema else payload
             return [Message(json_bytes(message))]
     return []
 
 
 def _payload(
-    change: RowChange, with_before: bool, with_placeholders: bool, lsn_first: bool
+    change: RowChange,
+    with_before: bool,
+    with_placeholders: bool,
+    lsn_first: bool,
+    keys_as_text: bool,
 ) -> dict[str, Any]:
     table, place = change.table, change.place
-    after = connect.image(change.logged_after, table, _NOTATIONS)
-    before = connect.image(change.logged_before, table, _NOTATIONS)
+    after = connect.image(change.logged_after, table, _NOTATIONS, keys_as_text)
+    before = connect.image(change.logged_before, table, _NOTATIONS, keys_as_text)
     if with_placeholders and after is not None:
         after |= dict.fromkeys(change.unavailable, connect.PLACEHOLDER)
     if change.kind == UPDATE and not with_before and not change.is_key_change:

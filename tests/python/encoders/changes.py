@@ -113,12 +113,33 @@ class Statement:
 
 @dataclass(frozen=True)
 class Ddl:
-    """A schema change.  Kinds: create, alter, drop_column, rename, truncate, drop."""
+    """A schema change.
+
+    Kinds: create, replace, alter, drop_column, rename, truncate, drop, drop_temporary (of a table
+    that only a session has), drop_database.
+    """
 
     kind: str
     table: Table
     place: Place
     statement: str
+    #: The tables that the statement is of besides.
+    more_tables: tuple[Table, ...] = ()
+    #: What the session was in, where that is not the table's: an empty name is no table.
+    named_as: Table | None = None
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        return (self.table, *self.more_tables)
+
+    @property
+    def named(self) -> Table:
+        """The table that the envelope names."""
+        return self.named_as or self.table
+
+    @property
+    def ends_rows(self) -> bool:
+        return self.kind in ("truncate", "drop", "replace", "drop_database")
 
 
 @dataclass(frozen=True)
@@ -159,6 +180,11 @@ def json_bytes(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
+def without(columns: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:
+    """The columns, of a row or a table, but those of these names."""
+    return {name: columns[name] for name in columns if name not in names}
+
+
 def instant(millis: int) -> dt.datetime:
     """Epoch milliseconds -> naive datetime in UTC, exact."""
     return dt.datetime(1970, 1, 1) + dt.timedelta(milliseconds=millis)
@@ -170,7 +196,7 @@ def epoch_millis(moment: dt.datetime) -> int:
 
 
 def _without(row: Row | None, names: frozenset[str]) -> Row | None:
-    return None if row is None else {name: row[name] for name in row if name not in names}
+    return None if row is None else without(row, names)
 
 
 def _has(row: Row | None, name: str) -> tuple[bool, Any]:

@@ -35,15 +35,21 @@ NOTATIONS = {
 
 
 def image(
-    row: Row | None, table: Table, notations: Mapping[str, Notation]
+    row: Row | None,
+    table: Table,
+    notations: Mapping[str, Notation],
+    keys_as_text: bool = False,
 ) -> dict[str, Any] | None:
-    """A row as the payload has it; null stays null."""
+    """A row as the payload has it; null stays null.  `keys_as_text`: also numbers in its key."""
     if row is None:
         return None
-    return {
+    written = {
         name: None if value is None else notations[table.columns[name]].write(value)
         for name, value in row.items()
     }
+    if keys_as_text:
+        written |= {n: str(row[n]) for n in table.key if table.columns[n] == "long" and n in row}
+    return written
 
 
 def columns(

@@ -14,24 +14,33 @@ def encode(
     split_updates: bool = True,
     update_op: str = "UPDATE",
     db_type: str = "PostgreSQL",
+    ddl_op: str | None = None,
+    keys_as_text: bool = False,
 ) -> list[Message]:
     """All kinds of changes.
 
     `split_updates` false: an update is one record with both rows, of the operation `update_op`.
+    What the log does not have of a row is not in the schema either: a column that is listed and
+    not there is NULL.
+    `ddl_op`: the operation of all schema changes.
+    `keys_as_text`: whole numbers in keys are texts.
     """
-    told = envelopes(change, split_updates=split_updates, update_op=update_op, db_type=db_type)
-    return [Message(json_bytes(_without_empty(envelope))) for envelope in told]
+    told = envelopes(
+        change,
+        split_updates=split_updates,
+        update_op=update_op,
+        db_type=db_type,
+        lists_image_only=True,
+        ddl_op=ddl_op,
+        keys_as_text=keys_as_text,
+    )
+    return [Message(json_bytes(_without_nulls(envelope))) for envelope in told]
 
 
-def _without_empty(envelope: dict[str, Any]) -> dict[str, Any]:
-    """The envelope as a BLOB carries it: a member that is not there is left out.
-
-    A NULL among a row's columns stays.
-    """
+def _without_nulls(members: dict[str, Any]) -> dict[str, Any]:
+    """As fastJSON writes it, which leaves out null members, also a row's."""
     return {
-        name: _without_empty(member)
-        if isinstance(member, dict) and name != "dataColumn"
-        else member
-        for name, member in envelope.items()
+        name: _without_nulls(member) if isinstance(member, dict) else member
+        for name, member in members.items()
         if member is not None
     }

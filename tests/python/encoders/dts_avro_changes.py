@@ -50,8 +50,8 @@ def encode(
                 key=table.key,
                 **_members(place),
             )
-        case Ddl(_, table, place, statement):
-            record = dts_avro.ddl(_object_name(table), statement, **_members(place))
+        case Ddl(_, _, place, statement):
+            record = dts_avro.ddl(_object_name(change.named), statement, **_members(place))
         case Transaction(kind, place, database):
             operation = _TRANSACTION_OPERATIONS[kind]
             record = {"operation": operation, "objectName": database, **_members(place)}

@@ -25,22 +25,25 @@ def encode(
     with_schema: bool = True,
     with_key: bool = True,
     with_key_schema: bool = False,
+    keys_as_text: bool = False,
 ) -> list[Message]:
     """Row changes only.  Rows are sparse: a NULL is a column that is not there.
 
     `with_schema` false: from a converter that writes no schemas.
     `with_key` false: the record key is null.
     `with_key_schema`: the record key is `{schema, payload}`.
+    `keys_as_text`: whole numbers in keys are texts, where a schema tells that they are none.
     """
     if not isinstance(change, RowChange):
         return []
     table, place = change.table, change.place
     before, after = _sparse(change.before), _sparse(change.after)
+    as_text = keys_as_text and with_schema
     payload = {
         "op": "d" if _loses_columns_only(before, after) else _OPS[change.kind],
         "ts_ms": place.published_at,
-        "before": connect.image(before, table, connect.NOTATIONS),
-        "after": connect.image(after, table, connect.NOTATIONS),
+        "before": connect.image(before, table, connect.NOTATIONS, as_text),
+        "after": connect.image(after, table, connect.NOTATIONS, as_text),
         "source": {
             "version": "v1.0",
             "db": table.database,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 from typing import Any
 
 from tests.python.encoders.changes import (
@@ -19,6 +20,7 @@ from tests.python.encoders.changes import (
     Table,
     Transaction,
     epoch_millis,
+    without,
 )
 
 #: Column type -> the one of StreamX's six types that it becomes.
@@ -32,11 +34,14 @@ _TYPES = {
 }
 _DDL_OPS = {
     "create": "CREATE",
+    "replace": "CREATE",
     "alter": "ALTER",
     "drop_column": "ALTER",
     "rename": "RENAME",
     "truncate": "TRUNCATE",
     "drop": "ERASE",
+    "drop_temporary": "ERASE",
+    "drop_database": "QUERY",
 }
 _TRANSACTION_OPS = {
     "begin": "TRANSACTION_BEGIN",
@@ -47,15 +52,28 @@ _FULL_LOAD = "-1"
 
 
 def envelopes(
-    change: Change, *, split_updates: bool, update_op: str, db_type: str
+    change: Change,
+    *,
+    split_updates: bool,
+    update_op: str,
+    db_type: str,
+    lists_image_only: bool,
+    ddl_op: str | None,
+    keys_as_text: bool,
 ) -> list[dict[str, Any]]:
     """The envelopes of a change, with nulls for what is not there.
 
     `split_updates`: an update is two envelopes, before and after, of one sequence id;
     else it is one of the operation `update_op`.
+    `lists_image_only`: the schema lists the columns that the log has of the row, which may be
+    fewer than the table has.
+    `ddl_op`: the operation of all schema changes.
+    `keys_as_text`: whole numbers in keys are texts.
     """
     match change:
         case RowChange(table=table, place=place):
+            if lists_image_only:
+                table = replace(table, columns=without(table.columns, change.unavailable))
             parts = _row_parts(change, split_updates, update_op)
             if change.kind == SNAPSHOT:
                 sequence_id, times = _FULL_LOAD, _times(-1, -1)
@@ -70,13 +88,14 @@ def envelopes(
                     table=table,
                     before=before,
                     after=after,
+                    keys_as_text=keys_as_text,
                 )
                 for op, before, after in parts
             ]
-        case Ddl(kind, table, place, statement):
+        case Ddl(kind, _, place, statement):
             ddl = {"text": statement, "ddlMeta": base64.b64encode(statement.encode()).decode()}
-            source = _source(table.database, table, db_type)
-            op, times = _DDL_OPS[kind], _row_times(place)
+            source = _source(change.named.database, change.named, db_type)
+            op, times = ddl_op or _DDL_OPS[kind], _row_times(place)
             return [_envelope(op, _sequence_id(place), times, source, ddl=ddl)]
         case Transaction(kind, place, database):
             op, source = _TRANSACTION_OPS[kind], _source(database, None, db_type)
@@ -110,6 +129,7 @@ def _envelope(
     before: Row | None = None,
     after: Row | None = None,
     ddl: dict[str, str] | None = None,
+    keys_as_text: bool = False,
 ) -> dict[str, Any]:
     columns = [
         {"name": name, "type": _TYPES[type_]}
@@ -122,8 +142,8 @@ def _envelope(
             "source": source,
         },
         "payload": {
-            "before": _image(before, table),
-            "after": _image(after, table),
+            "before": _image(before, table, keys_as_text),
+            "after": _image(after, table, keys_as_text),
             "sequenceId": sequence_id,
             "timestamp": times,
             "op": op,
@@ -133,10 +153,12 @@ def _envelope(
     }
 
 
-def _image(row: Row | None, table: Table | None) -> dict[str, Any] | None:
+def _image(row: Row | None, table: Table | None, keys_as_text: bool) -> dict[str, Any] | None:
     if row is None or table is None:
         return None
     columns = {name: _written(value, table.columns[name]) for name, value in row.items()}
+    if keys_as_text:
+        columns |= {n: str(row[n]) for n in table.key if table.columns[n] == "long" and n in row}
     return {"dataColumn": columns}
 
 
@@ -159,7 +181,7 @@ def _source(database: str, table: Table | None, db_type: str) -> dict[str, Any]:
         "dbVersion": None,
         "dbName": database,
         "schemaName": table.schema if table else None,
-        "tableName": table.name if table else None,
+        "tableName": (table.name or None) if table else None,
     }
 
 

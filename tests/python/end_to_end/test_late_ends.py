@@ -1,4 +1,4 @@
-"""A TRUNCATE that lands after changes that came after it still ends what was before it."""
+"""A TRUNCATE still ends what was before it that lands late, or that is of a table not yet seen."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ def place(position: int, second: int) -> Place:
 #: All but the first are of one time: without the TRUNCATE two rows would have met under key 2, and
 #: the one that came would have left again.
 CREATED = RowChange(INSERT, TABLE, place(1, 0), None, OLD)
-TRUNCATED = Ddl("truncate", TABLE, place(2, 1), "TRUNCATE TABLE late_ends")
+TRUNCATED = Ddl("truncate", TABLE, place(2, 1), "TRUNCATE late_ends, late_table")
+#: Of a table that is first seen by it.
+LATE = RowChange(INSERT, Table("late_table", TABLE.columns, ("id",)), place(1, 0), None, NEW)
 CHANGES = (
     RowChange(INSERT, TABLE, place(3, 1), None, NEW),
     RowChange(UPDATE, TABLE, place(4, 1), NEW, MOVED),
@@ -35,21 +37,30 @@ CHANGES = (
 
 @pytest.fixture(scope="module")
 def states(project: Project) -> dict[str, list[dict[str, Any]]]:
-    """The table's rows before and after the TRUNCATE landed, and after a rebuild."""
+    """All rows before and after the TRUNCATE landed, with another table, and after a rebuild."""
     project.land("dataworks_json", messages(0, CREATED, *CHANGES))
     project.dbt("run")
     before = rows(project)
     project.land("dataworks_json", messages(10, TRUNCATED))
     project.dbt("run")
     after = rows(project)
+    project.land("dataworks_json", messages(20, LATE))
+    project.dbt("run")
+    later = rows(project)
     project.dbt("run", "--full-refresh")
-    return {"before": before, "after": after, "rebuilt": rows(project)}
+    return {"before": before, "after": after, "later": later, "rebuilt": rows(project)}
 
 
 def test_rows_that_met_under_a_key_are_told_apart(states: dict[str, list[dict[str, Any]]]) -> None:
     assert states["before"] == [OLD, MOVED_AGAIN]
     assert states["after"] == [MOVED_AGAIN]
     assert states["rebuilt"] == [MOVED_AGAIN]
+
+
+def test_a_table_that_is_seen_later_leaves_the_other_tables_of_a_truncate_ended(
+    states: dict[str, list[dict[str, Any]]],
+) -> None:
+    assert states["later"] == [MOVED_AGAIN]
 
 
 def messages(first_offset: int, *changes: Change) -> list[Landed]:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import zlib
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from tests.python.encoders.by_format import ENCODE
 from tests.python.encoders.changes import (
+    DELETE,
     SNAPSHOT,
+    UPDATE,
     Change,
+    Ddl,
     Message,
     Place,
     RowChange,
     Statement,
     instant,
+    key_of,
     one_by_one,
 )
 from tests.python.end_to_end.project import Landed
@@ -27,6 +31,11 @@ from tests.python.samples import broken
 #: Share of a history's messages that come more than once.
 _REPEATED = 0.1
 _MOST_PARTITIONS = 3
+
+#: Topic and number.
+_Partition: TypeAlias = tuple[str, int]
+#: What orders partitions against another; the empty one is earlier than all.
+_Time: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -66,10 +75,16 @@ class _Sent:
     #: The same message under an earlier offset.
     repeats: _Sent | None = None
 
+    @property
+    def change(self) -> Change:
+        assert self.told.change is not None
+        return self.told.change
+
 
 def deliver(history: History, runs: int) -> Delivered:
     """The messages of a history in at most so many runs."""
-    if history.traits.is_ordered_by_landing:
+    # Changes of one log position have no order but that of their offsets.
+    if history.traits.is_ordered_by_landing or history.set_up.get("one_lsn"):
         return _in_order_of_offsets(history, runs)
     return _in_any_order(history, runs)
 
@@ -85,15 +100,30 @@ def _in_any_order(history: History, runs: int) -> Delivered:
         if _is_redeliverable(history, original.told):
             copy = _sent_anywhere(history, original.told)
             sent.insert(random.randint(sent.index(original), len(sent)), copy)
+    loads = [member for member in sent if _is_loaded_again(history, member.told)]
     # A producer that sends in order is as good as one that does not.
     if random.random() < 0.7:
         random.shuffle(sent)
+    # The newest load has no mark but its place in the topic.
+    in_order = iter(loads)
+    sent = [next(in_order) if _is_loaded_again(history, member.told) else member for member in sent]
     run_of = _runs_at_random if random.random() < 0.7 else _runs_in_order
     return _landed(history, sent, run_of(history, sent, runs), runs)
 
 
 def _sent_anywhere(history: History, told: Told) -> _Sent:
-    return _Sent(_topic(history, told), history.random.randrange(_MOST_PARTITIONS), told)
+    is_free = not _is_loaded_again(history, told)
+    partition = history.random.randrange(_MOST_PARTITIONS) if is_free else 0
+    return _Sent(_topic(history, told), partition, told)
+
+
+def _is_loaded_again(history: History, told: Told) -> bool:
+    change = told.change
+    return (
+        isinstance(change, RowChange)
+        and change.kind == SNAPSHOT
+        and change.table.name in history.reloaded
+    )
 
 
 # -- formats ordered by landing: offsets keep the truth ----------------------------------------
@@ -101,11 +131,15 @@ def _sent_anywhere(history: History, told: Told) -> _Sent:
 
 def _in_order_of_offsets(history: History, runs: int) -> Delivered:
     random = history.random
+    swapped_topics: dict[str, str | None] = {}
     if history.source_format == "canal_json":
         sent, swapped_topics = _sent_by_canal(history)
+    elif history.source_format == "dts_avro":
+        sent = _sent_by_dts(history)
     else:
-        swapped_topics = {}
-        told = _with_bad_messages(history, _told(history))
+        told = _told(history)
+        for bad in _bad_messages(history):
+            told.insert(random.choice(_between_changes(told)), bad)
         sent = [_Sent(_topic(history, message), 0, message) for message in told]
     if history.traits.has(REDELIVERY):
         sent = _with_a_restart(history, sent)
@@ -119,48 +153,195 @@ def _with_a_restart(history: History, sent: list[_Sent]) -> list[_Sent]:
     """A producer that restarts sends its last messages again, in their order."""
     random = history.random
     for _ in range(random.choice((0, 1, 1, 2))):
-        end = random.randint(1, len(sent))
+        end = random.choice(_between_changes([member.told for member in sent])[1:])
         start = max(0, end - random.randint(1, 12))
-        again = [
-            replace(original, repeats=original.repeats or original)
-            for original in sent[start:end]
-            if _is_redeliverable(history, original.told)
-        ]
+        again = [_again(original) for original in sent[start:end] if _may_repeat(history, original)]
         sent = [*sent[:end], *again, *sent[end:]]
     return sent
 
 
+def _between_changes(told: Sequence[Told]) -> list[int]:
+    """Where something else may stand: not among messages of one change, which come together."""
+    return [
+        index
+        for index in range(len(told) + 1)
+        if index in (0, len(told)) or told[index].change is not told[index - 1].change
+    ]
+
+
+def _may_repeat(history: History, sent: _Sent) -> bool:
+    return _is_redeliverable(history, sent.told)
+
+
+def _again(original: _Sent) -> _Sent:
+    return replace(original, repeats=original.repeats or original)
+
+
+class _Order:
+    """The order of changes in several partitions, each as late as the latest before it in its own.
+
+    Between partitions only times tell which came first, so no clock may be drawn that turns round
+    two changes of one row, or of a row and its table.
+    """
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+        self._latest: dict[_Partition, _Time] = {}
+        #: What changed -> partition -> when it did so last.
+        self._changed: dict[Hashable, dict[_Partition, _Time]] = defaultdict(dict)
+
+    def keeps(self, partition: _Partition, change: Change, time: _Time | None) -> bool:
+        """Whether a change still stands behind those that it follows; null: it has no time."""
+        at = self._raised(partition, time)
+        return all(
+            place == partition or before < at
+            for subject in self._subjects(change)[0]
+            for place, before in self._changed[subject].items()
+        )
+
+    def add(self, partition: _Partition, change: Change, time: _Time | None) -> None:
+        at = self._latest[partition] = self._raised(partition, time)
+        for subject in self._subjects(change)[1]:
+            self._changed[subject][partition] = at
+
+    def _raised(self, partition: _Partition, time: _Time | None) -> _Time:
+        return max(self._latest.get(partition, ()), time or ())
+
+    def _subjects(self, change: Change) -> tuple[set[Hashable], set[Hashable]]:
+        """What a change follows the changes of, and what it changes."""
+        if isinstance(change, Ddl):
+            names = {table.name for table in change.tables}
+            tables = {("table", name) for name in names}
+            return tables | {("rows", name) for name in names}, tables
+        rows = change.rows if isinstance(change, Statement) else (change,)
+        follows: set[Hashable] = set()
+        changes: set[Hashable] = set()
+        for row in rows:
+            if isinstance(row, RowChange):
+                name = row.table.name
+                key = self._history.tables[name].key
+                images = [image for image in (row.before, row.after) if image is not None]
+                keys = {(name, *(repr(image[column]) for column in key)) for image in images}
+                follows |= {*keys, ("table", name)}
+                changes |= {*keys, ("rows", name)}
+        return follows, changes
+
+
 def _sent_by_canal(history: History) -> tuple[list[_Sent], dict[str, str | None]]:
-    """One topic or, from some time on, another; its partitions by hash, maybe from some time on."""
+    """One topic or, from some time on, another; its partitions by hash, maybe from some time on.
+
+    A batch has one time, and after a failover times may be those of a clock that lags.
+    """
     random = history.random
     is_swapped = history.set_up["swapped"]
     moments = [_place(change).made_at for change in history.log] or [0]
     usual_from = random.choice((None, random.choice(moments))) if is_swapped else 0
+    # What ends the swapping is when a message was written.
+    until = None if usual_from is None else Place(0, usual_from).published_at
     second_topic_from = random.choice((None, None, random.choice(moments)))
     spread_from = random.choice((None, 0, random.choice(moments)))
+    lags_from, lag = random.choice((None, random.choice(moments))), random.randint(1, 300_000)
     if history.is_coarse:
         # Between partitions only the time orders.
         second_topic_from = spread_from = None
-    sent = []
+    order, sent = _Order(history), []
+    written_at = 0
     for change in history.log:
-        at = _place(change).made_at
+        at, usual = _place(change).made_at, _place(change).published_at
         topic = _topic(history, None)
         if second_topic_from is not None and at >= second_topic_from:
             topic += "_moved"
         count = 1 if spread_from is None or at < spread_from else _MOST_PARTITIONS
-        swapped = is_swapped and (usual_from is None or at < usual_from)
-        for partition, part in _by_partition(history, change, count):
-            sent += [
-                _Sent(topic, partition, told) for told in _tell(history, part, {"swapped": swapped})
-            ]
+        parts = [((topic, n), part) for n, part in _by_partition(history, change, count)]
+        times = [written_at] if written_at and random.random() < 0.4 else []
+        if lags_from is not None and at >= lags_from:
+            times.append(usual - lag)
+        if _is_update(change) and not (is_swapped and until) and random.random() < 0.1:
+            times.insert(0, None)
+        if isinstance(change, Ddl):
+            # Models don't look again at the place of a statement that messages which land later
+            # raise, until a rebuild: none is told with another time than its own.
+            times = []
+        time = next((t for t in times if _keep(order, parts, t)), usual)
+        written_at = time or written_at
+        is_late = time == usual - lag and random.random() < 0.5
+        for partition, part in parts:
+            order.add(partition, part, time and (time,))
+            told_as = _late(history, part, lag) if is_late else part
+            options = {
+                "swapped": is_swapped and (until is None or (time or 0) < until),
+                "written_at": random.choice((None, -1)) if time is None else time,
+            }
+            sent += [_Sent(*partition, told) for told in _tell(history, part, options, told_as)]
     for bad in _bad_messages(history):
         sent.insert(random.randint(0, len(sent)), _Sent(_topic(history, None), 0, bad))
-    until = None
-    if usual_from is not None:
-        # What ends the swapping is when a message was written.
-        until = instant(Place(0, usual_from).published_at).isoformat() + "Z"
     topics = {member.topic for member in sent} if is_swapped else set()
-    return sent, dict.fromkeys(sorted(topics), until)
+    usual_time = None if until is None else instant(until).isoformat() + "Z"
+    return sent, dict.fromkeys(sorted(topics), usual_time)
+
+
+def _keep(order: _Order, parts: Iterable[tuple[_Partition, Change]], millis: int | None) -> bool:
+    time = None if millis is None else (millis,)
+    return all(order.keeps(partition, part, time) for partition, part in parts)
+
+
+def _is_update(change: Change) -> bool:
+    row = change.rows[0] if isinstance(change, Statement) else change
+    return isinstance(row, RowChange) and row.kind == UPDATE
+
+
+def _sent_by_dts(history: History) -> list[_Sent]:
+    """Rows in the partitions of their tables or keys; maybe from some time on in another topic.
+
+    The topic of a task that was made anew begins with some of the last changes.  After a failover
+    of the database, times may be those of a clock that lags.
+    """
+    random = history.random
+    changes = one_by_one(history.log)
+    count = random.choice((1, _MOST_PARTITIONS))
+    is_spread_by_table = random.random() < 0.3
+    moves_at = random.choice((None, None, random.randrange(len(changes) + 1)))
+    lags_from = random.choice((None, random.randrange(len(changes) + 1)))
+    lag = 1000 * random.randint(1, 300)
+    order, sent = _Order(history), []
+    topic = _topic(history, None)
+    for index, change in enumerate(changes):
+        if index == moves_at:
+            topic += "_moved"
+            again = sent[len(sent) - random.randint(0, min(8, len(sent))) :]
+            for original in filter(lambda member: _may_repeat(history, member), again):
+                copy = replace(_again(original), topic=topic)
+                order.add((topic, copy.partition), copy.change, _dts_time(history, copy.change))
+                sent.append(copy)
+        partition = (topic, 0)
+        if isinstance(change, RowChange):
+            number = _partition(history, change, count, is_spread_by_table)
+            partition = (topic, number)
+        told_as = change
+        # Nor here is a statement told with another time.
+        may_be_late = lags_from is not None and index >= lags_from and not isinstance(change, Ddl)
+        if may_be_late and order.keeps(partition, change, _dts_time(history, change, lag)):
+            told_as = _late(history, change, lag)
+        order.add(partition, change, _dts_time(history, change))
+        sent += [_Sent(*partition, told) for told in _tell(history, change, {}, told_as)]
+    for bad in _bad_messages(history):
+        sent.insert(random.randint(0, len(sent)), _Sent(_topic(history, None), 0, bad))
+    return sent
+
+
+def _dts_time(history: History, change: Change, lag: int = 0) -> _Time:
+    place = _place(change)
+    made_at = history.told_times.get(place.position, place.made_at)
+    return ((made_at - lag) // 1000, place.position)
+
+
+def _late(history: History, change: Change, lag: int) -> Change:
+    """The change as the log of a server has it whose clock lags."""
+    if isinstance(change, Statement):
+        return Statement(tuple(_late(history, row, lag) for row in change.rows))
+    place = change.place
+    made_at = history.told_times[place.position] = place.made_at - lag
+    return replace(change, place=replace(place, made_at=made_at))
 
 
 def _by_partition(
@@ -175,13 +356,12 @@ def _by_partition(
     return [(partition, Statement(tuple(rows))) for partition, rows in parts.items()]
 
 
-def _partition(history: History, change: Change, count: int) -> int:
+def _partition(history: History, change: Change, count: int, is_by_table: bool = False) -> int:
     if not isinstance(change, RowChange):
         return 0
-    table = history.tables[change.table.name]
-    key = [change.table.name, *table.key]
+    key = () if is_by_table else history.tables[change.table.name].key
     row = change.after or change.before or {}
-    return zlib.crc32(repr([row.get(name, name) for name in key]).encode()) % count
+    return zlib.crc32(repr([change.table.name, *map(row.get, key)]).encode()) % count
 
 
 # -- messages ----------------------------------------------------------------------------------
@@ -189,11 +369,59 @@ def _partition(history: History, change: Change, count: int) -> int:
 
 def _told(history: History) -> list[Told]:
     changes = history.log if history.traits.knows_statements else one_by_one(history.log)
-    return [told for change in changes for told in _tell(history, change, {})]
+    shared = _shared_positions(history) if history.set_up.get("one_lsn") else {}
+    return [
+        told
+        for change in changes
+        for told in _tell(history, change, {}, _at_position(change, shared))
+    ]
 
 
-def _tell(history: History, change: Change, options: dict[str, Any]) -> list[Told]:
-    """A change in one of the variants in which the producer of this history may tell it."""
+def _at_position(change: Change, positions: Mapping[int, int]) -> Change:
+    place = _place(change)
+    if place.position not in positions:
+        return change
+    return replace(change, place=replace(place, position=positions[place.position]))
+
+
+def _shared_positions(history: History) -> dict[int, int]:
+    """Positions of changes -> the one position of their transaction.
+
+    Not of a transaction with changes that are alike: at one position the second one is taken for
+    the first, sent again.
+    """
+    transactions: dict[str, list[RowChange]] = defaultdict(list)
+    for change in one_by_one(history.log):
+        if isinstance(change, RowChange):
+            transactions[change.place.transaction].append(change)
+    return {
+        change.place.position: change.place.first_position
+        for changes in transactions.values()
+        if len(set(told := [what for change in changes for what in _looks(history, change)]))
+        == len(told)
+        for change in changes
+    }
+
+
+def _looks(history: History, change: RowChange) -> list[str]:
+    """What a change looks like without its position."""
+    table = change.table
+    keys = [key_of(table, row) or row for row in (change.before, change.after)]
+    if change.kind == DELETE:
+        return [repr((table.name, DELETE, keys[0]))]
+    looks = [repr((table.name, change.kind, keys[1], change.logged_after))]
+    if change.is_key_change or not table.key:
+        looks.append(repr((table.name, DELETE, keys[0])))
+    return looks
+
+
+def _tell(
+    history: History, change: Change, options: dict[str, Any], told_as: Change | None = None
+) -> list[Told]:
+    """A change in one of the variants in which the producer of this history may tell it.
+
+    `told_as`: the change with what the producer makes of its place in the log.
+    """
     random, traits = history.random, history.traits
     chosen = {name: random.choice(values) for name, values in traits.per_message.items()}
     chosen |= {
@@ -202,12 +430,12 @@ def _tell(history: History, change: Change, options: dict[str, Any]) -> list[Tol
     rows = change.rows if isinstance(change, Statement) else (change,)
     if isinstance(rows[0], RowChange):
         chosen |= _necessary(history, rows[0])
-    messages = ENCODE[history.source_format](change, **chosen, **options)
+    messages = ENCODE[history.source_format](told_as or change, **chosen, **options)
     return [Told(message, change) for message in messages]
 
 
 #: What `deliver` decides by itself.
-_NOT_OF_THE_ENCODER = ("swapped",)
+_NOT_OF_THE_ENCODER = ("swapped", "one_lsn")
 
 
 def _necessary(history: History, change: RowChange) -> dict[str, Any]:
@@ -248,7 +476,9 @@ def _is_redeliverable(history: History, told: Told) -> bool:
         return False
     if not isinstance(change, RowChange) or change.kind != SNAPSHOT:
         return True
-    return history.tables[change.table.name].known_by != BY_ITSELF
+    # Rows of two loads are told apart by which of them came first.
+    is_loaded_once = change.table.name not in history.reloaded
+    return is_loaded_once and history.tables[change.table.name].known_by != BY_ITSELF
 
 
 def _topic(history: History, told: Told | None) -> str:

@@ -135,9 +135,10 @@ def _versions(history: History) -> dict[str, dict[Any, list[_Version]]]:
     last: dict[tuple[str, str | None], _Version] = {}
     for change in one_by_one(history.log):
         at = _event_at(history, change)
-        if isinstance(change, Ddl) and change.kind in ("truncate", "drop"):
-            for versions in tables[change.table.name].values():
-                versions[-1].end(at)
+        if isinstance(change, Ddl) and change.ends_rows:
+            for table in change.tables:
+                for versions in tables[table.name].values():
+                    versions[-1].end(at)
         if not isinstance(change, RowChange):
             continue
         row = (change.table.name, change.row_id)
@@ -160,7 +161,7 @@ def _event_at(history: History, change: Change) -> dt.datetime | None:
     is_loaded = isinstance(change, RowChange) and change.kind == SNAPSHOT
     if is_loaded and traits.is_full_load_timeless:
         return None
-    made_at = change.place.made_at
+    made_at = history.told_times.get(change.place.position, change.place.made_at)
     return instant(made_at // traits.clock * traits.clock)
 
 
@@ -274,7 +275,11 @@ class _Rows:
         return self._table.told_row(stored)
 
     def _values(self, state: MartRow, types: Mapping[str, str]) -> dict[str, Any]:
-        return self._read(parsed_row(state["row"]), types)
+        row = parsed_row(state["row"])
+        # A row has its values as published: a number in a key may be a text.
+        numbers = {name for name in self._table.key if types.get(name) == "long"}
+        texts = {name: int(row[name]) for name in numbers if isinstance(row.get(name), str)}
+        return self._read(row | texts, types)
 
     def _read(self, row: Mapping[str, Any], types: Mapping[str, str]) -> dict[str, Any]:
         """The values of a row as the database has them; a column that it lacks stays as it is."""

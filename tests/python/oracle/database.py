@@ -27,7 +27,6 @@ from tests.python.encoders.changes import (
     Statement,
     Table,
     Transaction,
-    key_of,
 )
 from tests.python.oracle.traits import (
     BY_ADDRESS,
@@ -72,7 +71,9 @@ class SourceTable:
     schema: str | None
     #: The column that the source adds to a table without a key.
     hidden_column: str | None = None
-    #: Columns that came later: rows from before have no message with them.
+    #: Messages name the columns of the key in no order, so that they come sorted.
+    is_key_unordered: bool = False
+    #: Columns that came later, or that an insert left out: of some rows no message has them.
     added: set[str] = field(default_factory=set)
     #: The same of earlier tables of the name, whose rows have versions.
     added_before: set[str] = field(default_factory=set)
@@ -103,10 +104,16 @@ class SourceTable:
         address, row = stored
         return row | ({self.hidden_column: address} if self.hidden_column else {})
 
+    @property
+    def told_key(self) -> tuple[str, ...]:
+        """The columns of the key in the order that the marts have."""
+        is_sorted = self.is_key_unordered and self.known_by == BY_MESSAGE
+        return tuple(sorted(self.key)) if is_sorted else self.key
+
     def identity(self, row: Mapping[str, Any], address: str | None) -> Any:
         """By what a row is one and the same while it changes; null in a keyless table."""
         if self.known_by in (BY_MESSAGE, BY_SETTING):
-            return tuple(key_of(Table("", {}, self.key), row).values())
+            return tuple(row[name] for name in self.told_key)
         if self.known_by == BY_HIDDEN_COLUMN:
             return (row[self.hidden_column],)
         return (address,) if self.known_by == BY_ADDRESS else None
@@ -166,8 +173,10 @@ class SourceDatabase:
         ]
         self._write(loaded)
 
-    def insert(self, table: SourceTable, rows: Sequence[Row]) -> None:
-        self._execute(*_insertion(table, rows))
+    def insert(
+        self, table: SourceTable, rows: Sequence[Row], unlogged: Unlogged | None = None
+    ) -> None:
+        self._execute(*_insertion(table, rows), unlogged)
 
     def update(
         self,
@@ -188,36 +197,67 @@ class SourceDatabase:
     ) -> None:
         self._execute(f"delete from {_quoted(table.name)} where {_among(addresses)}", [], unlogged)
 
-    def truncate(self, table: SourceTable) -> None:
+    def update_unheard(self, table: SourceTable, address: int, values: Row) -> None:
+        """Before anybody listens to the log."""
+        settings = ", ".join(f"{_quoted(name)} = ?" for name in values)
         with self._unheard(table):
-            self._connection.execute(f"delete from {_quoted(table.name)}")
-        self._write([self._ddl("truncate", table, f"truncate table {table.name}")])
+            self._connection.execute(
+                f"update {_quoted(table.name)} set {settings} where {_among([address])}",
+                list(map(_written, values.values())),
+            )
 
-    def drop(self, table: SourceTable) -> None:
-        self._connection.execute(f"drop table {_quoted(table.name)}")
-        del self.tables[table.name]
-        self._write([self._ddl("drop", table, f"drop table {table.name}")])
+    def truncate(
+        self, tables: Sequence[SourceTable], statement: str, named_as: Table | None = None
+    ) -> None:
+        for table in tables:
+            with self._unheard(table):
+                self._connection.execute(f"delete from {_quoted(table.name)}")
+        self._write([self._ddl("truncate", tables, statement, named_as)])
+
+    def drop(
+        self,
+        tables: Sequence[SourceTable],
+        statement: str,
+        named_as: Table | None = None,
+        kind: str = "drop",
+    ) -> None:
+        for table in tables:
+            self._connection.execute(f"drop table {_quoted(table.name)}")
+            del self.tables[table.name]
+        self._write([self._ddl(kind, tables, statement, named_as)])
+
+    def drop_temporary(self, table: SourceTable, statement: str) -> None:
+        """A table that only the session has, of the same name."""
+        self._write([self._ddl("drop_temporary", [table], statement)])
 
     def recreate(self, table: SourceTable) -> None:
         self.create(table)
-        self._write([self._ddl("create", table, f"create table {table.name} (...)")])
+        self._write([self._ddl("create", [table], f"create table {table.name} (...)")])
 
-    def add_column(self, table: SourceTable, name: str, type_: str) -> None:
+    def replace(self, table: SourceTable, statement: str, named_as: Table | None = None) -> None:
+        self._connection.execute(f"drop table {_quoted(table.name)}")
+        self.create(table)
+        self._write([self._ddl("replace", [table], statement, named_as)])
+
+    def add_column(self, table: SourceTable, name: str, type_: str, statement: str) -> None:
         sql_type = _SQL_TYPES.get(type_, "text")
-        statement = f"alter table {_quoted(table.name)} add column {_quoted(name)} {sql_type}"
         with self._unheard(table):
-            self._connection.execute(statement)
+            self._connection.execute(
+                f"alter table {_quoted(table.name)} add column {_quoted(name)} {sql_type}"
+            )
             table.columns = {**table.columns, name: type_}
             table.added.add(name)
-        self._write([self._ddl("alter", table, statement)])
+        self._write([self._ddl("alter", [table], statement)])
 
-    def drop_column(self, table: SourceTable, name: str) -> None:
-        statement = f"alter table {_quoted(table.name)} drop column {_quoted(name)}"
+    def drop_column(self, table: SourceTable, name: str, statement: str, is_told: bool) -> None:
+        """`is_told`: messages have the statement, else a row shows that the column is gone."""
         with self._unheard(table):
-            self._connection.execute(statement)
+            self._connection.execute(
+                f"alter table {_quoted(table.name)} drop column {_quoted(name)}"
+            )
             table.columns = {c: type_ for c, type_ in table.columns.items() if c != name}
-            table.is_shape_untold = True
-        self._write([self._ddl("drop_column", table, statement)])
+            table.is_shape_untold = not is_told
+        self._write([self._ddl("drop_column", [table], statement)])
 
     def heartbeat(self) -> None:
         self._write([Heartbeat(_NOWHERE)])
@@ -303,8 +343,15 @@ class SourceDatabase:
             ).fetchall()
             assert not twice, f"{table.name} has keys twice: {twice}"
 
-    def _ddl(self, kind: str, table: SourceTable, statement: str) -> Ddl:
-        return Ddl(kind, table.told(), _NOWHERE, statement)
+    def _ddl(
+        self,
+        kind: str,
+        tables: Sequence[SourceTable],
+        statement: str,
+        named_as: Table | None = None,
+    ) -> Ddl:
+        first, *more = (table.told() for table in tables)
+        return Ddl(kind, first, _NOWHERE, statement, tuple(more), named_as)
 
     def _write(self, changes: Sequence[Change]) -> None:
         """Gives the changes of one transaction their places, and writes them to the log."""

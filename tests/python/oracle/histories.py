@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
@@ -13,8 +13,17 @@ from hypothesis import strategies as st
 from hypothesis.internal.conjecture.providers import AVAILABLE_PROVIDERS, HypothesisProvider
 
 from tests.python.encoders import datahub_tuple
-from tests.python.encoders.changes import DELETE, TYPES, UPDATE, Change
+from tests.python.encoders.changes import (
+    DELETE,
+    TYPES,
+    UPDATE,
+    Change,
+    RowChange,
+    Table,
+    one_by_one,
+)
 from tests.python.oracle.database import Row, SourceDatabase, SourceTable, Stored, Unlogged
+from tests.python.oracle.statements import Spelling
 from tests.python.oracle.traits import (
     ADD_COLUMN,
     BY_HIDDEN_COLUMN,
@@ -62,6 +71,10 @@ class History:
     set_up: dict[str, Any]
     #: For what comes after: how it is told and carried.
     random: Random
+    #: Tables that were loaded twice.
+    reloaded: set[str]
+    #: Position of a change -> its time as the log of another server has it, in milliseconds.
+    told_times: dict[int, int] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -162,6 +175,8 @@ class _Script:
         self._database = SourceDatabase(random, self._is_coarse, self._name)
         self._tables: dict[str, SourceTable] = {}
         self._kind_of_source = self._set_up.get("db_type") or self._set_up.get("source_type")
+        self._spelling = Spelling(random, self._kind_of_source or "MySQL", traits.has_schemas)
+        self._reloaded: set[str] = set()
 
     def play(self) -> History:
         for letter in "abc"[: self._random.randint(1, 3)]:
@@ -173,6 +188,9 @@ class _Script:
             self._database.create(table, rows)
         for table in self._tables.values():
             self._database.full_load(table)
+        for table in self._tables.values():
+            if self._random.random() < 0.3:
+                self._load_anew(table)
         for _ in range(self._random.randint(8, 25)):
             self._random.choices(*zip(*self._scenes(), strict=True))[0]()
         for table in self._database.tables.values():
@@ -195,7 +213,23 @@ class _Script:
             self._is_coarse,
             self._set_up,
             self._random,
+            self._reloaded,
         )
+
+    def _load_anew(self, table: SourceTable) -> None:
+        """Rows changed before anybody listened, and are loaded once more, each with news."""
+        others = [name for name in table.columns if name not in table.key]
+        stored = self._database.stored(table)
+        news = {}
+        for address, row in stored:
+            changes = [(n, v) for n in others for v in self._pools[table.columns[n]] if v != row[n]]
+            if changes:
+                news[address] = dict([self._random.choice(changes)])
+        if table.key and stored and len(news) == len(stored):
+            for address, values in news.items():
+                self._database.update_unheard(table, address, values)
+            self._database.full_load(table)
+            self._reloaded.add(table.name)
 
     def _scenes(self) -> list[tuple[Callable[[], None], float]]:
         """What may come next, with its weight."""
@@ -203,11 +237,20 @@ class _Script:
             (self._transaction, 20),
             (self._database.heartbeat, 1),
             (self._rolled_back, 1),
-            (self._on_table(TRUNCATE, self._database.truncate), 0.7),
-            (self._on_table(DROP_TABLE, self._database.drop), 0.5),
+            (self._on_table(TRUNCATE, self._truncate), 0.7),
+            (self._on_table(DROP_TABLE, self._drop), 0.5),
             (self._recreate, 2),
+            *(self._scenes_of_statements() if self._traits.reads_statements else ()),
+            *([(self._load_within_the_log, 0.5)] if self._traits.is_ordered_by_landing else ()),
             (self._on_table(ADD_COLUMN, self._add_column), 1),
             (self._on_table(DROP_COLUMN, self._drop_column), 1),
+        ]
+
+    def _scenes_of_statements(self) -> list[tuple[Callable[[], None], float]]:
+        return [
+            (self._on_table(DROP_TABLE, self._replace), 0.5),
+            (self._on_table(DROP_TABLE, self._drop_temporary), 0.5),
+            (self._drop_database, 0.2),
         ]
 
     # -- transactions ------------------------------------------------------------------------
@@ -235,7 +278,28 @@ class _Script:
     def _insert(self, table: SourceTable) -> None:
         rows = self._new_rows(table, self._rows(table), self._random.choice((1, 1, 1, 3)))
         if rows:
-            self._database.insert(table, rows)
+            left_out = self._left_out(table)
+            table.added |= left_out
+            rows = [row | dict.fromkeys(left_out) for row in rows]
+            self._database.insert(table, rows, lambda *_: left_out)
+
+    def _left_out(self, table: SourceTable) -> frozenset[str]:
+        """Columns that an insert leaves out, so that its image in the log lacks them, too.
+
+        That none of them is gone is known only of a table that has had other partial images.
+        """
+        is_partial = any(
+            isinstance(change, RowChange)
+            and change.table.name == table.name
+            and change.kind in (UPDATE, DELETE)
+            and change.unavailable
+            for change in one_by_one(self._database.log)
+        )
+        may_leave_out = self._source_format == "canal_json" and is_partial
+        if not may_leave_out or not self._has(UNAVAILABLE, table) or self._random.random() < 0.4:
+            return frozenset()
+        names = [name for name in table.columns if name not in table.needed_columns]
+        return frozenset(self._random.sample(names, self._random.randint(0, len(names))))
 
     def _update(self, table: SourceTable) -> None:
         addresses = self._some_addresses(table)
@@ -287,29 +351,91 @@ class _Script:
     def _recreate(self) -> None:
         dropped = [t for t in self._tables.values() if t.name not in self._database.tables]
         if dropped:
-            old = self._random.choice(dropped)
-            others = self._random_columns(old)
-            table = replace(
-                old,
-                columns={name: old.columns[name] for name in old.key} | others,
-                added=set(),
-                added_before=old.added | old.added_before,
-                is_shape_untold=False,
-            )
-            self._tables[table.name] = table
-            self._database.recreate(table)
+            self._database.recreate(self._anew(self._random.choice(dropped)))
+
+    def _anew(self, old: SourceTable) -> SourceTable:
+        """A table of the same name and key."""
+        others = self._random_columns(old)
+        table = replace(
+            old,
+            columns={name: old.columns[name] for name in old.key} | others,
+            added=set(),
+            added_before=old.added | old.added_before,
+            is_shape_untold=False,
+        )
+        self._tables[table.name] = table
+        return table
+
+    def _truncate(self, table: SourceTable) -> None:
+        tables, named_as = self._with_others(table, TRUNCATE)
+        told = [table.told() for table in tables]
+        statement = self._spelling.truncate(told, is_qualified=named_as is not None)
+        self._database.truncate(tables, statement, named_as)
+
+    def _drop(self, table: SourceTable) -> None:
+        tables, named_as = self._with_others(table, DROP_TABLE)
+        told = [table.told() for table in tables]
+        statement = self._spelling.drop(told, is_qualified=named_as is not None)
+        self._database.drop(tables, statement, named_as)
+
+    def _replace(self, table: SourceTable) -> None:
+        named_as = self._elsewhere(table)
+        statement = self._spelling.replace(table.told(), is_qualified=named_as is not None)
+        self._database.replace(self._anew(table), statement, named_as)
+
+    def _drop_temporary(self, table: SourceTable) -> None:
+        self._database.drop_temporary(table, self._spelling.drop_temporary(table.told()))
+
+    def _drop_database(self) -> None:
+        tables = list(self._database.tables.values())
+        if tables:
+            told = tables[0].told()
+            named_as = replace(told, name="", columns={}, key=())
+            statement = self._spelling.drop_database(told)
+            self._database.drop(tables, statement, named_as, "drop_database")
+
+    def _load_within_the_log(self) -> None:
+        """Where a full load stands where it landed, it may come at any time."""
+        tables = [table for table in self._database.tables.values() if not table.is_keyless]
+        if tables:
+            self._database.full_load(self._random.choice(tables))
+
+    def _with_others(
+        self, table: SourceTable, feature: str
+    ) -> tuple[list[SourceTable], Table | None]:
+        """Tables of one statement, and what its envelope names instead of the first."""
+        if not self._traits.reads_statements:
+            return [table], None
+        others = [
+            other
+            for other in self._database.tables.values()
+            if other.name != table.name and self._has(feature, other)
+        ]
+        count = self._random.choice((0, 0, 1, 2))
+        others = self._random.sample(others, min(count, len(others)))
+        return [table, *others], self._elsewhere(table)
+
+    def _elsewhere(self, table: SourceTable) -> Table | None:
+        if self._random.random() < 0.8 or not self._spelling.can_qualify:
+            return None
+        return self._spelling.elsewhere(table.told())
 
     def _add_column(self, table: SourceTable) -> None:
         names = list(map(self._traits.spelled, _COLUMN_NAMES))
         free = [name for name in names if name not in table.columns]
         # A column that comes back before a message tells that it was gone was never gone.
         if free and not table.is_shape_untold:
-            self._database.add_column(table, self._random.choice(free), self._random.choice(TYPES))
+            name, type_ = self._random.choice(free), self._random.choice(TYPES)
+            statement = self._spelling.add_column(table.told(), name, type_)
+            self._database.add_column(table, name, type_, statement)
 
     def _drop_column(self, table: SourceTable) -> None:
         names = [name for name in table.columns if name not in table.key]
         if len(names) > 1:
-            self._database.drop_column(table, self._random.choice(names))
+            name = self._random.choice(names)
+            statement = self._spelling.drop_column(table.told(), name)
+            is_told = self._traits.reads_statements
+            self._database.drop_column(table, name, statement, is_told)
 
     def _on_table(self, feature: str, happen: Callable[[SourceTable], None]) -> Callable[[], None]:
         def scene() -> None:
@@ -339,6 +465,7 @@ class _Script:
             database=self._name,
             schema=f"S_{self._number}" if self._traits.has_schemas else None,
             hidden_column=hidden_column,
+            is_key_unordered=self._traits.has_unordered_keys,
         )
         return replace(table, columns=table.columns | self._random_columns(table))
 

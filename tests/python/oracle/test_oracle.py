@@ -11,6 +11,7 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from cdc_marts.formats import SOURCE_FORMATS
+from cdc_marts.scaffold import TYPED_MARTS
 from tests.python.encoders.changes import one_by_one
 from tests.python.end_to_end.copied_project import (
     add_typed_marts,
@@ -33,7 +35,7 @@ from tests.python.oracle.traits import BY_SETTING
 from tests.python.samples.declarations import declarations
 
 SEED = int(os.environ.get("ORACLE_SEED", "1"))
-#: One history alone: `seed/runs/format/number`.
+#: One history alone: `seed/runs/format/number`, or the first ones: `seed/runs/formats/1-number`.
 HISTORY = os.environ.get("ORACLE_HISTORY")
 
 #: Differences that a failure shows.
@@ -67,11 +69,13 @@ class Batch:
 
 def _batches() -> list[Any]:
     if HISTORY:
-        seed, runs, source_format, number = HISTORY.split("/")
-        size = int(number)
-        return [Batch(int(seed), int(runs), size, size, [source_format], size)]
+        seed, runs, source_formats, numbers = HISTORY.split("/")
+        _, _, last = numbers.partition("-")
+        size = int(last or numbers)
+        typed, number = (1, None) if last else (size, size)
+        return [Batch(int(seed), int(runs), size, typed, source_formats.split(","), number)]
     return [
-        pytest.param(Batch(SEED, runs=2, size=12, typed=1), id="dozen"),
+        pytest.param(Batch(SEED, runs=2, size=10, typed=1), id="ten"),
         *(
             pytest.param(
                 Batch(SEED + more, runs=4, size=70, typed=1), marks=pytest.mark.long, id=f"{more}"
@@ -117,9 +121,14 @@ def outcome(
     settings = json.dumps(_settings(delivered, typed_tables))
     options = ("--vars", settings, *own_folders(folder))
     print(f"oracle: {_summary(batch, delivered)}")
+    random = Random(batch.seed)
+    # One more is the first one, where there is time for it.
+    cut_runs = (1,) if batch.runs == 2 else (0, 1, 3)
     for run in range(batch.runs):
         for source_format, messages in _landing(delivered, run).items():
             project.land(source_format, messages, LANDED_AT + dt.timedelta(hours=run))
+        if run in cut_runs:
+            _run_in_part(project, random, options, is_first=run == 0)
         project.dbt("run", *options)
     after_runs = {mart: _texts(project, mart) for mart in REBUILT}
     states = project.rows(
@@ -218,6 +227,35 @@ def test_a_rebuild_gives_the_same_mart(outcome: Outcome, mart: str) -> None:
             *(f"+ {text}" for text in new[:_SHOWN]),
         ]
     )
+
+
+def _run_in_part(project: Project, random: Random, options: Sequence[str], is_first: bool) -> None:
+    """A run that ends before it is through, as if it was killed; then typed marts alone.
+
+    What it is cut at decides nothing of what the next whole run comes to.
+    """
+    models = _models_in_order(project, random, options)
+    done = models[: random.randint(1, len(models) - 1)]
+    project.dbt("run", "--select", " ".join(done), *options)
+    # Before the first whole run they have nothing to read.
+    if not is_first:
+        project.dbt("run", "--select", f"path:{TYPED_MARTS}", *options)
+
+
+def _models_in_order(project: Project, random: Random, options: Sequence[str]) -> list[str]:
+    """The project's models in an order in which dbt may run them."""
+    project.dbt("parse", *options)
+    manifest = json.loads((project.root / "target" / "manifest.json").read_text("utf-8"))
+    inputs = {
+        name: {parent for parent in parents if parent.startswith("model.")}
+        for name, parents in manifest["parent_map"].items()
+        if name.startswith("model.")
+    }
+    ordered: list[str] = []
+    while len(ordered) < len(inputs):
+        ready = [n for n in inputs if n not in ordered and inputs[n] <= set(ordered)]
+        ordered.append(random.choice(ready))
+    return [name.split(".")[-1] for name in ordered]
 
 
 # -- a batch -------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.python.encoders import datahub_tuple
+from tests.python.encoders import canal_json, datahub_tuple
 
 # -- what may happen in a database ---------------------------------------------------------------
 
@@ -50,8 +50,12 @@ class Traits:
     is_ordered_by_landing: bool = False
     #: A statement's rows share a message.
     knows_statements: bool = False
+    #: Messages have the text of a schema change, which says what it does.
+    reads_statements: bool = False
     #: A change of a key is told as a delete and an insert.
     splits_key_changes: bool = False
+    #: The key comes from an object, which has no order.
+    has_unordered_keys: bool = False
     #: A NULL is a column that is not there.
     leaves_out_nulls: bool = False
     #: The step of its clock, in milliseconds.
@@ -72,6 +76,9 @@ class Traits:
 
 
 _BOTH = (True, False)
+_SELDOM = (True, False, False)
+#: Null: what the kind of change has.
+_STREAMX_DDL_OPS = (None, None, "QUERY")
 _ONE_ROW_PER_KEY = "MySQL checks keys row by row: two rows never hold one key"
 _NOT_PUBLISHED = "no message tells it"
 _IMAGES_ARE_WHOLE = "images are always whole"
@@ -90,22 +97,29 @@ TRAITS = {
             EMPTY_ROW: "there is no row without columns",
         },
         has_schemas=True,
+        has_unordered_keys=True,
         leaves_out_nulls=True,
-        per_message={"with_schema": _BOTH, "with_key_schema": _BOTH},
+        per_message={"with_schema": _BOTH, "with_key_schema": _BOTH, "keys_as_text": _SELDOM},
     ),
     "dataworks_json": Traits(
         known_by=(BY_MESSAGE, BY_SETTING, BY_HIDDEN_COLUMN, BY_ITSELF),
         lacks={},
+        reads_statements=True,
         tells_transactions=False,
         is_full_load_timeless=True,
-        set_up={"db_type": ("MySQL", "Oracle", "PostgreSQL")},
-        per_message={"split_updates": _BOTH},
+        set_up={"db_type": ("MySQL", "Oracle", "PostgreSQL"), "lists_image_only": _BOTH},
+        per_message={
+            "split_updates": _BOTH,
+            "ddl_op": _STREAMX_DDL_OPS,
+            "keys_as_text": _SELDOM,
+        },
     ),
     "dts_avro": Traits(
         known_by=(BY_MESSAGE, BY_SETTING, BY_ITSELF),
         lacks={},
         has_schemas=True,
         is_ordered_by_landing=True,
+        reads_statements=True,
         clock=1000,
         set_up={"source_type": ("PostgreSQL", "Oracle", "MySQL")},
         per_message={"with_born_timestamp": _BOTH, "charset": ("utf8mb4", "gbk", "latin1")},
@@ -130,13 +144,16 @@ TRAITS = {
         },
         is_ordered_by_landing=True,
         knows_statements=True,
+        reads_statements=True,
         clock=1000,
-        set_up={"swapped": (False, False, True)},
+        set_up={"swapped": (False, False, True), "lists_image_only": _BOTH},
         per_message={
             "annotated": _BOTH,
+            "holds_statements": _BOTH,
             "whole_old": _BOTH,
-            "dts_types": _BOTH,
+            "ddl_type": (None, None, "DDL", "QUERY", canal_json.UNPARSED),
             "data_as_object": _BOTH,
+            "keys_as_numbers": _SELDOM,
         },
     ),
     "cdl_json": Traits(
@@ -147,11 +164,13 @@ TRAITS = {
         },
         has_schemas=True,
         tells_database=False,
+        set_up={"one_lsn": _BOTH},
         per_message={
             "with_schema": _BOTH,
             "with_before": _BOTH,
             "with_placeholders": _BOTH,
             "lsn_first": _BOTH,
+            "keys_as_text": _SELDOM,
         },
     ),
     "cdl_debezium_json": Traits(
@@ -159,10 +178,11 @@ TRAITS = {
         lacks={DROP_TABLE: _NOT_PUBLISHED},
         has_schemas=True,
         splits_key_changes=True,
-        set_up={"full_before": _BOTH, "with_snapshot_lsn": _BOTH},
+        set_up={"full_before": _BOTH, "with_snapshot_lsn": _BOTH, "one_lsn": _BOTH},
         per_message={
             "with_schema": _BOTH,
             "snapshot_as_insert": _BOTH,
+            "keys_as_text": _SELDOM,
             "snapshot_flag": ("true", "first", "last", "first_in_data_collection", "incremental"),
         },
     ),
@@ -184,10 +204,16 @@ TRAITS = {
         known_by=(BY_MESSAGE, BY_SETTING, BY_HIDDEN_COLUMN, BY_ITSELF),
         lacks={},
         has_schemas=True,
+        reads_statements=True,
         tells_transactions=False,
         is_full_load_timeless=True,
         set_up={"db_type": ("PostgreSQL", "Oracle", "MySQL")},
-        per_message={"split_updates": _BOTH, "update_op": ("UPDATE", "UPDATE_AFTER")},
+        per_message={
+            "split_updates": _BOTH,
+            "update_op": ("UPDATE", "UPDATE_AFTER"),
+            "ddl_op": _STREAMX_DDL_OPS,
+            "keys_as_text": _SELDOM,
+        },
     ),
 }
 

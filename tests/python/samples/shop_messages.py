@@ -54,7 +54,7 @@ _VARIANTS: dict[str, dict[str, list[dict[str, Any]]]] = {
         DELETE: [{"swapped": True}, {}],
         INSERT: [{}, {"data_as_object": True}],
         "statement": [{"annotated": True}],
-        "alter": [{"dts_types": True}],
+        "alter": [{"ddl_type": "DDL"}],
     },
     "cdl_json": {
         INSERT: [{}, {"with_schema": False}, {"lsn_first": False}],

@@ -42,7 +42,7 @@ IN_FORMAT = {
     # Its key changes are a delete and an insert.
     "cdl_debezium_json": _IN_LOGS_OF_ALL_KINDS | {"snapshot"},
     "datahub_tuple": {"snapshot", "update_before", "key change"},
-    # What a BLOB message lists and its image lacks is NULL.
+    # What a BLOB message lists and its image lacks is NULL: what the log lacks is not listed.
     "datahub_blob": {
         *("ddl", "heartbeat", "end of rows", "snapshot", "transaction", "update_before"),
         "key change",
@@ -52,7 +52,11 @@ IN_FORMAT = {
 #: The encoders' variants, one by one; the samples mix them.
 VARIANTS: dict[str, list[dict[str, Any]]] = {
     "lindorm_debezium": [{"with_schema": False}, {"with_key": False}, {"with_key_schema": True}],
-    "dataworks_json": [{"split_updates": True}, {"split_updates": False, "db_type": "Oracle"}],
+    "dataworks_json": [
+        {"split_updates": True},
+        {"split_updates": False, "db_type": "Oracle"},
+        {"lists_image_only": True},
+    ],
     "dts_avro": [
         {"with_born_timestamp": True},
         {"charset": "gbk", "source_type": "Oracle"},
@@ -66,7 +70,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "canal_json": [
         {"swapped": True},
         {"swapped": True, "annotated": True, "data_as_object": True},
-        {"whole_old": True, "dts_types": True},
+        {"whole_old": True, "ddl_type": "DDL"},
         {"data_as_object": True},
     ],
     "cdl_json": [

@@ -1,0 +1,106 @@
+"""Statements as people spell them, in the SQL of their database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+
+from tests.python.encoders.changes import Table
+
+_MYSQL = "MySQL"
+_COMMENTS = ("/* drop table {0} */ ", "-- truncate {0};\n", "/* it's\nlate */ ", "/**/")
+_MYSQL_COMMENTS = ("# truncate {0}\n", "/*!40101 */ ")
+
+
+class Spelling:
+    """Writes statements of one database in one of the ways in which they are read alike."""
+
+    def __init__(self, random: Random, system: str, has_schemas: bool) -> None:
+        """`system`: MySQL, Oracle or PostgreSQL."""
+        self._random = random
+        self._system = system
+        self._is_mysql = system == _MYSQL
+        self._has_schemas = has_schemas
+
+    def truncate(self, tables: Sequence[Table], is_qualified: bool) -> str:
+        verb = self._random.choice(("truncate table", "truncate"))
+        return self._spelled(verb, tables[0], self._names(tables, is_qualified))
+
+    def drop(self, tables: Sequence[Table], is_qualified: bool) -> str:
+        verb = self._random.choice(("drop table", "drop table if exists"))
+        return self._spelled(verb, tables[0], self._names(tables, is_qualified))
+
+    def drop_temporary(self, table: Table) -> str:
+        marks = ("temporary", "/*!40005 TEMPORARY */") if self._is_mysql else ("temporary",)
+        verb = f"drop {self._random.choice(marks)} table if exists"
+        return self._spelled(verb, table, self._names([table], False))
+
+    def replace(self, table: Table, is_qualified: bool) -> str:
+        names = self._names([table], is_qualified)
+        return self._spelled("create or replace table", table, f"{names} (id int)")
+
+    def drop_database(self, table: Table) -> str:
+        """All of the database's, or in a database with schemas of the schema's."""
+        is_database = self._is_mysql or not self._has_schemas
+        name = table.database if is_database else table.schema or ""
+        cascade = "" if is_database else " cascade"
+        of_schema = "drop user" if self._system == "Oracle" else "drop schema"
+        verb = "drop database" if is_database else of_schema
+        return self._spelled(verb, table, self._quoted(name, False) + cascade)
+
+    def add_column(self, table: Table, column: str, type_: str) -> str:
+        return self._alter(table, f"add column {self._quoted(column, True)} {type_}")
+
+    def drop_column(self, table: Table, column: str) -> str:
+        verb = self._random.choice(("drop column", "drop")) if self._is_mysql else "drop column"
+        action = f"{verb} {self._quoted(column, True)}"
+        index = "add index by_note (note(7), id)"
+        if self._is_mysql and self._random.random() < 0.3:
+            action = self._random.choice((f"{index}, {action}", f"{action}, {index}"))
+        return self._alter(table, action)
+
+    def _alter(self, table: Table, action: str) -> str:
+        return self._spelled("alter table", table, f"{self._names([table], False)} {action}")
+
+    def _names(self, tables: Sequence[Table], is_qualified: bool) -> str:
+        is_mixed = self._random.random() < 0.3
+        names = []
+        for table in tables:
+            name = self._quoted(table.name, False)
+            if is_qualified or (is_mixed and self.can_qualify):
+                name = f"{self._quoted(self.qualifier(table), False)}.{name}"
+            names.append(name)
+        return self._random.choice((",", ", ", " , ")).join(names)
+
+    @property
+    def can_qualify(self) -> bool:
+        """Without schemas in messages nobody knows which one a statement means."""
+        return self._is_mysql or self._has_schemas
+
+    def qualifier(self, table: Table) -> str:
+        return table.database if self._is_mysql else table.schema or ""
+
+    def elsewhere(self, table: Table) -> Table:
+        """What an envelope names whose session was in another database, or schema."""
+        if self._is_mysql:
+            return replace(table, database="elsewhere")
+        return replace(table, schema="elsewhere")
+
+    def _quoted(self, name: str, is_odd: bool) -> str:
+        """`is_odd`: it can't stand without quotes, which keep its letters as they are."""
+        mark = "`" if self._is_mysql else '"'
+        if is_odd or self._random.random() < 0.4:
+            return mark + name.replace(mark, mark * 2) + mark
+        return name.upper() if self._random.random() < 0.3 else name
+
+    def _spelled(self, verb: str, table: Table, rest: str) -> str:
+        if self._random.random() < 0.4:
+            verb = verb.upper()
+        comments = (*_COMMENTS, *(_MYSQL_COMMENTS if self._is_mysql else ()))
+        start, middle = (
+            self._random.choice(comments).format(table.name) if self._random.random() < 0.2 else ""
+            for _ in range(2)
+        )
+        end = self._random.choice(("", "", ";", " -- done", "\n"))
+        return f"{start}{verb} {middle}{rest}{end}"
