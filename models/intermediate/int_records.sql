@@ -1,9 +1,8 @@
 -- Every format's staging records in one shape, each in its place.
-{%- set has_places = (
-    has_rows(ref('int_highest_positions'))
-    or has_rows(ref('int_reloaded_messages'))
-) %}
+{%- set highest_positions = ref('int_highest_positions') %}
+{%- set reloaded_messages = ref('int_reloaded_messages') %}
 {%- set places = ref('int_message_places') %}
+{%- set has_places = has_rows(highest_positions) or has_rows(reloaded_messages) %}
 {%- if not has_places %}
 {%- set moved_formats = [] %}
 {%- elif is_being_written() %}
