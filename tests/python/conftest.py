@@ -20,7 +20,8 @@ from dbt.adapters.spark_session.session import close_session
 PROFILES = Path(__file__).parents[2] / "profiles" / "profiles.yml"
 
 #: For many small jobs: one task each, queries that run as they are planned, without being
-#: compiled, and Java code that is compiled quickly rather than well.
+#: compiled or planned anew behind each stage, and Java code that is compiled quickly rather
+#: than well.
 SMALL = {
     "spark.master": "local[2]",
     "spark.driver.memory": "2g",
@@ -28,6 +29,7 @@ SMALL = {
         "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=256m"
     ),
     "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }

@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 from cdc_marts.landing import LandingError
 from cdc_marts.landing.kafka_settings import without_secrets
 from cdc_marts.landing.outcome import Place
+from dbt.adapters.spark_session.jvm import java_class
 
 #: Seconds until a broker that does not answer is given up, unless the settings say.
 PATIENCE = 30
@@ -52,10 +53,9 @@ class Broker:
     def __init__(self, session: SparkSession, servers: str, settings: Mapping[str, str]) -> None:
         """`servers`: `host:port,…`, of those that lead to the others."""
         self._servers, self._settings = servers, settings
-        self._jvm = session._jvm
-        clients = self._jvm.org.apache.kafka.clients
+        self._session = session
         timeouts = {name: str(PATIENCE * 1000) for name in _TIMEOUTS}
-        properties = self._jvm.java.util.Properties()
+        properties = self._class("java.util.Properties")()
         for name, value in {
             **(timeouts if not settings.keys() & timeouts.keys() else {}),
             **settings,
@@ -66,8 +66,9 @@ class Broker:
             properties.setProperty(name, value)
         with self._refusals():
             # What is wrong for the consumers, Spark would tell by a job that fails.
-            clients.consumer.ConsumerConfig(properties)
-            self._admin = clients.admin.Admin.create(properties)
+            self._class("org.apache.kafka.clients.consumer.ConsumerConfig")(properties)
+            admins = self._class("org.apache.kafka.clients.admin.Admin")
+            self._admin = admins.create(properties)
 
     def __enter__(self) -> Broker:
         return self
@@ -79,7 +80,7 @@ class Broker:
         traceback: TracebackType | None,
     ) -> None:
         # What is still asked for would be waited for.
-        self._admin.close(self._jvm.java.time.Duration.ZERO)
+        self._admin.close(self._class("java.time.Duration").ZERO)
 
     def topics(self, names: Sequence[str]) -> dict[str, Topic]:
         """Name -> topic."""
@@ -113,18 +114,20 @@ class Broker:
 
     @property
     def _offset_spec(self) -> Any:
-        return self._jvm.org.apache.kafka.clients.admin.OffsetSpec
+        return self._class("org.apache.kafka.clients.admin.OffsetSpec")
 
     def _offsets(self, places: Iterable[Place], spec: Any, level: str) -> dict[Place, int]:
-        partitions = {
-            place: self._jvm.org.apache.kafka.common.TopicPartition(*place) for place in places
-        }
+        topic_partition = self._class("org.apache.kafka.common.TopicPartition")
+        partitions = {place: topic_partition(*place) for place in places}
         asked = dict.fromkeys(partitions.values(), spec)
-        isolation = self._jvm.org.apache.kafka.common.IsolationLevel.valueOf(level)
-        options = self._jvm.org.apache.kafka.clients.admin.ListOffsetsOptions(isolation)
+        isolation = self._class("org.apache.kafka.common.IsolationLevel").valueOf(level)
+        options = self._class("org.apache.kafka.clients.admin.ListOffsetsOptions")(isolation)
         with self._refusals():
             answers = self._admin.listOffsets(asked, options).all().get()
         return {place: answers.get(partition).offset() for place, partition in partitions.items()}
+
+    def _class(self, name: str) -> Any:
+        return java_class(self._session, name)
 
     @contextmanager
     def _refusals(self) -> Iterator[None]:

@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from cdc_marts.landing import LandingError
 from dbt.adapters.spark_session.errors import message_of
+from dbt.adapters.spark_session.jvm import java_class
 
 #: What a landing, or Spark, sets itself.
 _NOT_SETTABLE = {
@@ -39,10 +40,9 @@ def client_settings(session: SparkSession, path: Path | None) -> tuple[dict[str,
     if path is None:
         return dict(_DEFAULTS), []
     given = _read(session, path)
-    clients = session._jvm.org.apache.kafka.clients
     known = {
-        *clients.consumer.ConsumerConfig.configNames(),
-        *clients.admin.AdminClientConfig.configNames(),
+        *java_class(session, "org.apache.kafka.clients.consumer.ConsumerConfig").configNames(),
+        *java_class(session, "org.apache.kafka.clients.admin.AdminClientConfig").configNames(),
     }
     unused = sorted(name for name in given if name in _NOT_SETTABLE or name not in known)
     # A class that the file names may know settings that Kafka does not.
@@ -51,9 +51,10 @@ def client_settings(session: SparkSession, path: Path | None) -> tuple[dict[str,
 
 
 def _read(session: SparkSession, path: Path) -> dict[str, str]:
-    properties = session._jvm.java.util.Properties()
+    properties = java_class(session, "java.util.Properties")()
+    readers = java_class(session, "java.io.StringReader")
     try:
-        properties.load(session._jvm.java.io.StringReader(path.read_text("utf-8-sig")))
+        properties.load(readers(path.read_text("utf-8-sig")))
     except OSError as error:
         raise LandingError(f"{path} can't be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:

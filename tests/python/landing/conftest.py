@@ -12,13 +12,14 @@ import pytest
 from pyspark.sql import SparkSession
 
 from cdc_marts import project
+from dbt.adapters.spark_session.catalog import activate
 
 
 @pytest.fixture
 def catalog(spark: SparkSession, tmp_path: Path) -> Iterator[SparkSession]:
     """The shared session over an empty catalog."""
     # Other modules run dbt, whose threads make a session of their own the active one.
-    spark._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(spark._jsparkSession)
+    activate(spark)
     catalog_before = spark.catalog.currentCatalog()
     name = f"empty_{uuid4().hex}"
     settings = f"spark.sql.catalog.{name}"

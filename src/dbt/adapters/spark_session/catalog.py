@@ -2,33 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import SparkSession
 
+from dbt.adapters.spark_session.jvm import java_class
+
+_SPARK_3_UTIL = "org.apache.iceberg.spark.Spark3Util"
 _FIRST_VERSION_WITH_ROW_LINEAGE = 3
 
 
 def activate(session: SparkSession) -> None:
     """Have names on this thread resolved by the settings of `session`."""
-    session._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(session._jsparkSession)
+    sessions = java_class(session, "org.apache.spark.sql.classic.SparkSession")
+    sessions.setActiveSession(session._jsparkSession)
 
 
 def iceberg_table(session: SparkSession, name: str) -> Any:
     """The `org.apache.iceberg.Table` of a name that SQL resolves, on a thread of the session."""
-    return session._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(
-        session._jsparkSession, name
-    )
+    return java_class(session, _SPARK_3_UTIL).loadIcebergTable(session._jsparkSession, name)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A state of a table."""
+
+    id: int
+    parent_id: int | None
+    operation: str
+    #: properties of its commit
+    summary: Mapping[str, str]
+
+
+def snapshots(session: SparkSession, table: Any, newest: int | None = None) -> Iterator[Snapshot]:
+    """The snapshot `newest` of an Iceberg table, None for its current one, and those before it.
+
+    They end where an older one has expired.
+    """
+    parser = java_class(session, "org.apache.iceberg.SnapshotParser")
+    snapshot = table.currentSnapshot() if newest is None else table.snapshot(newest)
+    while snapshot is not None:
+        # Member by member, a Java map costs a call each and an exception behind the last.
+        found = json.loads(parser.toJson(snapshot))
+        summary = found["summary"]
+        parent_id = found.get("parent-snapshot-id")
+        yield Snapshot(found["snapshot-id"], parent_id, summary.pop("operation"), summary)
+        snapshot = table.snapshot(parent_id) if parent_id is not None else None
 
 
 def view_query(session: SparkSession, name: str) -> str | None:
     """The query of the view `schema.view`; None where the name is not a view's."""
-    jvm = session._jvm
     schema, identifier = name.split(".")
-    namespace = session.sparkContext._gateway.new_array(jvm.java.lang.String, 1)
+    text = java_class(session, "java.lang.String")
+    namespace = session.sparkContext._gateway.new_array(text, 1)
     namespace[0] = schema
-    view = jvm.org.apache.spark.sql.connector.catalog.Identifier.of(namespace, identifier)
+    identifiers = java_class(session, "org.apache.spark.sql.connector.catalog.Identifier")
+    view = identifiers.of(namespace, identifier)
     catalogs = session._jsparkSession.sessionState().catalogManager()
     catalog = catalogs.catalog(session.catalog.currentCatalog())
     return catalog.loadView(view).query() if catalog.viewExists(view) else None
@@ -36,11 +68,11 @@ def view_query(session: SparkSession, name: str) -> str | None:
 
 def drop_table(session: SparkSession, name: str) -> None:
     """Drop a table of few files with them; Spark's `purge` would run a job to find them."""
-    jvm = session._jvm
-    catalog = jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergCatalog(
+    catalog = java_class(session, _SPARK_3_UTIL).loadIcebergCatalog(
         session._jsparkSession, session.catalog.currentCatalog()
     )
-    catalog.dropTable(jvm.org.apache.iceberg.catalog.TableIdentifier.parse(name), True)
+    identifiers = java_class(session, "org.apache.iceberg.catalog.TableIdentifier")
+    catalog.dropTable(identifiers.parse(name), True)
 
 
 def tables_of(session: SparkSession, schemas: Iterable[str]) -> list[str]:

@@ -14,14 +14,14 @@ read, else it would count rows of A as read whose effects on B it never saw.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import DataFrame, SparkSession
 
-from dbt.adapters.spark_session.catalog import iceberg_table, view_query
+from dbt.adapters.spark_session.catalog import Snapshot, iceberg_table, snapshots, view_query
 
 WATERMARK = "read-up-to."
 SNAPSHOT_PROPERTY = "spark.sql.iceberg.snapshot-property."
@@ -137,9 +137,8 @@ def _table_sql(
     up_to = reading.up_to[name] = _end(session, name, consumer, reading)
     if up_to == _NOTHING:
         return _nothing_of(name, columns)
-    table = iceberg_table(session, name)
     watermark = _watermark(session, consumer, name) if consumer is not None else None
-    if watermark is not None and not _has_appends(table, up_to, watermark, name, str(consumer)):
+    if watermark is not None and not _has_appends(session, name, up_to, watermark, str(consumer)):
         return _nothing_of(name, columns)
     reading.has_new_rows = True
     return _appended_rows(name, columns, watermark, up_to)
@@ -160,9 +159,7 @@ def _rows_behind(
         return _nothing_of(name, columns)
     read = _watermark(session, consumer, read_by) if consumer is not None else None
     start = _watermark(session, read_by, name, read) if read is not None else None
-    if start is not None and not _has_appends(
-        iceberg_table(session, name), end, start, name, read_by
-    ):
+    if start is not None and not _has_appends(session, name, end, start, read_by):
         return _nothing_of(name, columns)
     return _appended_rows(name, columns, start, end)
 
@@ -181,22 +178,21 @@ def _end(session: SparkSession, name: str, consumer: str | None, reading: Readin
                 end = _end(session, other, consumer, reading)
                 read_by[other] = _notes(session, other, end).get(name, _NOTHING)
         watermark = _watermark(session, consumer, name) if consumer is not None else None
-        reading.ends[name] = _newest_read_by_all(table, name, read_by, watermark)
+        reading.ends[name] = _newest_read_by_all(session, table, name, read_by, watermark)
     return reading.ends[name]
 
 
 def _newest_read_by_all(
-    table: Any, name: str, read_by: Mapping[str, int], watermark: int | None
+    session: SparkSession, table: Any, name: str, read_by: Mapping[str, int], watermark: int | None
 ) -> int:
     """`read_by`: input made from the table -> snapshot of the table up to which it had read."""
     behind = set(read_by.values())
     if table.currentSnapshot() is None or _NOTHING in behind:
         return watermark or _NOTHING
-    for snapshot in _ancestors(table):
-        snapshot_id = int(snapshot.snapshotId())
-        behind.discard(snapshot_id)
-        if not behind or snapshot_id == watermark:
-            return snapshot_id
+    for snapshot in snapshots(session, table):
+        behind.discard(snapshot.id)
+        if not behind or snapshot.id == watermark:
+            return snapshot.id
     reader = next(other for other, read in read_by.items() if read in behind)
     raise DbtRuntimeError(
         f"{name} was rebuilt, or its snapshots expired, after {reader} read it: rebuild {reader}"
@@ -207,27 +203,20 @@ def _newest_read_by_all(
 def _notes(session: SparkSession, consumer: str, at: int | None = None) -> dict[str, int]:
     """What `consumer` had read by its snapshot `at`, None for its newest: input -> snapshot."""
     oldest = None
-    for oldest in _ancestors(iceberg_table(session, consumer), at):
-        summary = oldest.summary()
-        notes = {
-            key.removeprefix(WATERMARK): int(summary[key])
-            for key in summary
-            if key.startswith(WATERMARK)
-        }
-        if notes:
+    for oldest in snapshots(session, iceberg_table(session, consumer), at):
+        if notes := _noted(oldest):
             return notes
-    if oldest is not None and oldest.parentId() is not None:
+    if oldest is not None and oldest.parent_id is not None:
         raise _expired(consumer)
     return {}
 
 
-def _ancestors(table: Any, newest: int | None = None) -> Iterator[Any]:
-    """The snapshot `newest` of a table, None for its current one, and those before it."""
-    snapshot = table.currentSnapshot() if newest is None else table.snapshot(newest)
-    while snapshot is not None:
-        yield snapshot
-        parent = snapshot.parentId()
-        snapshot = table.snapshot(parent) if parent is not None else None
+def _noted(snapshot: Snapshot) -> dict[str, int]:
+    return {
+        name.removeprefix(WATERMARK): int(value)
+        for name, value in snapshot.summary.items()
+        if name.startswith(WATERMARK)
+    }
 
 
 def _appended_rows(name: str, columns: str, start: int | None, end: int) -> str:
@@ -255,13 +244,12 @@ def _watermark(
     had never read it.
     """
     oldest, has_notes = None, False
-    for oldest in _ancestors(iceberg_table(session, consumer), at):
-        summary = oldest.summary()
-        noted = summary.get(f"{WATERMARK}{source}")
-        if noted is not None:
-            return int(noted) or None
-        has_notes = has_notes or any(key.startswith(WATERMARK) for key in summary)
-    if oldest is not None and oldest.parentId() is not None and not has_notes:
+    for oldest in snapshots(session, iceberg_table(session, consumer), at):
+        notes = _noted(oldest)
+        if source in notes:
+            return notes[source] or None
+        has_notes = has_notes or bool(notes)
+    if oldest is not None and oldest.parent_id is not None and not has_notes:
         raise _expired(consumer)
     return None
 
@@ -273,23 +261,25 @@ def _expired(consumer: str) -> DbtRuntimeError:
     )
 
 
-def _has_appends(table: Any, up_to: int, watermark: int, source: str, consumer: str) -> bool:
-    snapshot_id, found = up_to, False
-    while snapshot_id != watermark:
-        snapshot = table.snapshot(snapshot_id) if snapshot_id is not None else None
-        if snapshot is None:
+def _has_appends(
+    session: SparkSession, name: str, up_to: int, watermark: int, consumer: str
+) -> bool:
+    """Whether rows were appended to `name` after snapshot `watermark`, up to `up_to`."""
+    if up_to == watermark:
+        return False
+    found = False
+    for snapshot in snapshots(session, iceberg_table(session, name), up_to):
+        if snapshot.id == watermark:
+            return found
+        if snapshot.operation == "append":
+            found = found or snapshot.summary.get("added-records", "0") != "0"
+        elif snapshot.operation not in _WITHOUT_NEW_ROWS:
             raise DbtRuntimeError(
-                f"{source} was rebuilt, or its snapshots expired, after {consumer} read it: rebuild"
-                f" {consumer} and what follows it with --full-refresh."
-            )
-        operation = snapshot.operation()
-        if operation == "append":
-            found = found or snapshot.summary().get("added-records") not in (None, "0")
-        elif operation not in _WITHOUT_NEW_ROWS:
-            raise DbtRuntimeError(
-                f"{source} was overwritten (snapshot {snapshot_id}) after {consumer} read it, so"
+                f"{name} was overwritten (snapshot {snapshot.id}) after {consumer} read it, so"
                 f" its new rows can't be told from its old ones: rebuild {consumer} and what"
                 " follows it with --full-refresh."
             )
-        snapshot_id = snapshot.parentId()
-    return found
+    raise DbtRuntimeError(
+        f"{name} was rebuilt, or its snapshots expired, after {consumer} read it: rebuild"
+        f" {consumer} and what follows it with --full-refresh."
+    )

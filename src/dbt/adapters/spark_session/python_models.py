@@ -13,6 +13,7 @@ from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
 from dbt.adapters.spark_session.errors import message_of
 from dbt.adapters.spark_session.increments import NothingNew, Reading, read_new_rows
+from dbt.adapters.spark_session.jvm import java_class
 from dbt.adapters.spark_session.replacements import Replacement
 
 
@@ -88,7 +89,7 @@ class SessionPythonJob(PythonJobHelper):
                 )
         if result.sparkSession is not self.session:
             # A view belongs to the session of its rows, and pandas-on-Spark takes one of its own.
-            dataset = self.session._jvm.org.apache.spark.sql.classic.Dataset
+            dataset = java_class(self.session, "org.apache.spark.sql.classic.Dataset")
             plan = result._jdf.queryExecution().analyzed()
             result = ClassicDataFrame(
                 dataset.ofRows(self.session._jsparkSession, plan), self.session

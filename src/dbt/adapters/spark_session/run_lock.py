@@ -26,6 +26,7 @@ from pyspark.sql import SparkSession
 
 from dbt.adapters.spark_session.catalog import iceberg_table
 from dbt.adapters.spark_session.errors import SessionError
+from dbt.adapters.spark_session.jvm import java_class
 
 logger = AdapterLogger("Spark")
 
@@ -177,7 +178,7 @@ class RunLock:
         seen = operations.current()
         owner = f"{getpass.getuser()} on {socket.gethostname()}, process {os.getpid()}"
         snapshot = self._table.newFastAppend().set(_RUN, self._run).set(_OWNER, owner).apply()
-        metadata = self._session._jvm.org.apache.iceberg.TableMetadata
+        metadata = java_class(self._session, "org.apache.iceberg.TableMetadata")
         moved = metadata.buildFrom(seen).setBranchSnapshot(snapshot, "main").build()
         try:
             operations.commit(seen, moved)
