@@ -2,7 +2,9 @@
 {%- set highest_positions = ref('int_highest_positions') %}
 {%- set reloaded_messages = ref('int_reloaded_messages') %}
 {%- set places = ref('int_message_places') %}
-{%- set has_places = has_rows(highest_positions) or has_rows(reloaded_messages) %}
+{%- set has_places = (
+    has_rows(highest_positions) or has_rows(reloaded_messages)
+) %}
 {%- if not has_places %}
 {%- set moved_formats = [] %}
 {%- elif is_being_written() %}

@@ -43,7 +43,7 @@ snapshot_rows as (
     from {{ staging }} as records
     left semi join {{ new_requests }} as new_requests
         on {{ matches('records', 'new_requests', table_key) }}
-    where record_type = 'change' and op = 'snapshot'
+    where records.record_type = 'change' and records.op = 'snapshot'
 
     union all
 
@@ -69,7 +69,9 @@ reloaded_messages as (
         on
             {{ matches('snapshot_rows', 'requests', table_key) }}
             and snapshot_rows.landed_at >= requests.loaded_since
-            and snapshot_rows.topic = coalesce(requests.topic, snapshot_rows.topic)
+            and (
+                requests.topic is null or snapshot_rows.topic = requests.topic
+            )
     group by
         snapshot_rows.source_format,
         snapshot_rows.topic,

@@ -1,7 +1,7 @@
--- Where a TRUNCATE or DROP TABLE ended every row that a table had, or a full load
--- that repairs it took their place.  What is new
--- here says which tables have other truncations than before, no more: the
--- grouping is that of the new rows.
+-- Where a TRUNCATE or DROP TABLE ended every row that a table had, or a full
+-- load that repairs it took their place.  What is new here says which tables
+-- have other truncations than before, no more: the grouping is that of the new
+-- rows.
 
 with
 
