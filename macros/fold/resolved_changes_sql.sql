@@ -12,38 +12,56 @@
 {% macro resolved_changes_sql(changes, tables) -%}
 with
 
+-- The place of a message only rises.
+placed_changes as (
+
+    select
+        source_format,
+        statement_id,
+        change_index,
+        max_by(
+            struct(
+                topic,
+                `partition`,
+                offset,
+                change,
+                database_name,
+                schema_name,
+                table_name,
+                column_names,
+                source_op,
+                event_at,
+                sequence
+            ),
+            sequence
+        ) as delivery
+    from {{ changes }}
+    group by
+        source_format, statement_id, change_index, topic, `partition`, offset
+
+),
+
 -- A statement that is delivered again does nothing again.
+first_deliveries as (
+
+    select
+        source_format,
+        statement_id,
+        change_index,
+        min_by(delivery, delivery.sequence) as delivery
+    from placed_changes
+    group by source_format, statement_id, change_index
+
+),
+
 changes as (
 
     select
         source_format,
         statement_id,
         change_index,
-        first_delivery.*
-    from (
-        select
-            source_format,
-            statement_id,
-            change_index,
-            min_by(
-                struct(
-                    topic,
-                    `partition`,
-                    offset,
-                    change,
-                    database_name,
-                    schema_name,
-                    table_name,
-                    column_names,
-                    source_op,
-                    event_at,
-                    sequence
-                ),
-                sequence
-            ) as first_delivery
-        from {{ changes }}
-        group by source_format, statement_id, change_index
-    )
+        delivery.*
+    from first_deliveries
 
 ),
 

@@ -3,7 +3,10 @@
   their event has another place by now, or repeats a delivery that landed before.
 -#}
 {% macro valid_effects_sql(effects) -%}
-{%- if finds_rows('select * from ' ~ effects ~ " where effect = 'withdrawn'") -%}
+{%- set withdrawn -%}
+select * from {{ effects }} where effect = 'withdrawn'
+{%- endset -%}
+{%- if finds_rows(withdrawn) -%}
 select effects.*
 from {{ effects }} as effects
 left anti join {{ effects }} as withdrawn

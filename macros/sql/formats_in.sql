@@ -10,6 +10,7 @@
   ) -%}
     {%- do return([]) -%}
   {%- endif -%}
-  {%- set found = run_query('select distinct source_format from ' ~ relation) -%}
+  {%- set query = 'select distinct source_format from ' ~ relation -%}
+  {%- set found = run_query(query) -%}
   {%- do return(found.columns[0].values() | list) -%}
 {%- endmacro %}

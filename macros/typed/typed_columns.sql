@@ -235,7 +235,8 @@ and table_id = {{ adapter.string_literal(table.table_id) }}
       and not entries | selectattr('source_type') | list -%}
     {%- do untyped.append(column) -%}
   {%- endfor -%}
-  {%- if untyped and var('source_formats')[table.source_format].type_dialects -%}
+  {%- set traits = var('source_formats')[table.source_format] -%}
+  {%- if untyped and traits.type_dialects -%}
     {%- do exceptions.warn(
         'Typed mart `' ~ table.name ~ '`: the messages of ' ~ table.table_id
         ~ ' name no type of ' ~ untyped | join(', ') ~ '; their values are kept'

@@ -21,7 +21,8 @@
   {%- set new_effects = new_rows(ref('int_row_effects')) -%}
   {%- set new_ends = new_rows(ref('int_table_ends')) -%}
   {%- set new_drops = new_rows(ref('int_column_drops')) -%}
-  {%- set is_changed = has_rows_of(table, [new_effects, new_ends, new_drops]) -%}
+  {%- set changes = [new_effects, new_ends, new_drops] -%}
+  {%- set is_changed = has_rows_of(table, changes) -%}
   {%- if is_incremental() and has_declaration(table)
       and (adapter.has_nothing_new(this) or not is_changed) -%}
     {%- do return('select * from ' ~ this ~ ' where false') -%}
