@@ -32,14 +32,19 @@ NOT_COMPILED = {
     "datahub_tuple": 2,
     "datahub_blob": 2,
 }
+#: Spark's own settings, which the tests' session has not.
+COMPILED = {
+    "spark.sql.codegen.wholeStage": "true",
+    "spark.sql.codegen.factoryMode": "FALLBACK",
+}
 
 
 @pytest.fixture(scope="module")
 def plans(spark: SparkSession) -> dict[str, str]:
     """Format -> the plan of its parser."""
-    whole_stage = "spark.sql.codegen.wholeStage"
-    usual = spark.conf.get(whole_stage)
-    spark.conf.set(whole_stage, "true")
+    usual = {name: spark.conf.get(name) for name in COMPILED}
+    for name, value in COMPILED.items():
+        spark.conf.set(name, value)
     try:
         return {
             source_format: plan_of(
@@ -48,7 +53,8 @@ def plans(spark: SparkSession) -> dict[str, str]:
             for source_format in SOURCE_FORMATS
         }
     finally:
-        spark.conf.set(whole_stage, usual)
+        for name, value in usual.items():
+            spark.conf.set(name, value)
 
 
 @pytest.mark.parametrize("source_format", SOURCE_FORMATS)
