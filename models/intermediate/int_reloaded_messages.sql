@@ -13,7 +13,7 @@
 {%- set new_requests = new_rows(requests) %}
 {%- set table_key = ['source_format', 'table_id'] %}
 {%- set message_key = ['source_format', 'topic', '`partition`', 'offset'] %}
-{%- set reloaded_formats = formats_in(requests) %}
+{%- set reloaded_formats = formats_in(requests) if has_rows(requests) else [] %}
 {%- set snapshot_rows %}
         source_format,
         table_id,

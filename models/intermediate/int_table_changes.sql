@@ -8,11 +8,20 @@
 -- What statements do to tables, in the names that they use.  A statement whose
 -- place is raised by a message that lands later stands in here again.
 
-{%- set highest_positions = ref('int_highest_positions') %}
+{%- set new_records = new_rows(ref('int_records')) %}
+{%- set new_raised_positions -%}
+(
+    select * from {{ new_rows(ref('int_highest_positions')) }}
+    where is_raised
+)
+{%- endset %}
+{%- set has_raised_positions = (
+    is_incremental() and finds_rows('select * from ' ~ new_raised_positions)
+) %}
 
 with
 
-{% if is_incremental() -%}
+{% if has_raised_positions -%}
 held_changes as (select * from {{ this }}),
 
 raised_messages as (
@@ -24,8 +33,7 @@ raised_messages as (
         offset,
         max(position) as position,
         cast(null as bigint) as transaction_index
-    from {{ new_rows(highest_positions) }}
-    where is_raised
+    from {{ new_raised_positions }}
     group by source_format, topic, `partition`, offset
 
 ),
@@ -52,7 +60,7 @@ statements as (
     select
         *,
         {{ statement_id('records') }} as statement_id
-    from {{ new_rows(ref('int_records')) }} as records
+    from {{ new_records }} as records
     where
         record_type in ('ddl', 'transaction')
         and table_changes is not null
@@ -81,7 +89,7 @@ table_changes as (
         lateral view posexplode(table_changes) changes
         as change_index, table_change
 
-){% if is_incremental() %},
+){% if has_raised_positions %},
 
 moved_changes as (
 

@@ -632,7 +632,9 @@ def test_of_an_event_that_comes_twice_the_first_landed_copy_counts(
 @pytest.mark.parametrize(
     "case", [case for case in CASES if case.first_events], ids=lambda case: case.name
 )
-def test_the_first_event_is_the_first_of_all_that_wrote_the_key(outcome: Outcome, case: Case) -> None:
+def test_the_first_event_is_the_first_of_all_that_wrote_the_key(
+    outcome: Outcome, case: Case
+) -> None:
     expected = {
         key: dt.datetime.fromtimestamp((TS + millis) / 1000, dt.timezone.utc).replace(tzinfo=None)
         for key, millis in (case.first_events or {}).items()
