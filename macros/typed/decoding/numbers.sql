@@ -45,8 +45,9 @@ case
         and abs({{ value }}) between 1e-37 and 1e38
         then {{ value }}
     when {{ is_printed_as(value, text) }} then {{ value }}
+    -- half of the last digit, and what the difference of doubles is off by
     when abs(try_cast({{ text }} as double) - cast({{ value }} as double))
-        <= {{ last_place(text) }} / 2
+        <= {{ last_place(text) }} * 0.500001
         then {{ value }}
 end
 {%- endmacro %}
