@@ -1,6 +1,6 @@
 -- The places of messages whose rows stand elsewhere than their own positions
 -- say: a higher position of their partition stands before them, or they are of
--- a full load by which a table is repaired.
+-- a full load that repairs a table.
 
 with
 

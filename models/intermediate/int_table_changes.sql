@@ -6,7 +6,7 @@
 }}
 
 -- What statements do to tables, in the names that they use.  A statement whose
--- place is raised by a message that lands later stands in here again.
+-- place is raised by a message that lands later is listed again, at that place.
 
 {%- set new_records = new_rows(ref('int_records')) %}
 {%- set new_raised_positions -%}

@@ -12,8 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dbt.adapters.spark_session.catalog import activate, iceberg_table, tables_of
-from dbt.adapters.spark_session.increments import WATERMARK
+from dbt.adapters.spark_session.catalog import activate, iceberg_table, snapshots, tables_of
+from dbt.adapters.spark_session.increments import notes_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -68,7 +68,7 @@ def _maintain_table(
     _call(session, "rewrite_manifests", table)
     rewritten = iceberg_table(session, table)
     # What was rewritten just now came on top.
-    on_top = sum(1 for _ in _ancestors(rewritten)) - needed.ancestors
+    on_top = sum(1 for _ in snapshots(session, rewritten)) - needed.ancestors
     expired = _now() - keep
     # The procedure compares all files before and after, also where there is nothing to expire.
     if any(s.timestampMillis() < expired.timestamp() * 1000 for s in rewritten.snapshots()):
@@ -136,24 +136,8 @@ def needed_snapshots(session: SparkSession, tables: Sequence[str]) -> dict[str, 
 
 
 def _history(session: SparkSession, name: str) -> _History:
-    table = iceberg_table(session, name)
-    notes = {}
-    for snapshot in _ancestors(table):
-        summary = dict(snapshot.summary())
-        notes[snapshot.snapshotId()] = {
-            key.removeprefix(WATERMARK): int(value)
-            for key, value in summary.items()
-            if key.startswith(WATERMARK)
-        }
-    return _History(notes)
-
-
-def _ancestors(table: Any) -> Iterator[Any]:
-    snapshot = table.currentSnapshot()
-    while snapshot is not None:
-        yield snapshot
-        parent = snapshot.parentId()
-        snapshot = table.snapshot(parent) if parent is not None else None
+    found = snapshots(session, iceberg_table(session, name))
+    return _History({snapshot.id: notes_of(snapshot) for snapshot in found})
 
 
 @dataclass(frozen=True)
@@ -165,8 +149,8 @@ class _Counts:
     def of(cls, session: SparkSession, name: str) -> _Counts:
         """As the table's metadata has them, without a query."""
         table = iceberg_table(session, name)
-        snapshot = table.currentSnapshot()
-        totals = dict(snapshot.summary()) if snapshot is not None else {}
+        newest = next(snapshots(session, table), None)
+        totals = newest.summary if newest is not None else {}
         files = sum(int(totals.get(f"total-{kind}-files", 0)) for kind in ("data", "delete"))
         return cls(files, sum(1 for _ in table.snapshots()))
 

@@ -45,7 +45,7 @@ case
         and abs({{ value }}) between 1e-37 and 1e38
         then {{ value }}
     when {{ is_printed_as(value, text) }} then {{ value }}
-    -- half of the last digit, and what the difference of doubles is off by
+    -- within half of the last digit, but for the rounding of doubles
     when abs(try_cast({{ text }} as double) - cast({{ value }} as double))
         <= {{ last_place(text) }} * 0.500001
         then {{ value }}

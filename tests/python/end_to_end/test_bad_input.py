@@ -9,7 +9,7 @@ from tests.python.bad_input.messages import SEED, bad_messages
 from tests.python.end_to_end.project import Landed, Project
 
 TOPIC = "bad input"
-#: Of so many messages one goes the whole way; the parsers' own test takes all.
+#: Every fourth message goes through the whole project; the parsers' own test reads all.
 SHARE = 4
 
 

@@ -32,7 +32,7 @@ NOT_COMPILED = {
     "datahub_tuple": 2,
     "datahub_blob": 2,
 }
-#: Spark's own settings, which the tests' session has not.
+#: Spark's defaults, which the tests' session turns off.
 COMPILED = {
     "spark.sql.codegen.wholeStage": "true",
     "spark.sql.codegen.factoryMode": "FALLBACK",

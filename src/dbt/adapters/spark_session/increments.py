@@ -204,14 +204,15 @@ def _notes(session: SparkSession, consumer: str, at: int | None = None) -> dict[
     """What `consumer` had read by its snapshot `at`, None for its newest: input -> snapshot."""
     oldest = None
     for oldest in snapshots(session, iceberg_table(session, consumer), at):
-        if notes := _noted(oldest):
+        if notes := notes_of(oldest):
             return notes
     if oldest is not None and oldest.parent_id is not None:
         raise _expired(consumer)
     return {}
 
 
-def _noted(snapshot: Snapshot) -> dict[str, int]:
+def notes_of(snapshot: Snapshot) -> dict[str, int]:
+    """What a consumer noted with its snapshot: input -> up to which snapshot it was read."""
     return {
         name.removeprefix(WATERMARK): int(value)
         for name, value in snapshot.summary.items()
@@ -245,7 +246,7 @@ def _watermark(
     """
     oldest, has_notes = None, False
     for oldest in snapshots(session, iceberg_table(session, consumer), at):
-        notes = _noted(oldest)
+        notes = notes_of(oldest)
         if source in notes:
             return notes[source] or None
         has_notes = has_notes or bool(notes)
