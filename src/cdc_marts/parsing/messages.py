@@ -25,6 +25,18 @@ _READING = {
     "allowNonNumericNumbers": "false",
 }
 
+#: The longest number that a VARIANT holds digit for digit; Spark calls a longer one corrupt.
+_MOST_DIGITS = 38
+_HAS_LONG_NUMBER = rf"[0-9.]{{{_MOST_DIGITS + 1}}}"
+_IS_LONG = r"-?(?:[0-9]{39}|[1-9][0-9.]{39}|0\.[0-9]{39})"
+#: A text whole, or a number behind what stands before a value.
+_TEXT_OR_LONG_NUMBER = (
+    rf'("[^"]*+")|([:,\[]\s*)(?={_IS_LONG})(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)'
+    r"(?=\s*[,}\]])"
+)
+#: Stand for an escaped backslash, an escaped quote and a new quote: JSON has them nowhere.
+_BACKSLASH, _QUOTE, _NEW_QUOTE = "\x01", "\x02", "\x03"
+
 
 def rejection(*checks: tuple[Column, str, Column | str]) -> Column:
     """The first failing check as `struct<code, reason>`, null where all hold.
@@ -99,21 +111,26 @@ def _read_whole(
     is exactly one JSON value: one parse also proves that it was read whole.
     """
     text = F.col("value").cast("string")
-    wrapped = F.from_json(
-        F.concat(
-            F.lit(f'{{"{_MARK}":['),
-            text,
-            F.lit(f',{{"{_LAST}":"{_MARK}"}}]}}'),
-        ),
-        # By another name a message could end this array and begin one that has the mark.
-        f"{_MARK} array<{message_type}>, {_CORRUPT} string",
-        _READING,
-    )
+
+    def read(json: Column, **options: str) -> Column:
+        return F.from_json(
+            F.concat(F.lit(f'{{"{_MARK}":['), json, F.lit(f',{{"{_LAST}":"{_MARK}"}}]}}')),
+            # By another name a message could end this array and begin one that has the mark.
+            f"{_MARK} array<{message_type}>, {_CORRUPT} string",
+            _READING | options,
+        )
+
+    def or_with_long_numbers(wrapped: Column) -> Column:
+        is_needed = wrapped[_CORRUPT].isNotNull() & text.rlike(_HAS_LONG_NUMBER)
+        return F.when(is_needed, read(_with_long_numbers_as_texts(text))).otherwise(wrapped)
+
+    # A lambda's variable is computed once, however often the lambda names it.
+    wrapped = F.transform(F.array(read(text, maxNumLen=str(_MOST_DIGITS))), or_with_long_numbers)
     if seen_in is not None:
         wrapped = F.transform(
-            F.array(wrapped), lambda read: read.withField("seen", seen_in(read[_MARK][0]))
-        )[0]
-    parsed = messages.select(*COORDINATES, "value", wrapped.alias("wrapped")).select(
+            wrapped, lambda wrapped: wrapped.withField("seen", seen_in(wrapped[_MARK][0]))
+        )
+    parsed = messages.select(*COORDINATES, "value", wrapped[0].alias("wrapped")).select(
         "*", object_of(F.col(f"wrapped.{_MARK}")[0]).alias("message")
     )
     elements = F.col(f"wrapped.{_MARK}")
@@ -145,4 +162,18 @@ def _read_whole(
         "message",
         unreadable.alias("unreadable"),
         *([F.col("wrapped.seen")] if seen_in is not None else []),
+    )
+
+
+def _with_long_numbers_as_texts(json: Column) -> Column:
+    """JSON whose numbers a VARIANT holds digit for digit: longer ones are texts."""
+
+    def replaced(text: Column, old: str, new: str) -> Column:
+        return F.replace(text, F.lit(old), F.lit(new))
+
+    unescaped = replaced(replaced(json, r"\\", _BACKSLASH), r"\"", _QUOTE)
+    marked = F.regexp_replace(unescaped, _TEXT_OR_LONG_NUMBER, f"$1$2{_NEW_QUOTE}$3{_NEW_QUOTE}")
+    quoted = replaced(replaced(marked, _NEW_QUOTE * 2, ""), _NEW_QUOTE, '"')
+    return F.when(json.rlike(f"[{_BACKSLASH}{_QUOTE}{_NEW_QUOTE}]"), json).otherwise(
+        replaced(replaced(quoted, _QUOTE, r"\""), _BACKSLASH, r"\\")
     )

@@ -154,15 +154,28 @@ def _odd_json(source_format: str) -> Iterator[Bad]:
     def holding(text: str) -> bytes:
         return place.sub(lambda _: text.encode("utf-8", "surrogatepass"), marked)
 
-    yield Bad("60 digits", holding("9" * 60))
     yield Bad("38 digits", holding("9" * 38), is_valid=True)
-    yield Bad("fraction of 60 digits", holding("0." + "1" * 60))
+    for number in (
+        *("9" * 39, "9" * 60, "-" + "9" * 60, "0." + "1" * 60, "9" * 30 + "." + "9" * 30),
+        "9" * 400,
+    ):
+        yield Bad(number, holding(number), is_valid=True, row={"status": number})
+    for number in ("1.7976931348623157E308", "1e-400", "1e23", "1e400"):
+        yield Bad(number, holding(number), is_valid=True)
+    for text in ("a:" + "9" * 60 + ',"', '\\":' + "9" * 60 + ",\\", "9" * 60):
+        yield Bad(text, holding(json.dumps(text)), is_valid=True, row={"status": text})
+    for wrong in (
+        "0" + "9" * 60,
+        "9" * 60 + "e",
+        "." + "9" * 60,
+        "1." + "1" * 40 + ".1",
+        "9" * 60 + "\x01",
+    ):
+        yield Bad(wrong, holding(wrong), is_valid=False)
     for number in (
         "NaN",
         "Infinity",
         "-Infinity",
-        "1e400",
-        "1e-400",
         "01",
         "+1",
         ".5",

@@ -82,6 +82,15 @@ def test_what_is_read_is_exact(bad: Staged) -> None:
             assert row == message.row
 
 
+@pytest.mark.xfail(strict=True, reason="a VARIANT has no place for it, and to look for it is dear")
+def test_a_number_beyond_a_double_is_kept_as_its_text(spark: SparkSession) -> None:
+    value = good("lindorm_debezium", status="paid").replace(b'"paid"', b"1e400")
+    parsed = parser("lindorm_debezium")(landed(spark, [value]))
+    row = parsed.select(F.variant_get("after", "$.status", "string").alias("status")).first()
+    assert row is not None
+    assert row["status"] == "1e400"
+
+
 @pytest.mark.parametrize("source_format", SOURCE_FORMATS)
 def test_each_reject_code_is_given_where_it_is_due(spark: SparkSession, source_format: str) -> None:
     cases = broken(source_format)
