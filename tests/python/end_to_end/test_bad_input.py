@@ -8,6 +8,8 @@ from cdc_marts.formats import SOURCE_FORMATS
 from tests.python.bad_input.messages import SEED, bad_messages
 from tests.python.end_to_end.project import Landed, Project
 
+pytestmark = pytest.mark.thorough
+
 TOPIC = "bad input"
 #: Every fourth message goes through the whole project; the parsers' own test reads all.
 SHARE = 4

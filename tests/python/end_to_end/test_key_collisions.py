@@ -11,6 +11,8 @@ import pytest
 
 from tests.python.end_to_end.project import Landed, Project
 
+pytestmark = pytest.mark.thorough
+
 Message = Mapping[str, Any]
 
 

@@ -11,6 +11,8 @@ from tests.python.encoders import dataworks_json
 from tests.python.encoders.changes import INSERT, UPDATE, Change, Ddl, Place, RowChange, Table
 from tests.python.end_to_end.project import Landed, Project
 
+pytestmark = pytest.mark.thorough
+
 TABLE = Table("late_ends", {"id": "long", "status": "text"}, ("id",))
 OLD, NEW, MOVED, MOVED_AGAIN = (
     {"id": id_, "status": status}

@@ -24,6 +24,8 @@ from tests.python.encoders.changes import (
 from tests.python.end_to_end.project import Landed, Project
 from tests.python.samples.declarations import with_keys
 
+pytestmark = pytest.mark.thorough
+
 RUNS = 3
 COLUMNS = {"id": "long", "status": "text"}
 KEYED, KEYLESS = ("id",), ()

@@ -33,6 +33,8 @@ from tests.python.encoders.changes import (
 from tests.python.end_to_end.project import LANDED_AT, Landed, Project, content
 from tests.python.samples.declarations import with_keys
 
+pytestmark = pytest.mark.thorough
+
 MARTS = (
     "change_events",
     "latest_state",

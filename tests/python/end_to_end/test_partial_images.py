@@ -11,6 +11,8 @@ import pytest
 
 from tests.python.end_to_end.project import Landed, Project, content
 
+pytestmark = pytest.mark.thorough
+
 RUNS = 3
 DATABASE = "partial"
 MARTS = ("change_events", "latest_state", "row_history")

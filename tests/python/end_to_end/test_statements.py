@@ -13,6 +13,8 @@ from tests.python.encoders import dts_avro as dts
 from tests.python.end_to_end.project import Landed, Project, content
 from tests.python.formats.streamx import row_message, statement_message
 
+pytestmark = pytest.mark.thorough
+
 SECOND = 1_709_280_000
 OLD, NEW = {"id": 1, "note": "old"}, {"id": 2, "note": "new"}
 Rows: TypeAlias = dict[str, list[dict[str, Any]]]

@@ -34,6 +34,8 @@ from tests.python.oracle.histories import draw_histories
 from tests.python.oracle.traits import BY_SETTING
 from tests.python.samples.declarations import declarations
 
+pytestmark = pytest.mark.thorough
+
 SEED = int(os.environ.get("ORACLE_SEED", "1"))
 #: One history alone: `seed/runs/format/number`, or the first ones: `seed/runs/formats/1-number`.
 HISTORY = os.environ.get("ORACLE_HISTORY")
