@@ -2,8 +2,9 @@
   A message that repeats the position and the images of an earlier one is taken
   for its redelivery.  Perhaps it is a change of its own: another of the equal rows
   of a keyless table, or the second of two changes within one transaction that
-  gave a row the same values, when no later one follows.  A warning names the
-  tables, in which the source may have other rows; a new full load shows it.
+  gave a row the same values, when no later one follows.  Likewise a row that
+  repeated full loads bring as it was before.  A warning names the tables, in
+  which the source may have other rows; a new full load shows it.
 -#}
 {% test redeliveries_are_certain(model) %}
 
@@ -29,15 +30,22 @@ deliveries as (
         struct(sequence.offset, sequence.row_index) as place
     from effects
     where
-        source_format in (
-            {% for source_format in formats_that('known_by_images') -%}
-            '{{ source_format }}'{{ "," if not loop.last }}
-            {% endfor -%}
-        )
-        and sequence.position is not null
+        sequence.position is not null
         and (
             effect in ('upsert', 'redelivery')
             or (effect = 'removal' and op = 'delete')
+        )
+        and (
+            source_format in (
+                {% for source_format in formats_that('known_by_images') -%}
+                '{{ source_format }}'{{ "," if not loop.last }}
+                {% endfor -%}
+            )
+            or op = 'snapshot' and source_format in (
+                {% for source_format in formats_that('numbers_no_loads') -%}
+                '{{ source_format }}'{{ "," if not loop.last }}
+                {% endfor -%}
+            )
         )
 
 ),

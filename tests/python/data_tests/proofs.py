@@ -556,9 +556,16 @@ PROOFS = {
                 ('shareplex_json', 'orders', '1', 5, 1, 'a', 'upsert', 'insert'),
                 ('shareplex_json', 'orders', '1', 5, 2, 'b', 'upsert', 'update'),
                 ('shareplex_json', 'orders', '1', 5, 3, 'a', 'redelivery', 'insert'),
-                ('cdl_json', 'visits', '1', 9, 11, 'g', 'upsert', 'insert')
+                ('cdl_json', 'visits', '1', 9, 11, 'g', 'upsert', 'insert'),
+                -- a full load that was sent again
+                ('dataworks_json', 'orders', '1', -1, 1, 'h', 'upsert', 'snapshot'),
+                ('dataworks_json', 'orders', '1', -1, 2, 'h', 'redelivery', 'snapshot')
             """,
             bad="""
+                -- three full loads, of which the last has the row as the first
+                ('datahub_blob', 'orders', '1', -1, 1, 'h', 'upsert', 'snapshot'),
+                ('datahub_blob', 'orders', '1', -1, 2, 'i', 'upsert', 'snapshot'),
+                ('datahub_blob', 'orders', '1', -1, 3, 'h', 'redelivery', 'snapshot'),
                 -- there and back, and there again
                 ('lindorm_debezium', 'orders', '1', 5, 1, 'a', 'upsert', 'insert'),
                 ('lindorm_debezium', 'orders', '1', 5, 2, 'b', 'upsert', 'update'),
@@ -574,6 +581,59 @@ PROOFS = {
                 named_struct(
                     'position', position, 'partition', 0, 'offset', offset, 'row_index', 0
                 ) as sequence
+            """,
+        ),
+        outcome="warn",
+    ),
+    "rows_have_all_columns": Proof(
+        Rows(
+            columns="table_id, `row`",
+            good="""
+                ('orders', '{"id":1,"status":null}'),
+                -- a table without a list of columns
+                ('visits', '{"id":1}')
+            """,
+            bad="""
+                -- written before the column was there
+                ('orders', '{"id":2}')
+            """,
+            selected="""
+                'canal_json' as source_format, table_id, parse_json(`row`) as `row`,
+                cast(null as timestamp) as last_event_at
+            """,
+        ),
+        arguments={
+            "columns": Rows(
+                columns="table_id, column_name, lost",
+                good="""
+                    ('orders', 'id', null), ('orders', 'status', null), ('orders', 'old', 1)
+                """,
+                selected="""
+                    'canal_json' as source_format, table_id, column_name,
+                    lost as lost_sequence
+                """,
+            )
+        },
+        outcome="warn",
+    ),
+    "rows_have_one_key": Proof(
+        Rows(
+            columns="table_id, row_key, is_live",
+            good="""
+                ('orders', '{"id":1}', true),
+                ('orders', '{"id":2}', true),
+                -- gone with the old key
+                ('orders', '{"number":1}', false),
+                ('visits', '{"a":1,"b":1}', true),
+                ('visits', '{"b":2,"a":1}', true)
+            """,
+            bad="""
+                -- known by the old key
+                ('visits', '{"a":1}', true)
+            """,
+            selected="""
+                'canal_json' as source_format, table_id, row_key, is_live,
+                cast(null as timestamp) as last_event_at
             """,
         ),
         outcome="warn",
@@ -706,6 +766,38 @@ PROOFS = {
             "lost_columns": LOST_COLUMNS,
             "effects": EFFECTS,
         },
+    ),
+    "truncations_name_their_schema": Proof(
+        Rows(
+            columns="source_format, table_id, change, sequence",
+            good="""
+                ('canal_json', 'shop.orders', 'truncation', 1),
+                ('canal_json', 'bank.accounts', 'column_drop', 1),
+                -- of a table that another one fits better
+                ('canal_json', 'bank.accounts', 'truncation', null),
+                -- with the schema
+                ('cdl_json', 'bank.public.accounts', 'truncation', 1)
+            """,
+            bad="""
+                -- of whichever schema
+                ('canal_json', 'bank.accounts', 'truncation', 2)
+            """,
+            selected="""
+                source_format, table_id, change, sequence, '1' as statement_id,
+                cast(null as timestamp) as event_at
+            """,
+        ),
+        arguments={
+            "tables": Rows(
+                columns="source_format, table_id, schema_name, source_type",
+                good="""
+                    ('canal_json', 'shop.orders', null, 'mysql'),
+                    ('canal_json', 'bank.accounts', null, 'postgresql'),
+                    ('cdl_json', 'bank.public.accounts', 'public', 'postgresql')
+                """,
+            )
+        },
+        outcome="warn",
     ),
     "write_times_order_changes": Proof(
         Rows(

@@ -1,0 +1,56 @@
+{#-
+  A truncation says in which schema its table stands.  Canal JSON does not, so a
+  truncation of a PostgreSQL or an Oracle table counts for the table of that name
+  in whichever schema.  A warning names the tables; a new full load shows
+  whether rows of another schema went with them.
+
+  model: statements as in `int_resolved_changes`.  tables: as `source_tables`.
+-#}
+{% test truncations_name_their_schema(model, tables) %}
+
+{{ config(severity='warn') }}
+
+with
+
+truncations as (
+
+    select * from {{ model }}
+    where
+        source_format = 'canal_json'
+        and change = 'truncation'
+        and sequence is not null
+
+),
+
+tables_with_schemas as (
+
+    select * from {{ tables }}
+    where source_type <> 'mysql' and schema_name is null
+
+),
+
+validation_errors as (
+
+    select
+        truncations.source_format,
+        truncations.table_id,
+        tables_with_schemas.source_type,
+        count(distinct truncations.statement_id) as truncations,
+        max(truncations.event_at) as last_truncated_at
+    from truncations
+    inner join tables_with_schemas
+        on {{ matches(
+            'truncations',
+            'tables_with_schemas',
+            ['source_format', 'table_id']
+        ) }}
+    group by
+        truncations.source_format,
+        truncations.table_id,
+        tables_with_schemas.source_type
+
+)
+
+select * from validation_errors
+
+{% endtest %}
