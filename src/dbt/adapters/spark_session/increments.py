@@ -13,7 +13,6 @@ read, else it would count rows of A as read whose effects on B it never saw.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,12 +21,10 @@ from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import DataFrame, SparkSession
 
 from dbt.adapters.spark_session.catalog import Snapshot, iceberg_table, snapshots, view_query
+from dbt.adapters.spark_session.selections import Source, sources_of
 
 WATERMARK = "read-up-to."
 SNAPSHOT_PROPERTY = "spark.sql.iceberg.snapshot-property."
-
-#: How the text of a view names what its rows are made from; dbt writes these names.
-_REFERENCE = re.compile(r"(?P<keyword>\bfrom\s+)(?P<name>\w+\.\w+)\b", re.IGNORECASE)
 
 #: Columns of tables that `*` does not have, but a view may name: the lineage of rows.
 _HIDDEN_COLUMNS = ("_row_id", "_last_updated_sequence_number")
@@ -113,14 +110,19 @@ def new_rows_sql(
             return _rows_behind(session, source, read_by, consumer, reading, columns)
         return _table_sql(session, source, consumer, reading, columns)
     columns = ", ".join(("*", *(name for name in _HIDDEN_COLUMNS if name in query)))
-    text = _REFERENCE.sub(
-        lambda found: (
-            found["keyword"]
-            + new_rows_sql(session, found["name"], consumer, reading, read_by, columns)
-        ),
-        query.strip(),
-    )
-    return f"({text})"
+    parts, end = [], 0
+    for found in _sources_of_view(source, query):
+        rows = new_rows_sql(session, found.name, consumer, reading, read_by, columns)
+        parts += [query[end : found.start], rows]
+        end = found.end
+    return f"({''.join(parts)}{query[end:]})"
+
+
+def _sources_of_view(name: str, query: str) -> tuple[Source, ...]:
+    try:
+        return sources_of(query)
+    except DbtRuntimeError as error:
+        raise DbtRuntimeError(f"{name}: {error.msg}") from error
 
 
 def read_new_rows(

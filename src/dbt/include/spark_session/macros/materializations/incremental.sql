@@ -89,9 +89,27 @@
   {%- set merge_sql = spark__get_merge_sql(target, source, unique_key, dest_columns, incremental_predicates) -%}
   {%- set delete_when = config.get('delete_when') -%}
   {%- if delete_when -%}
-    {%- set merge_sql = merge_sql
-        | replace('when matched then update', 'when matched and ' ~ delete_when ~ ' then delete\n      when matched then update')
-        | replace('when not matched then', 'when not matched and not (' ~ delete_when ~ ') then') -%}
+    {%- set merge_sql = replaced_once(
+        merge_sql,
+        'when matched then update',
+        'when matched and ' ~ delete_when ~ ' then delete\n      when matched then update'
+    ) -%}
+    {%- set merge_sql = replaced_once(
+        merge_sql,
+        'when not matched then',
+        'when not matched and not (' ~ delete_when ~ ') then'
+    ) -%}
   {%- endif -%}
   {{ merge_sql }}
 {% endmacro %}
+
+
+{% macro replaced_once(merge_sql, clause, replacement) -%}
+  {%- if merge_sql.count(clause) != 1 -%}
+    {%- do exceptions.raise_compiler_error(
+        "`delete_when` can't delete: this version of dbt-spark writes a merge without `"
+        ~ clause ~ "`. Install a version that this adapter is tested with."
+    ) -%}
+  {%- endif -%}
+  {{ merge_sql | replace(clause, replacement) }}
+{%- endmacro %}

@@ -1,0 +1,94 @@
+"""Which tables the rows of a view come from, one by one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import sqlglot
+from dbt_common.exceptions import DbtRuntimeError
+from sqlglot import exp
+
+#: What a select may hold, as sqlglot names it, and still make its rows one by one.
+_PARTS = {
+    "kind",
+    "hint",
+    "expressions",
+    "from_",
+    "joins",
+    "laterals",
+    "where",
+    "operation_modifiers",
+}
+_NAMES = {"with_": "common table expressions", "group": "a group by", "distinct": "a distinct"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table or view that a query selects from: where its text names it, end excluded."""
+
+    name: str
+    start: int
+    end: int
+
+
+@lru_cache(maxsize=256)
+def sources_of(query: str) -> tuple[Source, ...]:
+    """What the query of a view selects from, in the order of its text; not what it looks up.
+
+    The query is a selection, or a union of all rows of selections: each of its
+    rows is made from one row of a source and from what a left join looks up for
+    it.  So the view of new rows is the new rows of the view.
+
+    Raises DbtRuntimeError where the query is anything else.
+    """
+    try:
+        parsed = sqlglot.parse_one(query, dialect="spark")
+    except sqlglot.errors.SqlglotError as error:
+        raise _refusal(f"it can't be parsed: {error}") from error
+    return tuple(_sources(parsed))
+
+
+def _sources(query: exp.Expression) -> list[Source]:
+    if isinstance(query, exp.Subquery):
+        return _sources(query.this)
+    if isinstance(query, exp.Union):
+        if query.args.get("distinct"):
+            raise _refusal("it has a union of distinct rows")
+        return _sources(query.this) + _sources(query.expression)
+    if not isinstance(query, exp.Select):
+        raise _refusal("it is no select")
+    _check_rows_are_made_one_by_one(query)
+    source = query.args["from_"].this if query.args.get("from_") else None
+    if isinstance(source, exp.Subquery):
+        return _sources(source)
+    parts = {part for part, value in source.args.items() if value} if source else set()
+    if not isinstance(source, exp.Table) or not {"this", "db"} <= parts <= {"this", "db", "alias"}:
+        raise _refusal("it selects from something else than `schema.table`")
+    return [
+        Source(
+            f"{source.db}.{source.name}",
+            source.args["db"].meta["start"],
+            source.this.meta["end"] + 1,
+        )
+    ]
+
+
+def _check_rows_are_made_one_by_one(select: exp.Select) -> None:
+    for part, value in select.args.items():
+        if value and part not in _PARTS:
+            raise _refusal(f"it has {_NAMES.get(part, part.rstrip('_'))}")
+    for join in select.args.get("joins") or ():
+        if join.side != "LEFT" or join.kind:
+            raise _refusal("it has a join that is not a left join")
+    for expression in select.expressions:
+        if expression.find(exp.AggFunc, exp.Window):
+            raise _refusal(f"{expression.sql('spark')} is of several rows")
+
+
+def _refusal(why: str) -> DbtRuntimeError:
+    return DbtRuntimeError(
+        f"The new rows of a view can't be read, because {why}. They can where the view is a"
+        " selection with left joins, or a `union all` of such: make the view a table, or read"
+        " all of its rows by `ref`."
+    )
