@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 
 from cdc_marts.parsing.images import column_names, columns_of, json_text, key_of, no_columns
 from cdc_marts.parsing.messages import COORDINATES, lacking_key, rejection
+from cdc_marts.parsing.session import check_session
 
 #: What a statement does to tables.  `truncation`: every row with a smaller sequence is gone
 #: (TRUNCATE, DROP TABLE).  `column_drop`: so are the values of `column_names` in these rows (a
@@ -153,7 +154,10 @@ def to_staging(
     - `sequence`: log position first, then the place in the transaction or the topic, then the
       coordinates: no two events share it;
     - `delivery_position`: where the record may be delivered again.
+
+    Raises SessionError where the session lacks a setting that the parsers need.
     """
+    check_session(messages.sparkSession)
     unknown = record.keys() - RECORD.keys()
     if unknown:
         raise TypeError(f"not a member of a record: {sorted(unknown)}")

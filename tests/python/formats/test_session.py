@@ -1,0 +1,31 @@
+"""Parsers read in sessions that are set as the profile sets them, and in no others."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from cdc_marts.formats import SOURCE_FORMATS
+from cdc_marts.parsing.session import REQUIRED_CONF, SessionError
+from tests.python.formats.staging import landed
+
+OTHERS = {"false": "true", "true": "false", "UTC": "Asia/Shanghai", "LAST_WIN": "EXCEPTION"}
+
+
+def test_the_profile_sets_what_parsers_need(spark_target: dict[str, Any]) -> None:
+    written = {name: str(spark_target["conf"].get(name)).lower() for name in REQUIRED_CONF}
+    assert written == {name: value.lower() for name, value in REQUIRED_CONF.items()}
+
+
+@pytest.mark.parametrize("name", REQUIRED_CONF)
+def test_a_session_that_is_set_otherwise_is_refused(spark: SparkSession, name: str) -> None:
+    session = spark.newSession()
+    for required, value in REQUIRED_CONF.items():
+        session.conf.set(required, value)
+    session.conf.set(name, OTHERS[REQUIRED_CONF[name]])
+    for source_format in SOURCE_FORMATS:
+        with pytest.raises(SessionError, match=f"Set {name} = {REQUIRED_CONF[name]} "):
+            import_module(f"cdc_marts.formats.{source_format}").parse(landed(session, ["{}"]))
