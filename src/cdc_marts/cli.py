@@ -410,11 +410,12 @@ def maintain(
     """Compact the tables, expire old snapshots, and remove files that belong to none.
 
     To be run now and then, daily where runs are many. What incremental runs
-    read by stays, so they go on as before.
+    read by stays, so they go on as before. Tables that this project does not
+    build are left alone, also those of models that are gone.
     """
     from cdc_marts import project
     from cdc_marts.maintenance import maintain as maintain_tables
-    from cdc_marts.maintenance import project_tables
+    from cdc_marts.maintenance import split_tables
 
     keep = dt.timedelta(days=keep_days)
     with (
@@ -422,7 +423,7 @@ def maintain(
         project.only_run(session, target, _say),
         _progress(MofNCompleteColumn()) as progress,
     ):
-        tables = project_tables(session)
+        tables, others = split_tables(session, project.built_tables(target))
         width = max(map(len, tables), default=0)
         for done in progress.track(maintain_tables(session, tables, keep), total=len(tables)):
             _tell(
@@ -430,6 +431,8 @@ def maintain(
                 f" snapshots {_became(done.snapshots)}"
                 + (f", {_counted(done.orphan_files, 'orphan file')}" if done.orphan_files else "")
             )
+    if others:
+        _tell(f"Left alone: {', '.join(others)}. No model of this project builds them.")
     if not tables:
         _tell(f"The target {target} has no tables yet.")
 
