@@ -35,6 +35,23 @@ def project_root(folder: Path) -> Path:
     )
 
 
+def results_folder(root: Path) -> Path:
+    """Where dbt leaves the results of its commands."""
+    return root / os.environ.get("DBT_TARGET_PATH", "target")
+
+
+def default_target(root: Path) -> str | None:
+    """The target of dbt's commands that name none; None where the profiles can't be read."""
+    import yaml
+
+    folder = Path(os.environ.get("DBT_PROFILES_DIR") or root / "profiles")
+    try:
+        profiles = yaml.safe_load((folder / "profiles.yml").read_text("utf-8"))
+        return str(profiles[PROFILE]["target"])
+    except (OSError, yaml.YAMLError, KeyError, TypeError):
+        return None
+
+
 @contextmanager
 def spark_session(
     target: str,
