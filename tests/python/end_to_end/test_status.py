@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from cdc_marts.cli import app
+from cdc_marts.status import Rejects, Run, gather
 from tests.python.encoders import canal_json
 from tests.python.encoders.changes import INSERT, Place, RowChange, Table
 from tests.python.end_to_end.plans import _executed
@@ -27,14 +28,18 @@ EVENT_AT = dt.datetime(2026, 1, 1, tzinfo=dt.timezone.utc)
 
 @pytest.fixture(scope="module")
 def built(project: Project) -> Project:
-    """Three good messages and a bad one of two topics were read; then two more landed."""
+    """Good messages and bad ones were read, and half of an update; then two more landed."""
     assert "Messages were last read: never." in _status().output
     project.land("canal_json", [_change("shop", 0), _change("shop", 1), _change(HOSTILE, 0)])
     project.land("canal_json", [Landed("shop", 2, b"[]")])
     dataworks = [
-        Landed("halves", m.offset, m.value, m.key, m.partition) for m in samples("dataworks_json")
+        Landed(f"halves.{m.topic}", m.offset, m.value, m.key, m.partition)
+        for m in samples("dataworks_json")
     ]
-    project.land("dataworks_json", dataworks)
+    second_half = next(
+        m for m in dataworks if m.topic == "halves.shop" and b"UPDATE_AFTER" in (m.value or b"")
+    )
+    project.land("dataworks_json", [m for m in dataworks if m is not second_half])
     project.dbt("run")
     project.land("canal_json", [_change("shop", 3), _change("shop", 4)])
     return project
@@ -57,9 +62,11 @@ def test_the_numbers_are_those_of_the_ledger(built: Project) -> None:
         " sum(update_before) as update_before, sum(pending_update_before) as pending"
         " from marts.message_ledger where source_format = 'dataworks_json' group by topic"
     )
-    assert ledger
+    topics = _topics()
+    assert sum(row["pending"] for row in ledger) == 1
+    assert sum(topic["statements_not_applied"] for topic in topics.values()) == 1
     for row in ledger:
-        topic = _topics()[row["topic"]]
+        topic = topics[row["topic"]]
         assert topic["landed"] == row["landed"]
         assert topic["rejected"] == row["rejected"]
         assert topic["pending_update_before"] == row["pending"]
@@ -110,13 +117,17 @@ def test_a_threshold_that_is_passed_ends_with_1_and_a_sentence(built: Project) -
     assert _status("--max-lag", "soon").exit_code == 2
 
 
-def test_nothing_waits_after_the_next_run(built: Project) -> None:
+def test_nothing_waits_after_the_next_run_and_its_rejects_are_new(built: Project) -> None:
+    built.land("canal_json", [Landed("shop", 5, b"[]")])
+    started_at = dt.datetime.now(dt.timezone.utc)
     built.dbt("run")
+    run = Run("dbt run", started_at, dt.datetime.now(dt.timezone.utc))
 
-    shop = _topics()["shop"]
+    topics = gather(built.spark, "local", run).topics
 
-    assert (shop["landed"], shop["waiting"], shop["read"]) == (5, 0, {"change": 4})
-    assert shop["rejects"]["malformed_json"]["total"] == 1
+    shop = next(topic for topic in topics if topic.topic == "shop")
+    assert (shop.landed, shop.waiting, shop.read) == (6, 0, {"change": 4})
+    assert shop.rejects == {"malformed_json": Rejects(total=2, new=1)}
 
 
 def _change(topic: str, offset: int) -> Landed:
