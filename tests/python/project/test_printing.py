@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cdc_marts import cli
 from cdc_marts.printing import printable, printable_lines
 
 
@@ -26,3 +27,12 @@ def test_what_does_not_show_is_escaped(text: str, shown: str) -> None:
 
 def test_lines_of_the_program_stay_lines() -> None:
     assert printable_lines("one\n\x1btwo") == "one\n\\x1btwo"
+
+
+def test_whatever_a_command_says_is_escaped(capsys: pytest.CaptureFixture[str]) -> None:
+    cli._tell("No table x\x1b[2J[bold]x[/bold]<script> was read:\nlook again")
+    cli._say("x\x1b[2J[red]")
+
+    said = capsys.readouterr()
+    assert said.out == "No table x\\x1b[2J[bold]x[/bold]<script> was read:\nlook again\n"
+    assert said.err == "x\\x1b[2J[red]\n"
