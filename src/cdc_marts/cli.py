@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import difflib
 import logging
 import os
 import re
@@ -29,6 +30,7 @@ from rich.progress import (
 )
 
 from cdc_marts.formats import SOURCE_FORMATS
+from cdc_marts.printing import printable, printable_lines
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,6 +44,20 @@ INTERRUPTED = 130
 
 SourceFormat = Enum("SourceFormat", {name: name for name in SOURCE_FORMATS})
 
+
+def _source_format(name: str | SourceFormat) -> SourceFormat:
+    """The format of a name; of another name it is told what was meant."""
+    if isinstance(name, SourceFormat):
+        return name
+    if name in SOURCE_FORMATS:
+        return SourceFormat[name]
+    meant = difflib.get_close_matches(name.lower(), SOURCE_FORMATS, n=1, cutoff=0.4)
+    hint = f" Did you mean {meant[0]}?" if meant else ""
+    raise typer.BadParameter(
+        f"There is no format {name!r}.{hint} The formats are {', '.join(SOURCE_FORMATS)}."
+    )
+
+
 Target = Annotated[
     str,
     typer.Option(
@@ -52,7 +68,12 @@ Target = Annotated[
 
 LandedFormat = Annotated[
     SourceFormat,
-    typer.Option("--format", metavar="FORMAT", help=f"One of {', '.join(SOURCE_FORMATS)}."),
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        parser=_source_format,
+        help=f"One of {', '.join(SOURCE_FORMATS)}.",
+    ),
 ]
 LandingTarget = Annotated[
     str,
@@ -142,6 +163,12 @@ def land_files(
             "dts_avro messages are binary: one that holds a line break is cut there. Envelopes"
             " with value_base64 bring them in whole."
         )
+    from cdc_marts.landing.checks import mistake_in
+
+    for path in paths:
+        mistake = mistake_in(path, is_bare=topic is not None)
+        if mistake is not None:
+            _stop(f"{mistake} Nothing was landed.", WRONG_USE)
     with _session(target, "Spark failed, and nothing was landed") as session:
         landing = _land(session, source_format.value, paths, topic)
     _summarize(landing, target)
@@ -283,12 +310,16 @@ def _report_marts(done: Scaffolding, target: str) -> None:
         )
     for name in done.models:
         table = done.declared.get(name)
-        of_table = f"{table.source_format} {table.table_id}" if table else "was declared already"
+        of_table = (
+            f"{table.source_format} {printable(table.table_id)}"
+            if table
+            else "was declared already"
+        )
         _tell(f"  {name:<{width}}  {of_table}")
     if done.kept:
         _tell(f"Left {_counted(len(done.kept), 'mart')} as it was:")
     for name, table in done.kept.items():
-        _tell(f"  {name:<{width}}  {table.source_format} {table.table_id}")
+        _tell(f"  {name:<{width}}  {table.source_format} {printable(table.table_id)}")
     if done.models:
         _tell(f"Next: uv run dbt build --target {target}")
 
@@ -300,6 +331,7 @@ def requeue(
         typer.Option(
             "--format",
             metavar="FORMAT",
+            parser=_source_format,
             help="Only this one of the formats.",
         ),
     ] = None,
@@ -325,7 +357,9 @@ def requeue(
         if not outcome.remaining:
             _tell(f"{read}, none remains")
             continue
-        codes = ", ".join(f"{count:,} {code}" for code, count in outcome.remaining.most_common())
+        codes = ", ".join(
+            f"{count:,} {printable(code)}" for code, count in outcome.remaining.most_common()
+        )
         _tell(f"{read}, {outcome.remaining.total():,} remain: {codes}")
 
 
@@ -378,8 +412,8 @@ def resync(
             _stop(f"{error} Nothing was changed.", FAILED)
     before, now = done.rows
     _tell(
-        f"{table_id}: repaired from {_counted(done.loaded_rows, 'row')} of the load since"
-        f" {done.loaded_since:%Y-%m-%d %H:%M:%S} UTC; it had {_counted(before, 'row')},"
+        f"{printable(table_id)}: repaired from {_counted(done.loaded_rows, 'row')} of the load"
+        f" since {done.loaded_since:%Y-%m-%d %H:%M:%S} UTC; it had {_counted(before, 'row')},"
         f" and has {now:,} now."
     )
 
@@ -393,6 +427,64 @@ def _utc(text: str, option: str) -> dt.datetime:
             f"{option} must be a time such as 2026-11-22T08:00, not {text!r}."
         ) from None
     return time.astimezone(dt.timezone.utc) if time.tzinfo else time.replace(tzinfo=dt.timezone.utc)
+
+
+@app.command()
+def status(
+    max_lag: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPAN",
+            help="Exit with 1 where the newest event of a topic is older: 30s, 10m, 2h or 1d.",
+        ),
+    ] = None,
+    max_rejects: Annotated[
+        int | None,
+        typer.Option(
+            metavar="COUNT",
+            min=0,
+            help="Exit with 1 where more messages of a topic are quarantined.",
+        ),
+    ] = None,
+    is_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    target: Target = "local",
+) -> None:
+    """Show per topic what landed, what waits for a run, and what was rejected.
+
+    It reads what runs have counted, no messages. The lag is the age of the
+    newest event or heartbeat that was read.
+    """
+    import json
+
+    from cdc_marts import project
+    from cdc_marts.status import as_json, breaches, gather, last_run_of
+    from cdc_marts.status_view import lines_of
+
+    longest = None if max_lag is None else _span(max_lag, "--max-lag")
+    with _session(target) as session:
+        root = project.project_root(Path.cwd())
+        last_run = last_run_of(project.results_folder(root), target, project.default_target(root))
+        found = gather(session, target, last_run)
+    passed = list(breaches(found, longest, max_rejects))
+    if is_json:
+        text = json.dumps({**as_json(found), "breaches": passed})
+        # It may stand in a page of HTML.
+        typer.echo(text.replace("<", "\\u003c"))
+    else:
+        for line in (*lines_of(found), *map(printable, passed)):
+            _tell(line)
+    if passed:
+        raise typer.Exit(FAILED)
+
+
+def _span(text: str, option: str) -> dt.timedelta:
+    found = re.fullmatch(r"(\d{1,6})([smhd])", text.strip())
+    if found is None:
+        raise typer.BadParameter(
+            f"{option} must be a span such as 30s, 10m, 2h or 1d, not {text!r}."
+        )
+    unit = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}[found[2]]
+    return dt.timedelta(**{unit: int(found[1])})
 
 
 @app.command()
@@ -410,11 +502,12 @@ def maintain(
     """Compact the tables, expire old snapshots, and remove files that belong to none.
 
     To be run now and then, daily where runs are many. What incremental runs
-    read by stays, so they go on as before.
+    read by stays, so they go on as before. Tables that this project does not
+    build are left alone, also those of models that are gone.
     """
     from cdc_marts import project
     from cdc_marts.maintenance import maintain as maintain_tables
-    from cdc_marts.maintenance import project_tables
+    from cdc_marts.maintenance import split_tables
 
     keep = dt.timedelta(days=keep_days)
     with (
@@ -422,7 +515,7 @@ def maintain(
         project.only_run(session, target, _say),
         _progress(MofNCompleteColumn()) as progress,
     ):
-        tables = project_tables(session)
+        tables, others = split_tables(session, project.built_tables(target))
         width = max(map(len, tables), default=0)
         for done in progress.track(maintain_tables(session, tables, keep), total=len(tables)):
             _tell(
@@ -430,6 +523,9 @@ def maintain(
                 f" snapshots {_became(done.snapshots)}"
                 + (f", {_counted(done.orphan_files, 'orphan file')}" if done.orphan_files else "")
             )
+    if others:
+        names = ", ".join(map(printable, others))
+        _tell(f"Left alone: {names}. No model of this project builds them.")
     if not tables:
         _tell(f"The target {target} has no tables yet.")
 
@@ -526,9 +622,8 @@ def _summarize(landing: Landing, target: str) -> None:
     _tell(f"Landed {_counted(count, 'message')} in {landing.table} (target {target}).")
     for topic, partition in islice(places, _MOST_PARTITIONS):
         first, last = landing.offsets[topic, partition]
-        name = topic if topic.isprintable() else ascii(topic)
         _tell(
-            f"  {name}, partition {partition}:"
+            f"  {printable(topic)}, partition {partition}:"
             f" {_counted(landing.messages[topic, partition], 'message')}, offsets {first} to {last}"
         )
     if len(places) > _MOST_PARTITIONS:
@@ -568,12 +663,12 @@ def _progress(count: ProgressColumn) -> Progress:
 
 
 def _tell(text: str) -> None:
-    _output.print(text)
+    _output.print(printable_lines(text))
 
 
 def _say(text: str) -> None:
     """On stderr, beside the progress bar."""
-    _errors.print(text)
+    _errors.print(printable_lines(text))
 
 
 def _stop(text: str, code: int) -> NoReturn:

@@ -7,7 +7,7 @@ up to, and those in which a table noted what it has read itself.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -90,8 +90,21 @@ def _maintain_table(
     )
 
 
+def split_tables(session: SparkSession, built: Collection[str]) -> tuple[list[str], list[str]]:
+    """The tables that are there, without views: those that the project builds, and all others.
+
+    `built`: names of what it builds.  The others stand in the same schemas: somebody else's
+    tables, and those of models that are gone.
+    """
+    ours = {name.lower() for name in built}
+    own, others = [], []
+    for name in project_tables(session):
+        (own if name.lower() in ours else others).append(name)
+    return own, others
+
+
 def project_tables(session: SparkSession) -> list[str]:
-    """Names of the project's tables, without views."""
+    """Names of all tables in the schemas of the project, whoever made them, without views."""
     return tables_of(session, SCHEMAS)
 
 

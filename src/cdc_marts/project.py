@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dbt.cli.main import dbtRunnerResult
     from pyspark.sql import SparkSession
 
     from dbt.adapters.spark_session.connections import SparkSessionCredentials
 
 PROFILE = "cdc_marts"
+#: The source, of its tables in dbt's sense, where messages land; others are somebody else's.
+LANDING_SOURCE = "landing"
 
 
 class ProjectError(Exception):
@@ -30,6 +33,23 @@ def project_root(folder: Path) -> Path:
     raise ProjectError(
         f"{folder} is not inside the project: run this in the folder of dbt_project.yml, or below."
     )
+
+
+def results_folder(root: Path) -> Path:
+    """Where dbt leaves the results of its commands."""
+    return root / os.environ.get("DBT_TARGET_PATH", "target")
+
+
+def default_target(root: Path) -> str | None:
+    """The target of dbt's commands that name none; None where the profiles can't be read."""
+    import yaml
+
+    folder = Path(os.environ.get("DBT_PROFILES_DIR") or root / "profiles")
+    try:
+        profiles = yaml.safe_load((folder / "profiles.yml").read_text("utf-8"))
+        return str(profiles[PROFILE]["target"])
+    except (OSError, yaml.YAMLError, KeyError, TypeError):
+        return None
 
 
 @contextmanager
@@ -79,18 +99,47 @@ def only_run(
 
 def run_dbt(command: Sequence[str], target: str) -> None:
     """Run a dbt command on `target`, in the session that is open; dbt prints what it does."""
-    from dbt.cli.main import dbtRunner
     from dbt_common.exceptions import DbtRuntimeError
 
-    root = project_root(Path.cwd())
-    arguments = [*command, "--target", target, "--project-dir", str(root)]
-    # dbt's relative paths start where it runs.
-    with _inside(root):
-        result = dbtRunner().invoke(arguments)
+    result = _invoke_dbt(command, target)
     if not result.success:
         raise DbtRuntimeError(
             "dbt failed, see above: what it did not finish is as it was, and the next run does it."
         ) from result.exception
+
+
+def built_tables(target: str) -> list[str]:
+    """Names of the tables that the project builds on `target`, and of those where messages land.
+
+    As dbt reads the project now: its models that are no views, its seeds, and its sources.
+    """
+    result = _invoke_dbt(["parse", "--quiet", "--no-write-json"], target)
+    if not result.success:
+        reason = " ".join(str(result.exception).split())
+        raise ProjectError(f"dbt can't read the project: {reason}") from result.exception
+    manifest = result.result
+    nodes = [
+        node
+        for node in manifest.nodes.values()
+        if node.resource_type in ("model", "seed", "snapshot")
+        and node.config.materialized not in ("view", "ephemeral")
+    ]
+    landing = [
+        source for source in manifest.sources.values() if source.source_name == LANDING_SOURCE
+    ]
+    return [
+        *(f"{node.schema}.{node.alias}" for node in nodes),
+        *(f"{source.schema}.{source.identifier}" for source in landing),
+    ]
+
+
+def _invoke_dbt(command: Sequence[str], target: str) -> dbtRunnerResult:
+    from dbt.cli.main import dbtRunner
+
+    root = project_root(Path.cwd())
+    # dbt's relative paths start where it runs.
+    with _inside(root):
+        return dbtRunner().invoke([*command, "--target", target, "--project-dir", str(root)])
 
 
 @contextmanager

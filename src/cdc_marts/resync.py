@@ -11,6 +11,8 @@ from decimal import Decimal
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from cdc_marts.printing import printable
+
 _REQUESTS = "landing.resyncs"
 _RECORDS = "intermediate.int_records"
 _STATEMENTS = "intermediate.int_resolved_changes"
@@ -59,12 +61,12 @@ def resync(
         where = " ".join(
             [
                 *([f"since {since:%Y-%m-%d %H:%M:%S}"] if since else []),
-                *([f"in topic {topic}"] if topic else []),
+                *([f"in topic {printable(topic)}"] if topic else []),
             ]
         )
         raise ResyncError(
-            f"No row of a full load of {table_id} was read that landed {where}: land the load,"
-            " run dbt, and ask again."
+            f"No row of a full load of {printable(table_id)} was read that landed {where}:"
+            " land the load, run dbt, and ask again."
         )
     loaded_since = since or began_at
     number = table.next_number(loaded_since)
@@ -90,8 +92,12 @@ class _Table:
         known = of_format.where("record_type = 'change'").select("table_id").distinct()
         names = sorted(row["table_id"] for row in known.collect() if row["table_id"])
         meant = difflib.get_close_matches(self.table_id, names, n=1, cutoff=0.4)
-        hint = f"did you mean {meant[0]}?" if meant else "marts.source_tables lists them."
-        raise ResyncError(f"No table {self.table_id} was read in {self.source_format}: {hint}")
+        hint = (
+            f"did you mean {printable(meant[0])}?" if meant else "marts.source_tables lists them."
+        )
+        raise ResyncError(
+            f"No table {printable(self.table_id)} was read in {self.source_format}: {hint}"
+        )
 
     def load(self, since: dt.datetime | None, topic: str | None) -> tuple[int, dt.datetime | None]:
         """The number of rows of a load, and when the first of them was written."""
@@ -111,8 +117,9 @@ class _Table:
         before = _instant(last)
         if before is not None and loaded_since <= before:
             raise ResyncError(
-                f"{self.table_id} was repaired from a load since {before:%Y-%m-%d %H:%M:%S} before."
-                " If that run was broken off, `dbt run` ends it; a new repair needs a later load."
+                f"{printable(self.table_id)} was repaired from a load since"
+                f" {before:%Y-%m-%d %H:%M:%S} before. If that run was broken off, `dbt run` ends"
+                " it; a new repair needs a later load."
             )
         return count + 1
 

@@ -247,6 +247,37 @@ def test_use_that_is_wrong_says_so_before_spark_starts(tmp_path: Path) -> None:
     assert "it has local, demo" in fails("--format", "canal_json", "--target", "moon", path)
 
 
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (gzip.compress(b"{}"), "give it a name that ends in .gz"),
+        ("{}".encode("utf-16"), "is UTF-16"),
+        (b'[{"topic": "shop"}]\n', "jq -c '.[]'"),
+        (b'{\n "topic": "shop"\n}\n', "jq -c ."),
+        (b'{"id": 1, "type": "INSERT"}\n', "name their topic by --topic"),
+    ],
+)
+def test_a_likely_mistake_is_named_before_spark_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, told: str
+) -> None:
+    path = tmp_path / "messages.jsonl"
+    path.write_bytes(content)
+    monkeypatch.setattr(project, "spark_session", lambda *_, **__: pytest.fail("Spark started"))
+
+    result = CliRunner().invoke(app, ["land", "files", "--format", "canal_json", str(path)])
+
+    assert result.exit_code == 2
+    assert told in result.stderr
+    assert "Nothing was landed." in result.stderr
+
+
+def test_a_misspelt_format_is_told_what_was_meant(tmp_path: Path) -> None:
+    path = written(tmp_path / "a", envelope(0))
+    result = CliRunner().invoke(app, ["land", "files", "--format", "canal-json", str(path)])
+    assert result.exit_code == 2
+    assert "Did you mean canal_json?" in " ".join(result.stderr.replace("│", " ").split())
+
+
 def test_lines_end_at_line_feeds_only(tmp_path: Path) -> None:
     path = tmp_path / "lines"
     path.write_bytes("a\u2028b\x0b\x0c\x85\rc\n\n  \n\ufeff\nd".encode())

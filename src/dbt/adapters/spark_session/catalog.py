@@ -35,6 +35,10 @@ class Snapshot:
     operation: str
     #: properties of its commit
     summary: Mapping[str, str]
+    #: rises with each commit; rows bear it as `_last_updated_sequence_number`
+    sequence_number: int
+    #: epoch milliseconds
+    committed_at: int
 
 
 def snapshots(session: SparkSession, table: Any, newest: int | None = None) -> Iterator[Snapshot]:
@@ -49,7 +53,14 @@ def snapshots(session: SparkSession, table: Any, newest: int | None = None) -> I
         found = json.loads(parser.toJson(snapshot))
         summary = found["summary"]
         parent_id = found.get("parent-snapshot-id")
-        yield Snapshot(found["snapshot-id"], parent_id, summary.pop("operation"), summary)
+        yield Snapshot(
+            found["snapshot-id"],
+            parent_id,
+            summary.pop("operation"),
+            summary,
+            found.get("sequence-number", 0),
+            found["timestamp-ms"],
+        )
         snapshot = table.snapshot(parent_id) if parent_id is not None else None
 
 

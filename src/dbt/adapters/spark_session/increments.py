@@ -133,6 +133,30 @@ def read_new_rows(
     return session.sql(f"select * from {expression}")
 
 
+def unread_rows(session: SparkSession, name: str, consumer: str | None) -> tuple[str, int]:
+    """What was appended to a table and `consumer` has not read: as `new_rows_sql`, and how many.
+
+    The number is known without a query, from the summaries of the snapshots.
+    `consumer`: its name, or None where it is not there.
+    """
+    table = iceberg_table(session, name)
+    newest = next(snapshots(session, table), None)
+    if newest is None:
+        return _nothing_of(name, "*"), 0
+    watermark = _watermark(session, consumer, name) if consumer is not None else None
+    if watermark is None:
+        return _appended_rows(name, "*", None, newest.id), int(newest.summary["total-records"])
+    if not _has_appends(session, name, newest.id, watermark, str(consumer)):
+        return _nothing_of(name, "*"), 0
+    count = 0
+    for snapshot in snapshots(session, table):
+        if snapshot.id == watermark:
+            break
+        if snapshot.operation == "append":
+            count += int(snapshot.summary.get("added-records", "0"))
+    return _appended_rows(name, "*", watermark, newest.id), count
+
+
 def _table_sql(
     session: SparkSession, name: str, consumer: str | None, reading: Reading, columns: str
 ) -> str:

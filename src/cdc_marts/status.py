@@ -1,0 +1,403 @@
+"""How a target stands: what landed, what waits, what was rejected, and when the last run was.
+
+It is read from metadata of the tables and from small tables: the counts that each run
+leaves (`int_message_counts`), and the partitions of the rejected messages.  Neither landed
+messages nor what was made of them is read; of messages that wait, their topics are.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from cdc_marts.formats import SOURCE_FORMATS
+from dbt.adapters.spark_session.catalog import has_rows, iceberg_table, snapshots, view_query
+from dbt.adapters.spark_session.increments import notes_of, unread_rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import Row, SparkSession
+
+COUNTS = "intermediate.int_message_counts"
+_EFFECTS = "intermediate.int_valid_effects"
+_STATEMENTS = "intermediate.int_table_changes"
+
+#: Commands of dbt that read messages.
+_RUNS = ("run", "build", "retry")
+_FAILED = ("error", "fail", "runtime error", "partial success")
+
+
+@dataclass
+class Rejects:
+    """Quarantined messages with one code."""
+
+    total: int = 0
+    #: those that the last run left; None where it is not known when that was
+    new: int | None = None
+
+
+@dataclass
+class Topic:
+    """How the messages of a topic stand."""
+
+    source_format: str
+    topic: str
+    #: record type -> messages that runs read, without rejected ones
+    read: Counter[str] = field(default_factory=Counter)
+    #: landed after the last run read
+    waiting: int = 0
+    #: reject code -> messages
+    rejects: dict[str, Rejects] = field(default_factory=dict)
+    pending_update_before: int = 0
+    statements_not_applied: int = 0
+    last_landed_at: dt.datetime | None = None
+    #: of an event or a heartbeat that was read
+    last_event_at: dt.datetime | None = None
+
+    @property
+    def name(self) -> str:
+        """Of the topic with its format: messages of several may be in topics of one name."""
+        return f"{self.topic} ({self.source_format})"
+
+    @property
+    def rejected(self) -> int:
+        return sum(rejects.total for rejects in self.rejects.values())
+
+    @property
+    def landed(self) -> int:
+        return self.read.total() + self.rejected + self.waiting
+
+    def lag(self, now: dt.datetime) -> dt.timedelta | None:
+        """How old the newest event that was read is; where messages tell no time, their landing."""
+        newest = self.last_event_at or self.last_landed_at
+        return None if newest is None else now - newest
+
+    @property
+    def landing_lag(self) -> dt.timedelta | None:
+        """From the newest event to the newest landing."""
+        if self.last_event_at is None or self.last_landed_at is None:
+            return None
+        return self.last_landed_at - self.last_event_at
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run of dbt, as it left its results."""
+
+    command: str
+    started_at: dt.datetime
+    ended_at: dt.datetime
+    #: names of what failed; none where all went well
+    failed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Status:
+    """How a target stands."""
+
+    target: str
+    checked_at: dt.datetime
+    topics: list[Topic]
+    #: the last run of this target that left its results; None where none is at hand
+    last_run: Run | None
+    #: when a run last read messages; None where none ever did
+    last_read_at: dt.datetime | None
+    #: sentences on what could not be found out
+    notes: list[str]
+
+
+def gather(
+    session: SparkSession, target: str, last_run: Run | None, now: dt.datetime | None = None
+) -> Status:
+    """The status of the target that `session` is open on.  `last_run`: as `last_run_of` has it."""
+    topics = _Topics()
+    notes: list[str] = []
+    last_read_at = max(filter(None, map(_last_read_at(session), SOURCE_FORMATS)), default=None)
+    _add_counts(session, topics, notes)
+    _add_waiting(session, topics, notes)
+    _add_rejects(session, topics, last_run)
+    kinds = {kind for topic in topics.values() for kind in topic.read}
+    if "update_before" in kinds:
+        _add_pending(session, topics)
+    if kinds & {"ddl", "transaction"}:
+        _add_statements(session, topics)
+    return Status(
+        target,
+        now or dt.datetime.now(dt.timezone.utc),
+        sorted(topics.values(), key=lambda topic: (topic.topic, topic.source_format)),
+        last_run,
+        last_read_at,
+        notes,
+    )
+
+
+def last_run_of(folder: Path, target: str, default_target: str | None = None) -> Run | None:
+    """The last run of dbt on a target, by the results that dbt left in its target folder.
+
+    dbt keeps those of its last command alone: there are none where that was another one,
+    or on another target.  `default_target`: the one of commands that named none.
+    """
+    try:
+        left = json.loads((folder / "run_results.json").read_text("utf-8"))
+        arguments = left["args"]
+        if arguments["which"] not in _RUNS:
+            return None
+        if (arguments.get("target") or default_target) != target:
+            return None
+        ended_at = dt.datetime.fromisoformat(
+            left["metadata"]["generated_at"].replace("Z", "+00:00")
+        )
+        failed = [r["unique_id"] for r in left["results"] if r["status"] in _FAILED]
+        return Run(
+            f"dbt {arguments['which']}",
+            ended_at - dt.timedelta(seconds=left["elapsed_time"]),
+            ended_at,
+            tuple(name.split(".", 2)[-1] for name in failed),
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def breaches(
+    status: Status, max_lag: dt.timedelta | None = None, max_rejects: int | None = None
+) -> Iterator[str]:
+    """A sentence for each threshold that is passed, for each topic that passes it."""
+    for topic in status.topics:
+        lag = topic.lag(status.checked_at)
+        if max_lag is not None and lag is not None and lag > max_lag:
+            yield f"The newest event of {topic.name} is {span(lag)} old, more than {span(max_lag)}."
+        if max_rejects is not None and topic.rejected > max_rejects:
+            messages = "message is" if topic.rejected == 1 else "messages are"
+            yield (
+                f"{topic.rejected:,} {messages} quarantined of {topic.name},"
+                f" more than {max_rejects:,}."
+            )
+
+
+def as_json(status: Status) -> dict[str, Any]:
+    """The status as members of a JSON object; times are in ISO 8601, spans in seconds."""
+    run = status.last_run
+    return {
+        "target": status.target,
+        "checked_at": _iso(status.checked_at),
+        "last_run": None
+        if run is None
+        else {
+            "command": run.command,
+            "started_at": _iso(run.started_at),
+            "ended_at": _iso(run.ended_at),
+            "outcome": "failed" if run.failed else "succeeded",
+            "failed": list(run.failed),
+        },
+        "last_read_at": _iso(status.last_read_at),
+        "topics": [
+            {
+                "source_format": topic.source_format,
+                "topic": topic.topic,
+                "landed": topic.landed,
+                "waiting": topic.waiting,
+                "read": dict(sorted(topic.read.items())),
+                "rejected": topic.rejected,
+                "rejects": {
+                    code: {"total": rejects.total, "new": rejects.new}
+                    for code, rejects in sorted(topic.rejects.items())
+                },
+                "pending_update_before": topic.pending_update_before,
+                "statements_not_applied": topic.statements_not_applied,
+                "last_landed_at": _iso(topic.last_landed_at),
+                "last_event_at": _iso(topic.last_event_at),
+                "lag_seconds": _seconds(topic.lag(status.checked_at)),
+                "landing_lag_seconds": _seconds(topic.landing_lag),
+            }
+            for topic in status.topics
+        ],
+        "notes": status.notes,
+    }
+
+
+def span(time: dt.timedelta) -> str:
+    """A span in its largest unit and the next one, such as 2h 5m."""
+    seconds = max(0, int(time.total_seconds()))
+    parts = []
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s")):
+        count, seconds = divmod(seconds, size)
+        if count:
+            parts.append(f"{count:,}{unit}")
+        elif parts:
+            break
+    return " ".join(parts[:2]) or "0s"
+
+
+class _Topics(dict[tuple[str, str], Topic]):
+    """Format and topic -> its status, which is there when it is asked for."""
+
+    def __missing__(self, key: tuple[str, str]) -> Topic:
+        topic = self[key] = Topic(*key)
+        return topic
+
+
+def _add_counts(session: SparkSession, topics: _Topics, notes: list[str]) -> None:
+    if not session.catalog.tableExists(COUNTS):
+        if any(session.catalog.tableExists(_staging(name)) for name in SOURCE_FORMATS):
+            notes.append(f"What runs read is not counted yet: the next `dbt run` makes {COUNTS}.")
+        return
+    rows = session.sql(
+        "select source_format, topic, record_type, sum(message_count) as messages,"
+        " max(unix_micros(last_event_at)) as event, max(unix_micros(last_landed_at)) as landed"
+        f" from {COUNTS} group by source_format, topic, record_type"
+    )
+    for row in rows.collect():
+        topic = topics[row.source_format, row.topic]
+        topic.read[row.record_type] = row.messages
+        topic.last_event_at = _latest(topic.last_event_at, _instant(row.event))
+        topic.last_landed_at = _latest(topic.last_landed_at, _instant(row.landed))
+    behind = [name for name in SOURCE_FORMATS if _is_uncounted(session, name)]
+    if behind:
+        notes.append(
+            f"A run of some models read messages of {', '.join(behind)} that are not counted yet:"
+            " the next `dbt run` counts them."
+        )
+
+
+def _is_uncounted(session: SparkSession, source_format: str) -> bool:
+    staging = _staging(source_format)
+    if not session.catalog.tableExists(staging):
+        return False
+    try:
+        return unread_rows(session, staging, COUNTS)[1] > 0
+    except DbtRuntimeError:
+        return True
+
+
+def _add_waiting(session: SparkSession, topics: _Topics, notes: list[str]) -> None:
+    unread = []
+    for source_format in SOURCE_FORMATS:
+        landing, staging = f"landing.{source_format}", _staging(source_format)
+        if view_query(session, landing) is not None:
+            notes.append(f"What waits in {landing} is not counted: it is a view.")
+            continue
+        if not session.catalog.tableExists(landing):
+            continue
+        consumer = staging if session.catalog.tableExists(staging) else None
+        try:
+            rows, count = unread_rows(session, landing, consumer)
+        except DbtRuntimeError as error:
+            notes.append(f"What waits in {landing} is not known. {error.msg}")
+            continue
+        if count:
+            unread.append((source_format, rows))
+    for row in _union(
+        session,
+        (
+            f"select '{source_format}' as source_format, topic, count(*) as messages,"
+            f" max(unix_micros(landed_at)) as landed from {rows} group by topic"
+            for source_format, rows in unread
+        ),
+    ):
+        topic = topics[row.source_format, row.topic]
+        topic.waiting = row.messages
+        topic.last_landed_at = _latest(topic.last_landed_at, _instant(row.landed))
+
+
+def _add_rejects(session: SparkSession, topics: _Topics, last_run: Run | None) -> None:
+    """Staging is partitioned by record types: no file is opened but those of rejected messages."""
+    queries = []
+    for source_format in SOURCE_FORMATS:
+        staging = _staging(source_format)
+        if not (session.catalog.tableExists(staging) and has_rows(session, staging)):
+            continue
+        new = "cast(null as bigint)"
+        if last_run is not None:
+            before = _sequence_number_before(session, staging, last_run.started_at)
+            new = f"count_if(_last_updated_sequence_number > {before})"
+        queries.append(
+            "select source_format, topic, reject_code, count(*) as messages,"
+            f" {new} as new_messages, max(unix_micros(landed_at)) as landed"
+            f" from {staging} where record_type = 'rejected'"
+            " group by source_format, topic, reject_code"
+        )
+    for row in _union(session, queries):
+        topic = topics[row.source_format, row.topic]
+        topic.rejects[row.reject_code] = Rejects(row.messages, row.new_messages)
+        topic.last_landed_at = _latest(topic.last_landed_at, _instant(row.landed))
+
+
+def _sequence_number_before(session: SparkSession, table: str, time: dt.datetime) -> int:
+    """The sequence number of the newest snapshot from before a time, 0 where there is none."""
+    millis = time.timestamp() * 1000
+    found = snapshots(session, iceberg_table(session, table))
+    return next((s.sequence_number for s in found if s.committed_at < millis), 0)
+
+
+def _add_pending(session: SparkSession, topics: _Topics) -> None:
+    """As `message_ledger` counts them; effects hold no images."""
+    # Spark has it that a view is no table.
+    if view_query(session, _EFFECTS) is None:
+        return
+    rows = session.sql(
+        "select halves.source_format, halves.topic, count(*) as messages"
+        f" from {_EFFECTS} as halves left anti join {_EFFECTS} as updates"
+        " on halves.source_format = updates.source_format"
+        " and halves.pairing_id = updates.pairing_id and updates.effect = 'upsert'"
+        " and updates.pairing_id is not null"
+        " where halves.effect = 'before_half' group by halves.source_format, halves.topic"
+    )
+    for row in rows.collect():
+        topics[row.source_format, row.topic].pending_update_before = row.messages
+
+
+def _add_statements(session: SparkSession, topics: _Topics) -> None:
+    if not session.catalog.tableExists(_STATEMENTS):
+        return
+    rows = session.sql(
+        "select source_format, topic, count(distinct statement_id) as statements"
+        f" from {_STATEMENTS} where change = 'not_applied' group by source_format, topic"
+    )
+    for row in rows.collect():
+        topics[row.source_format, row.topic].statements_not_applied = row.statements
+
+
+def _last_read_at(session: SparkSession) -> Callable[[str], dt.datetime | None]:
+    def of_format(source_format: str) -> dt.datetime | None:
+        staging = _staging(source_format)
+        if not session.catalog.tableExists(staging):
+            return None
+        found = snapshots(session, iceberg_table(session, staging))
+        # A table that was made when nothing had landed has noted just that.
+        reads = (s.committed_at for s in found if any(notes_of(s).values()))
+        return _instant(next((millis * 1000 for millis in reads), None))
+
+    return of_format
+
+
+def _union(session: SparkSession, queries: Iterable[str]) -> list[Row]:
+    text = " union all ".join(queries)
+    return session.sql(text).collect() if text else []
+
+
+def _staging(source_format: str) -> str:
+    return f"staging.stg_{source_format}"
+
+
+def _latest(one: dt.datetime | None, other: dt.datetime | None) -> dt.datetime | None:
+    return max(filter(None, (one, other)), default=None)
+
+
+def _instant(micros: int | None) -> dt.datetime | None:
+    if micros is None:
+        return None
+    return dt.datetime.fromtimestamp(0, dt.timezone.utc) + dt.timedelta(microseconds=micros)
+
+
+def _iso(time: dt.datetime | None) -> str | None:
+    return None if time is None else time.isoformat(timespec="seconds")
+
+
+def _seconds(time: dt.timedelta | None) -> int | None:
+    return None if time is None else int(time.total_seconds())

@@ -1,0 +1,146 @@
+"""`cdc-marts status` says what landed, what waits and what was rejected, and reads no messages."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from cdc_marts.cli import app
+from cdc_marts.status import Rejects, Run, gather
+from tests.python.encoders import canal_json
+from tests.python.encoders.changes import INSERT, Place, RowChange, Table
+from tests.python.end_to_end.plans import _executed
+from tests.python.end_to_end.project import Landed, Project
+from tests.python.samples.files import samples
+
+pytestmark = pytest.mark.usefixtures("command_line")
+
+ORDERS = Table("orders", {"id": "long"}, ("id",), "shop")
+#: It clears the screen, turns the direction of what follows, and begins a line of its own.
+HOSTILE = "x\x1b[2J[bold]x[/bold]<script>\u202e\nTarget"
+SHOWN = r"x\x1b[2J[bold]x[/bold]<script>\u202e\nTarget"
+EVENT_AT = dt.datetime(2026, 1, 1, tzinfo=dt.timezone.utc)
+
+
+@pytest.fixture(scope="module")
+def built(project: Project) -> Project:
+    """Good messages and bad ones were read, and half of an update; then two more landed."""
+    assert "Messages were last read: never." in _status().output
+    project.land("canal_json", [_change("shop", 0), _change("shop", 1), _change(HOSTILE, 0)])
+    project.land("canal_json", [Landed("shop", 2, b"[]")])
+    dataworks = [
+        Landed(f"halves.{m.topic}", m.offset, m.value, m.key, m.partition)
+        for m in samples("dataworks_json")
+    ]
+    second_half = next(
+        m for m in dataworks if m.topic == "halves.shop" and b"UPDATE_AFTER" in (m.value or b"")
+    )
+    project.land("dataworks_json", [m for m in dataworks if m is not second_half])
+    project.dbt("run")
+    project.land("canal_json", [_change("shop", 3), _change("shop", 4)])
+    return project
+
+
+def test_topics_show_what_landed_waits_and_was_rejected(built: Project) -> None:
+    topics = _topics()
+    shop, hostile = topics["shop"], topics[HOSTILE]
+    assert (shop["landed"], shop["waiting"], shop["read"]) == (5, 2, {"change": 2})
+    assert {code: found["total"] for code, found in shop["rejects"].items()} == {
+        "malformed_json": 1
+    }
+    assert (hostile["landed"], hostile["waiting"], hostile["rejects"]) == (1, 0, {})
+    assert shop["last_event_at"] == EVENT_AT.isoformat(timespec="seconds")
+
+
+def test_the_numbers_are_those_of_the_ledger(built: Project) -> None:
+    ledger = built.rows(
+        "select topic, sum(landed) as landed, sum(`change`) as `change`, sum(rejected) as rejected,"
+        " sum(update_before) as update_before, sum(pending_update_before) as pending"
+        " from marts.message_ledger where source_format = 'dataworks_json' group by topic"
+    )
+    topics = _topics()
+    assert sum(row["pending"] for row in ledger) == 1
+    assert sum(topic["statements_not_applied"] for topic in topics.values()) == 1
+    for row in ledger:
+        topic = topics[row["topic"]]
+        assert topic["landed"] == row["landed"]
+        assert topic["rejected"] == row["rejected"]
+        assert topic["pending_update_before"] == row["pending"]
+        assert topic["read"].get("change", 0) == row["change"]
+        assert topic["read"].get("update_before", 0) == row["update_before"]
+
+
+def test_names_from_messages_are_shown_escaped(built: Project) -> None:
+    found = _status()
+    assert found.exit_code == 0, found.output
+    assert "\x1b" not in found.output
+    assert "\u202e" not in found.output
+    assert "\nTarget" not in found.output
+    assert SHOWN in found.output
+    printed = _status("--json").output
+    assert "\x1b" not in printed
+    assert "<script>" not in printed
+
+
+def test_no_messages_are_read(built: Project) -> None:
+    before = _executed(built.spark).keys()
+
+    _topics()
+
+    plans = _executed(built.spark)
+    asked = [plans[number] for number in plans.keys() - before]
+    scans = [line for plan in asked for line in plan.splitlines() if "BatchScan" in line]
+    staged = [plan for plan in asked if "staging.stg_" in plan]
+    assert scans
+    assert not any("value#" in plan for plan in asked)
+    # Of staging only the partition of rejected messages.
+    assert staged
+    assert all("record_type = 'rejected'" in plan for plan in staged)
+
+
+def test_a_threshold_that_is_passed_ends_with_1_and_a_sentence(built: Project) -> None:
+    within = _status("--max-rejects", "100")
+    assert within.exit_code == 0, within.output
+
+    passed = _status("--max-rejects", "0", "--max-lag", "2h")
+
+    assert passed.exit_code == 1
+    assert "1 message is quarantined of shop (canal_json), more than 0." in passed.output
+    assert "The newest event of shop (canal_json) is " in passed.output
+    assert "old, more than 2h." in passed.output
+    breaches = json.loads(_status("--json", "--max-rejects", "0").output)["breaches"]
+    assert "1 message is quarantined of shop (canal_json), more than 0." in breaches
+    assert _status("--max-lag", "soon").exit_code == 2
+
+
+def test_nothing_waits_after_the_next_run_and_its_rejects_are_new(built: Project) -> None:
+    built.land("canal_json", [Landed("shop", 5, b"[]")])
+    started_at = dt.datetime.now(dt.timezone.utc)
+    built.dbt("run")
+    run = Run("dbt run", started_at, dt.datetime.now(dt.timezone.utc))
+
+    topics = gather(built.spark, "local", run).topics
+
+    shop = next(topic for topic in topics if topic.topic == "shop")
+    assert (shop.landed, shop.waiting, shop.read) == (6, 0, {"change": 4})
+    assert shop.rejects == {"malformed_json": Rejects(total=2, new=1)}
+
+
+def _change(topic: str, offset: int) -> Landed:
+    place = Place(offset, int(EVENT_AT.timestamp() * 1000))
+    [message] = canal_json.encode(RowChange(INSERT, ORDERS, place, None, {"id": offset}))
+    return Landed(topic, offset, message.value)
+
+
+def _status(*options: str) -> Result:
+    return CliRunner().invoke(app, ["status", *options])
+
+
+def _topics() -> dict[str, dict[str, Any]]:
+    found = _status("--json")
+    assert found.exit_code == 0, found.output
+    return {topic["topic"]: topic for topic in json.loads(found.stdout)["topics"]}
