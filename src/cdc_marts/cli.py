@@ -96,6 +96,46 @@ def main(
     """CDC messages of nine formats to change events and latest state."""
 
 
+@app.command()
+def init(
+    folder: Annotated[
+        Path,
+        typer.Argument(metavar="FOLDER", help="A new folder; its name is the project's."),
+    ],
+) -> None:
+    """Start a dbt project of one's own, on the models that are installed with this command.
+
+    Writes the project with the demo's tables and profiles. `dbt build` runs
+    there at once.
+    """
+    from cdc_marts import project
+    from cdc_marts.new_project import link_package, write_project
+
+    try:
+        write_project(folder)
+        link_package(folder.resolve())
+    except project.ProjectError as error:
+        _stop(str(error), WRONG_USE)
+    _tell(f"Wrote the dbt project {folder.resolve().name}. Next: cd {folder} && dbt build")
+
+
+@app.command()
+def link() -> None:
+    """Have the project use the models that are installed with this command.
+
+    To be run in a new clone of the project, or with a new Python.
+    """
+    from cdc_marts import project
+    from cdc_marts.new_project import link_package
+    from cdc_marts.package_files import PACKAGE_ROOT
+
+    try:
+        link_package(project.project_root(Path.cwd()))
+    except project.ProjectError as error:
+        _stop(str(error), WRONG_USE)
+    _tell(f"The project uses the models in {PACKAGE_ROOT}.")
+
+
 land_app = typer.Typer(help="Bring messages into the landing tables.", no_args_is_help=True)
 app.add_typer(land_app, name="land")
 

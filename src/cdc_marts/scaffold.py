@@ -13,6 +13,8 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import YAMLError
 
+from cdc_marts.package_files import PACKAGE_ROOT
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -20,7 +22,7 @@ PROJECT_FILE = "dbt_project.yml"
 TYPED_MARTS = Path("models") / "marts" / "typed"
 DESCRIPTIONS = TYPED_MARTS / "_typed__models.yml"
 
-_MODEL = "{{ typed_mart() }}\n"
+_MODEL = "{{ cdc_marts.typed_mart() }}\n"
 _MODEL_FOLDERS = ("models", "python_models", "seeds")
 
 
@@ -82,7 +84,7 @@ def scaffold(root: Path, tables: Iterable[SourceTable]) -> Scaffolding:
         if isinstance(d, dict)
     }
     models = set(_model_names(root))
-    taken = {*declarations, *models}
+    taken = {*declarations, *models, *_model_names(PACKAGE_ROOT)}
     done = Scaffolding()
     for table in tables:
         name = names.get(table)
