@@ -29,6 +29,7 @@ from rich.progress import (
 )
 
 from cdc_marts.formats import SOURCE_FORMATS
+from cdc_marts.package_files import DBT, PACKAGE_ROOT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -127,7 +128,6 @@ def link() -> None:
     """
     from cdc_marts import project
     from cdc_marts.new_project import link_package
-    from cdc_marts.package_files import PACKAGE_ROOT
 
     try:
         link_package(project.project_root(Path.cwd()))
@@ -330,7 +330,7 @@ def _report_marts(done: Scaffolding, target: str) -> None:
     for name, table in done.kept.items():
         _tell(f"  {name:<{width}}  {table.source_format} {table.table_id}")
     if done.models:
-        _tell(f"Next: uv run dbt build --target {target}")
+        _tell(f"Next: {DBT} build --target {target}")
 
 
 @app.command()
@@ -576,7 +576,7 @@ def _summarize(landing: Landing, target: str) -> None:
     if landing.wrong_lines:
         _tell(f"Left out {_counted(landing.wrong_lines, 'wrong line')}, reported above.")
     if count:
-        _tell(f"Next: uv run dbt build --target {target}")
+        _tell(f"Next: {DBT} build --target {target}")
 
 
 def _counted(count: int, thing: str) -> str:

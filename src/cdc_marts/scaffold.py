@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import YAMLError
 
-from cdc_marts.package_files import PACKAGE_ROOT
+from cdc_marts.package_files import DBT, PACKAGE_ROOT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -60,12 +60,12 @@ def seen_tables(session: SparkSession, target: str) -> list[SourceTable]:
             raise
         raise ScaffoldError(
             f"The target {target} has no marts.source_tables yet: land messages, then run"
-            f" `uv run dbt build --target {target}`."
+            f" `{DBT} build --target {target}`."
         ) from error
     if not rows:
         raise ScaffoldError(
             f"The target {target} has seen no source table yet: land messages, then run"
-            f" `uv run dbt build --target {target}`."
+            f" `{DBT} build --target {target}`."
         )
     return [SourceTable(row.source_format, row.table_id) for row in rows]
 
