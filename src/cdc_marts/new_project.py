@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from string import Template
 
-from cdc_marts.package_files import PACKAGE_ROOT
+from cdc_marts.package_files import IS_INSTALLED, PACKAGE_ROOT
 from cdc_marts.project import ProjectError
 
 #: In the project's folder.
@@ -30,6 +30,7 @@ class NewProjectError(ProjectError):
 
 def write_project(folder: Path) -> None:
     """Write a project to a new or empty folder, whose name is the project's."""
+    _check_installed()
     name = folder.resolve().name
     _check_name(name)
     if folder.exists() and not folder.is_dir():
@@ -48,6 +49,7 @@ def write_project(folder: Path) -> None:
 
 def link_package(root: Path) -> None:
     """Have the project at `root` use the package that is installed with this command."""
+    _check_installed()
     packages = root / "packages.yml"
     if not packages.is_file() or LINK not in packages.read_text("utf-8"):
         raise NewProjectError(
@@ -62,6 +64,15 @@ def link_package(root: Path) -> None:
     except OSError as error:
         raise NewProjectError(f"{link} can't be written: {error.strerror}.") from error
     _install_packages(root)
+
+
+def _check_installed() -> None:
+    if not IS_INSTALLED:
+        # Its folder of typed marts is not left out, as the wheel's is: dbt would find them twice.
+        raise NewProjectError(
+            f"This command runs in the clone {PACKAGE_ROOT}, which is a dbt project by itself: use"
+            " that, or install the wheel that `uv build` makes."
+        )
 
 
 def _check_name(name: str) -> None:

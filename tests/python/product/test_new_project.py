@@ -8,6 +8,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
+from cdc_marts import new_project
 from cdc_marts.cli import app
 from cdc_marts.new_project import LINK
 from cdc_marts.package_files import PACKAGE_ROOT
@@ -16,6 +17,8 @@ from cdc_marts.package_files import PACKAGE_ROOT
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    # The files of the clone are those of the wheel.
+    monkeypatch.setattr(new_project, "IS_INSTALLED", True)
     return tmp_path
 
 
@@ -126,3 +129,16 @@ def test_a_file_is_no_folder(folder: Path) -> None:
 def test_an_empty_folder_is_taken(folder: Path) -> None:
     (folder / "my_project").mkdir()
     assert run("init", "my_project").exit_code == 0
+
+
+@pytest.mark.parametrize("arguments", [("init", "my_project"), ("link",)])
+def test_a_clone_is_a_project_by_itself(
+    arguments: tuple[str, ...], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(new_project, "IS_INSTALLED", False)
+    (folder / "dbt_project.yml").write_text("name: other\n", "utf-8")
+    (folder / "profiles.yml").write_text("{}\n", "utf-8")
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert "which is a dbt project by itself" in result.output
+    assert not (folder / "my_project").exists()
