@@ -24,7 +24,8 @@
     {%- endfor -%}
     {%- do print('The marts are in schema `marts`. The current rows:') -%}
     {%- do print(
-        '  ./run dbt show --target ' ~ target.name ~ " --inline 'select * from "
+        '  ' ~ ('./run ' if project_name == 'cdc_marts' else '')
+        ~ 'dbt show --target ' ~ target.name ~ " --inline 'select * from "
         ~ '{{ ref("latest_state") }}' ~ "'\n"
     ) -%}
   {%- endif -%}

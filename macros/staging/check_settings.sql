@@ -6,23 +6,23 @@
 {% macro check_settings() -%}
   {%- if execute and is_incremental() -%}
     {%- set written = {} -%}
-    {%- for property, now in reading_settings().items() -%}
+    {%- for property, now in cdc_marts.reading_settings().items() -%}
       {%- set kept = adapter.table_property(this, property) -%}
       {%- set before = fromjson(kept) if kept is not none else now -%}
-      {%- set changes = setting_changes(before, now) -%}
-      {%- if changes and property == key_settings_property() -%}
-        {%- do check_key_changes(changes) -%}
-      {%- elif changes and property == swapped_topics_property() -%}
-        {%- do check_swapped_topic_changes(changes) -%}
+      {%- set changes = cdc_marts.setting_changes(before, now) -%}
+      {%- if changes and property == cdc_marts.key_settings_property() -%}
+        {%- do cdc_marts.check_key_changes(changes) -%}
+      {%- elif changes and property == cdc_marts.swapped_topics_property() -%}
+        {%- do cdc_marts.check_swapped_topic_changes(changes) -%}
       {%- elif changes -%}
-        {%- do check_datahub_topic_changes(changes) -%}
+        {%- do cdc_marts.check_datahub_topic_changes(changes) -%}
       {%- endif -%}
       {%- if changes or kept is none -%}
         {%- do written.update({property: tojson(now)}) -%}
       {%- endif -%}
     {%- endfor -%}
     {%- if written -%}
-alter table {{ this }} set {{ properties_sql(written) }}
+alter table {{ this }} set {{ cdc_marts.properties_sql(written) }}
     {%- endif -%}
   {%- endif -%}
 {%- endmacro %}
@@ -32,16 +32,20 @@ alter table {{ this }} set {{ properties_sql(written) }}
 {% macro reading_settings() -%}
   {%- set settings = {} -%}
   {%- if config.get('tables') is not none -%}
-    {%- do settings.update({key_settings_property(): declared_keys()}) -%}
+    {%- do settings.update({
+        cdc_marts.key_settings_property(): cdc_marts.declared_keys(),
+    }) -%}
   {%- endif -%}
   {%- if config.get('swapped_topics') is not none -%}
     {%- do settings.update({
-        swapped_topics_property(): declared_swapped_topics(),
+        cdc_marts.swapped_topics_property():
+            cdc_marts.declared_swapped_topics(),
     }) -%}
   {%- endif -%}
   {%- if config.get('datahub_topics') is not none -%}
     {%- do settings.update({
-        datahub_topics_property(): declared_datahub_topics(),
+        cdc_marts.datahub_topics_property():
+            cdc_marts.declared_datahub_topics(),
     }) -%}
   {%- endif -%}
   {%- do return(settings) -%}
@@ -73,11 +77,11 @@ dbt run --full-refresh --select {{ model.name }}+ --target {{ target.name }}
 -#}
 {% macro spark_session__tblproperties_clause() -%}
   {%- set properties = dict(config.get('tblproperties') or {}) -%}
-  {%- for property, settings in reading_settings().items() -%}
+  {%- for property, settings in cdc_marts.reading_settings().items() -%}
     {%- do properties.update({property: tojson(settings)}) -%}
   {%- endfor -%}
   {%- if properties %}
-    {{ properties_sql(properties) }}
+    {{ cdc_marts.properties_sql(properties) }}
   {%- endif %}
 {%- endmacro %}
 

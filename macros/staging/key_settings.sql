@@ -20,10 +20,12 @@ cdc_marts.key-columns
 
 
 {% macro check_key_changes(changes) -%}
-  {%- set concerned = run_query(concerned_tables_sql(this, changes)) -%}
+  {%- set concerned = run_query(
+      cdc_marts.concerned_tables_sql(this, changes)
+  ) -%}
   {%- if concerned.rows | length > 0 -%}
     {%- do exceptions.raise_compiler_error(
-        key_settings_error(concerned.columns[0].values(), changes)
+        cdc_marts.key_settings_error(concerned.columns[0].values(), changes)
     ) -%}
   {%- endif -%}
 {%- endmacro %}
@@ -44,7 +46,7 @@ where
         {{ "or " if not loop.first -}}
         (
             table_id = {{ adapter.string_literal(table_id) }}
-            and {{ had_key(change.before) }}
+            and {{ cdc_marts.had_key(change.before) }}
         )
         {% endfor -%}
     )
@@ -71,10 +73,12 @@ key_columns = array(
 The keys of these tables were set differently when their messages were read:
 {%- for table_id in table_ids | sort %}
   {%- set change = changes[table_id] %}
-  {{ table_id }}: {{ key_text(change.before) }}, now {{ key_text(change.now) }}
+  {%- set before = cdc_marts.key_text(change.before) %}
+  {%- set now = cdc_marts.key_text(change.now) %}
+  {{ table_id }}: {{ before }}, now {{ now }}
 {%- endfor %}
 Declare their `key` as it was, or read the messages again and rebuild what follows from them:
-  {{ rebuild_command() }}
+  {{ cdc_marts.rebuild_command() }}
 {%- endmacro %}
 
 

@@ -8,7 +8,7 @@
   ] -%}
   {%- set tables = var('tables') or {} -%}
   {%- if name not in tables -%}
-    {%- do wrong_declaration(
+    {%- do cdc_marts.wrong_declaration(
         name,
         'it is not declared: add it to `vars: tables` of dbt_project.yml, or'
         ~ ' let `cdc-marts scaffold` do so'
@@ -16,44 +16,45 @@
   {%- endif -%}
   {%- set table = tables[name] -%}
   {%- if table is not mapping -%}
-    {%- do wrong_declaration(
+    {%- do cdc_marts.wrong_declaration(
         name, 'it needs `source_format` and `table_id`'
     ) -%}
   {%- endif -%}
   {%- for option in table if option not in options -%}
-    {%- do wrong_declaration(
+    {%- do cdc_marts.wrong_declaration(
         name,
         'there is no option `' ~ option ~ '`: there are ' ~ options | join(', ')
     ) -%}
   {%- endfor -%}
   {%- for option in ['source_format', 'table_id'] if not table[option] -%}
-    {%- do wrong_declaration(name, 'it lacks `' ~ option ~ '`') -%}
+    {%- do cdc_marts.wrong_declaration(name, 'it lacks `' ~ option ~ '`') -%}
   {%- endfor -%}
-  {%- if table.source_format not in var('source_formats') -%}
-    {%- do wrong_declaration(
+  {%- set source_formats = cdc_marts.source_formats() -%}
+  {%- if source_formats and table.source_format not in source_formats -%}
+    {%- do cdc_marts.wrong_declaration(
         name,
         'there is no format `' ~ table.source_format ~ '`: there are '
-        ~ var('source_formats') | join(', ')
+        ~ source_formats | join(', ')
     ) -%}
   {%- endif -%}
   {%- for option, value in {'renames': 'new_name', 'casts': 'type'}.items()
       if table[option] and table[option] is not mapping -%}
-    {%- do wrong_declaration(
+    {%- do cdc_marts.wrong_declaration(
         name,
         '`' ~ option ~ '` is no mapping: write {column: ' ~ value ~ '}'
     ) -%}
   {%- endfor -%}
   {%- for option in ['key', 'partition_by'] if table[option]
       and (table[option] is string or table[option] is mapping) -%}
-    {%- do wrong_declaration(
+    {%- do cdc_marts.wrong_declaration(
         name, '`' ~ option ~ '` is no list: write [column, …]'
     ) -%}
   {%- endfor -%}
   {%- set casts = {} -%}
   {%- for column, type in (table.casts or {}).items() -%}
-    {%- set spark_type = cast_type(type) -%}
+    {%- set spark_type = cdc_marts.cast_type(type) -%}
     {%- if not spark_type -%}
-      {%- do wrong_declaration(
+      {%- do cdc_marts.wrong_declaration(
           name,
           'the cast of `' ~ column ~ '` to `' ~ type ~ '` is to no type that a'
           ~ ' cast can have: boolean, int, bigint, float, double, decimal(p,s),'
@@ -111,11 +112,11 @@
 {% macro check_declared_tables() -%}
   {%- set names = {} -%}
   {%- for name in var('tables') or {} -%}
-    {%- set table = declared_table(name) -%}
+    {%- set table = cdc_marts.declared_table(name) -%}
     {%- set source = table.source_format ~ ' ' ~ table.table_id -%}
     {%- set other = names.get(source) -%}
-    {%- if other and declared_table(other).key != table.key -%}
-      {%- do wrong_declaration(
+    {%- if other and cdc_marts.declared_table(other).key != table.key -%}
+      {%- do cdc_marts.wrong_declaration(
           name,
           'it has another `key` than `' ~ other ~ '`, which is of the same'
           ~ ' table, ' ~ source
@@ -123,4 +124,19 @@
     {%- endif -%}
     {%- do names.update({source: name}) -%}
   {%- endfor -%}
+{%- endmacro %}
+
+
+{#-
+  The var `source_formats`.  A model of a project that has this one as a package
+  sees the vars of its own project alone, so it takes the config of a model here:
+  none before all models are parsed.  `check_declared_tables` comes after that.
+-#}
+{% macro source_formats() -%}
+  {%- set own = var('source_formats', none) -%}
+  {%- if own is none and execute -%}
+    {%- set model_here = graph.nodes['model.cdc_marts.source_tables'] -%}
+    {%- do return(model_here.config.source_formats) -%}
+  {%- endif -%}
+  {%- do return(own) -%}
 {%- endmacro %}

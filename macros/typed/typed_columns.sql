@@ -6,15 +6,18 @@
   `decoded_by`: how its values are read, per schema version of the table.
 -#}
 {% macro typed_columns(table) -%}
-  {%- set listed = published_columns(table) -%}
-  {%- do check_columns(table, listed) -%}
-  {%- do check_types(table, listed) -%}
-  {%- set columns, names = [], typed_mart_columns() | list -%}
+  {%- set listed = cdc_marts.published_columns(table) -%}
+  {%- do cdc_marts.check_columns(table, listed) -%}
+  {%- do cdc_marts.check_types(table, listed) -%}
+  {%- set columns, names = [], cdc_marts.typed_mart_columns() | list -%}
   {%- for source, entries in listed.items()
       if entries | selectattr('is_current') | list -%}
-    {%- set name = free_name(table.renames.get(source, source), names) -%}
+    {%- set renamed = table.renames.get(source, source) -%}
+    {%- set name = cdc_marts.free_name(renamed, names) -%}
     {%- do names.append(name) -%}
-    {%- do columns.append(typed_column(table, source, name, entries)) -%}
+    {%- do columns.append(
+        cdc_marts.typed_column(table, source, name, entries)
+    ) -%}
   {%- endfor -%}
   {%- do return(columns) -%}
 {%- endmacro %}
@@ -27,9 +30,9 @@
   it was lost last, if it was.
 -#}
 {% macro published_columns(table) -%}
-  {%- set traits = var('source_formats')[table.source_format] -%}
-  {%- set versions = run_query(schema_versions_sql(table)).rows -%}
-  {%- set dialects = dialects_of(traits, versions) -%}
+  {%- set traits = cdc_marts.source_formats()[table.source_format] -%}
+  {%- set versions = run_query(cdc_marts.schema_versions_sql(table)).rows -%}
+  {%- set dialects = cdc_marts.dialects_of(traits, versions) -%}
   {%- set rules = fromjson(versions[0].code_table) -%}
   {%- set current = fromjson(versions[0].current_columns) -%}
   {%- set lost = fromjson(versions[0].lost_columns) -%}
@@ -41,7 +44,7 @@
       {%- set source_type = types.get(column) or '' -%}
       {%- set parameters_of_column = fromjson(parameters[column] or '{}') -%}
       {%- set items = parameters_of_column if source_type == 'array' else {} -%}
-      {%- set rule = type_rule(
+      {%- set rule = cdc_marts.type_rule(
           rules, dialects, items.name or items.type or source_type
       ) -%}
       {%- set entries = found.setdefault(column, []) -%}
@@ -59,7 +62,7 @@
     {%- endfor -%}
   {%- endfor -%}
   {%- if traits.has_sparse_rows -%}
-    {%- for row in run_query(unlisted_columns_sql(table)).rows -%}
+    {%- for row in run_query(cdc_marts.unlisted_columns_sql(table)).rows -%}
       {%- set entries = found.setdefault(row.column_name, []) -%}
       {%- do entries.append({'source_type': '', 'is_current': true}) -%}
     {%- endfor -%}
@@ -81,7 +84,7 @@
   some row, the columns that the table has now, and where it lost some.
 -#}
 {% macro schema_versions_sql(table) -%}
-{%- set traits = var('source_formats')[table.source_format] -%}
+{%- set traits = cdc_marts.source_formats()[table.source_format] -%}
 {%- set dialects = traits.type_dialects or [] -%}
 select
     cast(versions.schema_id as string) as schema_id,
@@ -98,14 +101,14 @@ select
         select any_value(effects.row_key)
         from (
             select row_key from {{ ref('int_row_effects') }}
-            where {{ is_of_table(table) }}
+            where {{ cdc_marts.is_of_table(table) }}
             limit 1
         ) as effects
     ) as row_key,
     (
         select to_json(collect_set(column_name))
         from {{ ref('int_table_columns') }}
-        where {{ is_of_table(table) }} and lost_sequence is null
+        where {{ cdc_marts.is_of_table(table) }} and lost_sequence is null
     ) as current_columns,
     (
         select to_json(map_from_entries(collect_list(struct(
@@ -116,13 +119,13 @@ select
                 column_name,
                 max(sequence) as last_sequence
             from {{ ref('int_lost_columns') }}
-            where {{ is_of_table(table) }}
+            where {{ cdc_marts.is_of_table(table) }}
             group by column_name
         )
     ) as lost_columns
 from (select 1) as one_row
 left join {{ ref('int_table_schemas') }} as versions
-    on {{ is_of_table(table) }}
+    on {{ cdc_marts.is_of_table(table) }}
 order by
     versions.last_whole_sequence desc nulls last,
     versions.last_sequence desc
@@ -134,7 +137,7 @@ order by
 select distinct
     explode(map_keys(cast(`row` as map<string, variant>))) as column_name
 from {{ ref('latest_state') }}
-where {{ is_of_table(table) }} and schema_id is null
+where {{ cdc_marts.is_of_table(table) }} and schema_id is null
 order by column_name
 {%- endmacro %}
 
@@ -162,7 +165,7 @@ and table_id = {{ adapter.string_literal(table.table_id) }}
     {%- endif -%}
   {%- endfor -%}
   {%- if dialects == ['dts'] -%}
-    {%- do return([dts_dialect(widest.source_type)]) -%}
+    {%- do return([cdc_marts.dts_dialect(widest.source_type)]) -%}
   {%- endif -%}
   {%- do return(
       [widest.source_type] if widest.source_type in dialects else dialects
@@ -211,7 +214,7 @@ and table_id = {{ adapter.string_literal(table.table_id) }}
     {%- for column in listed if column not in table.renames -%}
       {%- do kept.append(column | lower) -%}
     {%- endfor -%}
-    {%- set reserved = kept + typed_mart_columns().keys() | list -%}
+    {%- set reserved = kept + cdc_marts.typed_mart_columns().keys() | list -%}
     {%- for column, name in table.renames.items() -%}
       {%- if name | lower in reserved -%}
         {%- do exceptions.warn(
@@ -235,7 +238,7 @@ and table_id = {{ adapter.string_literal(table.table_id) }}
       and not entries | selectattr('source_type') | list -%}
     {%- do untyped.append(column) -%}
   {%- endfor -%}
-  {%- set traits = var('source_formats')[table.source_format] -%}
+  {%- set traits = cdc_marts.source_formats()[table.source_format] -%}
   {%- if untyped and traits.type_dialects -%}
     {%- do exceptions.warn(
         'Typed mart `' ~ table.name ~ '`: the messages of ' ~ table.table_id
@@ -260,7 +263,7 @@ and table_id = {{ adapter.string_literal(table.table_id) }}
 
 {#- A column, its type the one that holds what it has been published as. -#}
 {% macro typed_column(table, source, name, entries) -%}
-  {%- set path = variant_path(source) -%}
+  {%- set path = cdc_marts.variant_path(source) -%}
   {%- set literal = adapter.string_literal(source) -%}
   {%- set value = 'variant_get(`row`, ' ~ path ~ ')' if path
       else 'cast(`row` as map<string, variant>)[' ~ literal ~ ']' -%}
@@ -277,7 +280,7 @@ and table_id = {{ adapter.string_literal(table.table_id) }}
             ~ ' source_types; its values are kept as text.'
         ) -%}
       {%- endif -%}
-      {%- set own_type = completed_type(
+      {%- set own_type = cdc_marts.completed_type(
           entry.spark_type or 'string', entry.source_type, entry.parameters
       ) -%}
       {%- if entry.is_array -%}
@@ -298,7 +301,7 @@ and table_id = {{ adapter.string_literal(table.table_id) }}
   {%- endfor -%}
   {%- set own_types = own_types | unique | list -%}
   {%- set cast_to = table.casts.get(source) -%}
-  {%- set spark_type = cast_to or common_type(own_types) -%}
+  {%- set spark_type = cast_to or cdc_marts.common_type(own_types) -%}
   {%- if not cast_to and spark_type == 'string' and own_types | length > 1 -%}
     {%- do exceptions.warn(
         'Typed mart `' ~ table.name ~ '`: column `' ~ source ~ '` has been '

@@ -8,10 +8,10 @@
   has not, or not so, the mart is built anew.
 -#}
 {% macro typed_mart() -%}
-  {%- set table = declared_table(model.name) -%}
+  {%- set table = cdc_marts.declared_table(model.name) -%}
   {{- config(
       partition_by=table.partition_by or none,
-      tblproperties={'cdc_marts.declaration': declaration_id(table)},
+      tblproperties={'cdc_marts.declaration': cdc_marts.declaration_id(table)},
   ) -}}
   {#- dbt must see these when it parses the model -#}
   {%- set inputs = [
@@ -22,8 +22,8 @@
   {%- set new_ends = new_rows(ref('int_table_ends')) -%}
   {%- set new_drops = new_rows(ref('int_column_drops')) -%}
   {%- set changes = [new_effects, new_ends, new_drops] -%}
-  {%- set is_changed = has_rows_of(table, changes) -%}
-  {%- if is_incremental() and has_declaration(table)
+  {%- set is_changed = cdc_marts.has_rows_of(table, changes) -%}
+  {%- if is_incremental() and cdc_marts.has_declaration(table)
       and (adapter.has_nothing_new(this) or not is_changed) -%}
     {%- do return('select * from ' ~ this ~ ' where false') -%}
   {%- endif -%}
@@ -32,19 +32,20 @@
       and load_relation(ref('latest_state')) is not none
       and load_relation(ref('int_table_schemas')) is not none
       and load_relation(ref('source_types')) is not none -%}
-  {%- set columns = typed_columns(table) if can_ask and has_rows else [] -%}
+  {%- set columns = cdc_marts.typed_columns(table)
+      if can_ask and has_rows else [] -%}
   {%- do adapter.keep_property(
-      this, 'cdc_marts.lost_columns', lost_columns_id(columns)
+      this, 'cdc_marts.lost_columns', cdc_marts.lost_columns_id(columns)
   ) -%}
-  {%- set columns = columns or unseen_columns(table) -%}
+  {%- set columns = columns or cdc_marts.unseen_columns(table) -%}
   {%- set is_merge = is_incremental() -%}
-  {%- if is_merge and must_rebuild(table, columns, new_ends) -%}
+  {%- if is_merge and cdc_marts.must_rebuild(table, columns, new_ends) -%}
     {%- do adapter.rebuild(this) -%}
     {%- set is_merge = false -%}
   {%- endif -%}
   {%- set has_keyless_rows = has_rows
-      and has_rows_of(table, [ref('int_keyless_rows')]) -%}
-  {{ typed_mart_sql(
+      and cdc_marts.has_rows_of(table, [ref('int_keyless_rows')]) -%}
+  {{ cdc_marts.typed_mart_sql(
       table,
       columns,
       new_effects if is_merge else none,
@@ -57,8 +58,8 @@
 {#- Whether one of these has rows of a source table, asked one by one. -#}
 {% macro has_rows_of(table, relations) -%}
   {%- for relation in relations -%}
-    {%- if finds_rows(
-        'select * from ' ~ relation ~ ' where ' ~ is_of_table(table)
+    {%- if cdc_marts.finds_rows(
+        'select * from ' ~ relation ~ ' where ' ~ cdc_marts.is_of_table(table)
     ) -%}
       {%- do return(true) -%}
     {%- endif -%}
@@ -86,7 +87,7 @@
 {#- Whether the mart was built by this declaration of its table. -#}
 {% macro has_declaration(table) -%}
   {%- set kept = adapter.table_property(this, 'cdc_marts.declaration') -%}
-  {%- do return(kept == declaration_id(table)) -%}
+  {%- do return(kept == cdc_marts.declaration_id(table)) -%}
 {%- endmacro %}
 
 
@@ -127,11 +128,11 @@
 {#- Whether more changes than rows of new events, and columns that come on. -#}
 {% macro must_rebuild(table, columns, new_ends) -%}
   {%- set kept = adapter.table_property(this, 'cdc_marts.lost_columns') -%}
-  {%- if not has_declaration(table)
-      or (kept or '') != lost_columns_id(columns) -%}
+  {%- if not cdc_marts.has_declaration(table)
+      or (kept or '') != cdc_marts.lost_columns_id(columns) -%}
     {%- do return(true) -%}
   {%- endif -%}
-  {%- set wanted = dict(typed_mart_columns()) -%}
+  {%- set wanted = dict(cdc_marts.typed_mart_columns()) -%}
   {%- for column in columns -%}
     {%- do wanted.update({column.name | lower: column.spark_type}) -%}
   {%- endfor -%}
@@ -142,7 +143,7 @@
   {%- endfor -%}
   {%- set ends_of_table -%}
     select 1 from {{ new_ends }}
-    where {{ is_of_table(table) }}
+    where {{ cdc_marts.is_of_table(table) }}
     limit 1
   {%- endset -%}
   {%- do return(run_query(ends_of_table).rows | length > 0) -%}
@@ -159,7 +160,7 @@ touched_keys as (
 
     select row_key
     from {{ new_effects }}
-    where {{ is_of_table(table) }}
+    where {{ cdc_marts.is_of_table(table) }}
 
     union
 
@@ -167,7 +168,7 @@ touched_keys as (
     select row_key
     from {{ ref('int_row_effects') }}
     where
-        {{ is_of_table(table) }}
+        {{ cdc_marts.is_of_table(table) }}
         and effect = 'upsert'
         and is_partial
         and (is_move or op = 'insert')
@@ -190,7 +191,7 @@ live_rows as (
     {%- endif %}
     from {{ ref('latest_state') }}
     where
-        {{ is_of_table(table) if has_rows else 'false' }}
+        {{ cdc_marts.is_of_table(table) if has_rows else 'false' }}
         {% if new_effects is not none -%}
         and row_key in (select touched_keys.row_key from touched_keys)
         {%- endif %}
@@ -224,7 +225,7 @@ read_rows as (
         row_count,
         {% for column in columns -%}
         text_{{ loop.index }},
-        {{ typed_value('text_' ~ loop.index, column) | trim }}
+        {{ cdc_marts.typed_value('text_' ~ loop.index, column) | trim }}
             as value_{{ loop.index }},
         {% endfor -%}
         last_op,
@@ -237,7 +238,7 @@ typed_rows as (
 
     select
         {% for column in columns -%}
-        value_{{ loop.index }} as {{ quoted_name(column.name) }},
+        value_{{ loop.index }} as {{ cdc_marts.quoted_name(column.name) }},
         {% endfor -%}
         row_key as _row_key,
         -- equal rows of a table without a key
@@ -249,7 +250,7 @@ typed_rows as (
             if(
                 text_{{ loop.index }} is not null
                 and value_{{ loop.index }} is null,
-                {{ cast_error(column, 'text_' ~ loop.index) }},
+                {{ cdc_marts.cast_error(column, 'text_' ~ loop.index) }},
                 null
             ){{ "," }}
             {% endfor -%}
@@ -265,7 +266,8 @@ gone_rows as (
 
     select
         {% for column in columns -%}
-        cast(null as {{ column.spark_type }}) as {{ quoted_name(column.name) }},
+        cast(null as {{ column.spark_type }})
+            as {{ cdc_marts.quoted_name(column.name) }},
         {% endfor -%}
         mart._row_key,
         mart._row_copy,
@@ -305,14 +307,14 @@ select * from typed_rows
 {#- A column's value, by the type that it had when the row was last written. -#}
 {% macro typed_value(text, column) -%}
 {%- if column.decoded_by | length == 1 -%}
-{{ value_of_shape(text, column.decoded_by[0], column) }}
+{{ cdc_marts.value_of_shape(text, column.decoded_by[0], column) }}
 {%- else -%}
 case
     {% for shape in column.decoded_by[1:] -%}
     when schema_id in ({{ shape.schema_ids | join('L, ') }}L)
-        then {{ value_of_shape(text, shape, column) }}
+        then {{ cdc_marts.value_of_shape(text, shape, column) }}
     {% endfor -%}
-    else {{ value_of_shape(text, column.decoded_by[0], column) }}
+    else {{ cdc_marts.value_of_shape(text, column.decoded_by[0], column) }}
 end
 {%- endif -%}
 {%- endmacro %}
@@ -320,14 +322,15 @@ end
 
 {% macro value_of_shape(text, shape, column) -%}
 {%- if shape.is_array -%}
-{{ read_as(column.spark_type, decode_array(shape), shape.spark_type)
-    if column.spark_type == shape.spark_type else text }}
+{{ cdc_marts.read_as(
+    column.spark_type, cdc_marts.decode_array(shape), shape.spark_type
+) if column.spark_type == shape.spark_type else text }}
 {%- elif column.is_cast or column.spark_type in ['string', shape.spark_type] -%}
-{{ read_value(text, shape, shape.decoding, column.spark_type) }}
+{{ cdc_marts.read_value(text, shape, shape.decoding, column.spark_type) }}
 {%- else -%}
-{{ read_as(
+{{ cdc_marts.read_as(
     column.spark_type,
-    read_value(text, shape, shape.decoding, shape.spark_type),
+    cdc_marts.read_value(text, shape, shape.decoding, shape.spark_type),
     shape.spark_type
 ) }}
 {%- endif -%}

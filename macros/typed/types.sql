@@ -29,7 +29,7 @@
     {%- set precision, scale = 38, 18 -%}
   {%- endif -%}
   {%- do return(
-      decimal_type([precision - scale, 0] | max, [scale, 0] | max)
+      cdc_marts.decimal_type([precision - scale, 0] | max, [scale, 0] | max)
   ) -%}
 {%- endmacro %}
 
@@ -75,9 +75,9 @@
   {%- elif exact | length == types | length -%}
     {%- set digits = [] -%}
     {%- for type in types -%}
-      {%- do digits.append(decimal_digits(type)) -%}
+      {%- do digits.append(cdc_marts.decimal_digits(type)) -%}
     {%- endfor -%}
-    {%- do return(decimal_type(
+    {%- do return(cdc_marts.decimal_type(
         digits | map(attribute='whole') | max,
         digits | map(attribute='scale') | max
     )) -%}

@@ -30,6 +30,7 @@ from rich.progress import (
 )
 
 from cdc_marts.formats import SOURCE_FORMATS
+from cdc_marts.package_files import DBT, PACKAGE_ROOT
 from cdc_marts.printing import printable, printable_lines
 
 if TYPE_CHECKING:
@@ -115,6 +116,45 @@ def main(
     ] = False,
 ) -> None:
     """CDC messages of nine formats to change events and latest state."""
+
+
+@app.command()
+def init(
+    folder: Annotated[
+        Path,
+        typer.Argument(metavar="FOLDER", help="A new folder; its name is the project's."),
+    ],
+) -> None:
+    """Start a dbt project of one's own, on the models that are installed with this command.
+
+    Writes the project with the demo's tables and profiles. `dbt build` runs
+    there at once.
+    """
+    from cdc_marts import project
+    from cdc_marts.new_project import link_package, write_project
+
+    try:
+        write_project(folder)
+        link_package(folder.resolve())
+    except project.ProjectError as error:
+        _stop(str(error), WRONG_USE)
+    _tell(f"Wrote the dbt project {folder.resolve().name}. Next: cd {folder} && dbt build")
+
+
+@app.command()
+def link() -> None:
+    """Have the project use the models that are installed with this command.
+
+    To be run in a new clone of the project, or with a new Python.
+    """
+    from cdc_marts import project
+    from cdc_marts.new_project import link_package
+
+    try:
+        link_package(project.project_root(Path.cwd()))
+    except project.ProjectError as error:
+        _stop(str(error), WRONG_USE)
+    _tell(f"The project uses the models in {PACKAGE_ROOT}.")
 
 
 land_app = typer.Typer(help="Bring messages into the landing tables.", no_args_is_help=True)
@@ -321,7 +361,7 @@ def _report_marts(done: Scaffolding, target: str) -> None:
     for name, table in done.kept.items():
         _tell(f"  {name:<{width}}  {table.source_format} {printable(table.table_id)}")
     if done.models:
-        _tell(f"Next: uv run dbt build --target {target}")
+        _tell(f"Next: {DBT} build --target {target}")
 
 
 @app.command()
@@ -631,7 +671,7 @@ def _summarize(landing: Landing, target: str) -> None:
     if landing.wrong_lines:
         _tell(f"Left out {_counted(landing.wrong_lines, 'wrong line')}, reported above.")
     if count:
-        _tell(f"Next: uv run dbt build --target {target}")
+        _tell(f"Next: {DBT} build --target {target}")
 
 
 def _counted(count: int, thing: str) -> str:

@@ -28,7 +28,9 @@ def project_root(folder: Path) -> Path:
     """The nearest folder, from `folder` upwards, that holds the project."""
     for root in (folder, *folder.parents):
         # The adapter's macros are a dbt project too, but one without profiles.
-        if (root / "dbt_project.yml").is_file() and (root / "profiles").is_dir():
+        if (root / "dbt_project.yml").is_file() and (
+            (root / "profiles").is_dir() or (root / "profiles.yml").is_file()
+        ):
             return root
     raise ProjectError(
         f"{folder} is not inside the project: run this in the folder of dbt_project.yml, or below."
@@ -164,7 +166,7 @@ def _credentials(
 
     # What dbt's own command line sets up before it reads a profile.
     set_invocation_context(dict(os.environ))
-    profiles_dir = os.environ.get("DBT_PROFILES_DIR") or str(root / "profiles")
+    profiles_dir = os.environ.get("DBT_PROFILES_DIR") or str(_profiles_dir(root))
     set_from_args(Namespace(project_dir=str(root), profiles_dir=profiles_dir), None)
     cleanup_event_logger()
     add_callback_to_manager(lambda event: _pass_on(event, on_notice))
@@ -184,6 +186,10 @@ def _credentials(
         reason = " ".join(str(error).split())
         raise ProjectError(f"The target {target!r} can't be read: {reason}") from error
     return profile.credentials
+
+
+def _profiles_dir(root: Path) -> Path:
+    return root / "profiles" if (root / "profiles").is_dir() else root
 
 
 def _pass_on(event: Any, on_notice: Callable[[str], None]) -> None:

@@ -13,6 +13,8 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import YAMLError
 
+from cdc_marts.package_files import DBT, PACKAGE_ROOT
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -20,7 +22,7 @@ PROJECT_FILE = "dbt_project.yml"
 TYPED_MARTS = Path("models") / "marts" / "typed"
 DESCRIPTIONS = TYPED_MARTS / "_typed__models.yml"
 
-_MODEL = "{{ typed_mart() }}\n"
+_MODEL = "{{ cdc_marts.typed_mart() }}\n"
 _MODEL_FOLDERS = ("models", "python_models", "seeds")
 
 
@@ -58,12 +60,12 @@ def seen_tables(session: SparkSession, target: str) -> list[SourceTable]:
             raise
         raise ScaffoldError(
             f"The target {target} has no marts.source_tables yet: land messages, then run"
-            f" `uv run dbt build --target {target}`."
+            f" `{DBT} build --target {target}`."
         ) from error
     if not rows:
         raise ScaffoldError(
             f"The target {target} has seen no source table yet: land messages, then run"
-            f" `uv run dbt build --target {target}`."
+            f" `{DBT} build --target {target}`."
         )
     return [SourceTable(row.source_format, row.table_id) for row in rows]
 
@@ -82,7 +84,7 @@ def scaffold(root: Path, tables: Iterable[SourceTable]) -> Scaffolding:
         if isinstance(d, dict)
     }
     models = set(_model_names(root))
-    taken = {*declarations, *models}
+    taken = {*declarations, *models, *_model_names(PACKAGE_ROOT)}
     done = Scaffolding()
     for table in tables:
         name = names.get(table)

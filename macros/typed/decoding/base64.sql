@@ -11,8 +11,8 @@ try_to_binary({{ text }}, 'base64')
 {% macro decode_base64_decimal(text, column) -%}
 if(
     schema_of_variant({{ column.value }}) = 'STRING',
-    {{ scaled_digits(
-        integer_of_bytes(decode_base64(text)),
+    {{ cdc_marts.scaled_digits(
+        cdc_marts.integer_of_bytes(cdc_marts.decode_base64(text)),
         column.parameters.scale | default(0)
     ) }},
     {{ text }}
@@ -22,9 +22,9 @@ if(
 
 {#- Debezium's VariableScaleDecimal, `{"scale": 2, "value": "<base64>"}`. -#}
 {% macro decode_variable_scale_decimal(text, column) -%}
-{{ scaled_digits(
-    integer_of_bytes(
-        decode_base64(
+{{ cdc_marts.scaled_digits(
+    cdc_marts.integer_of_bytes(
+        cdc_marts.decode_base64(
             "try_variant_get(" ~ column.value ~ ", '$.value', 'string')"
         )
     ),
@@ -39,12 +39,12 @@ if(
 -#}
 {% macro decode_little_endian_bits(text, column) -%}
 {%- if column.spark_type == 'binary' -%}
-{{ decode_base64(text) }}
+{{ cdc_marts.decode_base64(text) }}
 {%- else -%}
 -- no bits at all are no digit
 conv(
     concat('0', array_join(reverse(regexp_extract_all(
-        hex({{ decode_base64(text) }}), '(..)'
+        hex({{ cdc_marts.decode_base64(text) }}), '(..)'
     )), '')),
     16, 10
 )

@@ -3,7 +3,7 @@
   lists.  0 is MySQL's empty label; a label instead of a number is kept.
 -#}
 {% macro decode_mysql_enum(text, column) -%}
-{%- set listed = mysql_labels(column.source_type) | join(', ') -%}
+{%- set listed = cdc_marts.mysql_labels(column.source_type) | join(', ') -%}
 {%- set labels = 'array(' ~ listed ~ ')' -%}
 case
     when {{ text }} = '0' then ''
@@ -16,7 +16,7 @@ end
 
 {#- A SET, by its bits: the labels with commas between, as MySQL shows them. -#}
 {% macro decode_mysql_set(text, column) -%}
-{%- set labels = mysql_labels(column.source_type) -%}
+{%- set labels = cdc_marts.mysql_labels(column.source_type) -%}
 {%- set bits = 'conv(' ~ text ~ ', 10, 2)' -%}
 case
     when
@@ -67,8 +67,8 @@ if(
 {% macro decode_padded_latin1(text, column) -%}
 {%- set length = modules.re.search('\\(\\s*(\\d+)', column.source_type) -%}
 {%- if length -%}
-rpad({{ decode_latin1(text, column) }}, {{ length[1] }}, x'00')
+rpad({{ cdc_marts.decode_latin1(text, column) }}, {{ length[1] }}, x'00')
 {%- else -%}
-{{ decode_latin1(text, column) }}
+{{ cdc_marts.decode_latin1(text, column) }}
 {%- endif -%}
 {%- endmacro %}

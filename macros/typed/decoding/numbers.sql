@@ -9,11 +9,11 @@
 {% macro read_double(text) -%}
 {%- set value = 'try_cast(' ~ text ~ ' as double)' -%}
 {%- set whole = 'try_cast(' ~ value ~ ' as bigint)' -%}
-{%- set digits = 'length(' ~ significant_digits(text) ~ ')' -%}
+{%- set digits = 'length(' ~ cdc_marts.significant_digits(text) ~ ')' -%}
 {%- set is_normal = 'abs(' ~ value ~ ') between 1e-300 and 1e300' -%}
 case
     when {{ digits }} <= 15 and {{ is_normal }} then {{ value }}
-    when {{ is_printed_as(value, text) }} then {{ value }}
+    when {{ cdc_marts.is_printed_as(value, text) }} then {{ value }}
     when
         {{ digits }} <= 17
         and {{ is_normal }}
@@ -25,8 +25,8 @@ case
                 - try_cast({{ value }} % 1 as decimal(38, 19))
             )
             -- a fraction of 16 digits is not known more exactly
-            < {{ last_place(text) }} / 2
-            + if({{ last_place(text) }} < 1e-12, 6e-17, 0)
+            < {{ cdc_marts.last_place(text) }} / 2
+            + if({{ cdc_marts.last_place(text) }} < 1e-12, 6e-17, 0)
         )
         then {{ value }}
 end
@@ -41,13 +41,13 @@ end
 {%- set value = 'try_cast(' ~ text ~ ' as float)' -%}
 case
     when
-        length({{ significant_digits(text) }}) <= 6
+        length({{ cdc_marts.significant_digits(text) }}) <= 6
         and abs({{ value }}) between 1e-37 and 1e38
         then {{ value }}
-    when {{ is_printed_as(value, text) }} then {{ value }}
+    when {{ cdc_marts.is_printed_as(value, text) }} then {{ value }}
     -- within half of the last digit, but for the rounding of doubles
     when abs(try_cast({{ text }} as double) - cast({{ value }} as double))
-        <= {{ last_place(text) }} * 0.500001
+        <= {{ cdc_marts.last_place(text) }} * 0.500001
         then {{ value }}
 end
 {%- endmacro %}
@@ -56,19 +56,19 @@ end
 {#- Digits -> decimal, null where it has more of them than the type. -#}
 {% macro read_decimal(spark_type, digits) -%}
 {%- set value = 'try_cast(' ~ digits ~ ' as ' ~ spark_type ~ ')' -%}
-{%- set scale = decimal_digits(spark_type).scale -%}
+{%- set scale = cdc_marts.decimal_digits(spark_type).scale -%}
 case
     when {{ digits }} rlike '^[+-]?[0-9]*([.][0-9]{0,{{ scale }}}0*)?$'
         then {{ value }}
-    when {{ is_printed_as(value, digits) }} then {{ value }}
+    when {{ cdc_marts.is_printed_as(value, digits) }} then {{ value }}
 end
 {%- endmacro %}
 
 
 {#- Whether Spark prints a number as the text has it, zeros and form aside. -#}
 {% macro is_printed_as(value, text) -%}
-{{ significant_digits('cast(' ~ value ~ ' as string)') }}
-        = {{ significant_digits(text) }}
+{{ cdc_marts.significant_digits('cast(' ~ value ~ ' as string)') }}
+        = {{ cdc_marts.significant_digits(text) }}
 {%- endmacro %}
 
 

@@ -19,7 +19,7 @@
     'spark_type': column.spark_type[6:-1],
 } -%}
 {%- set elements = "try_cast(" ~ column.value ~ " as array<variant>)" -%}
-{%- set decoded = read_value(
+{%- set decoded = cdc_marts.read_value(
     'try_cast(element as string)', element, column.decoding, element.spark_type
 ) -%}
 case

@@ -15,15 +15,15 @@ to_json({{ decoded }})
 try_cast({{ decoded }} as {{ spark_type }})
 {%- endif -%}
 {%- elif spark_type.startswith('decimal') -%}
-{{ read_decimal(spark_type, decoded) }}
+{{ cdc_marts.read_decimal(spark_type, decoded) }}
 {%- elif spark_type == 'double' -%}
-{{ read_double(decoded) }}
+{{ cdc_marts.read_double(decoded) }}
 {%- elif spark_type == 'float' -%}
-{{ read_float(decoded) }}
+{{ cdc_marts.read_float(decoded) }}
 {%- elif spark_type == 'date' -%}
 case
     when {{ decoded }} rlike '^[0-9]{4}-[0-9]{2}-[0-9]{2}$'
-        then {{ in_calendar(decoded, 'date') }}
+        then {{ cdc_marts.in_calendar(decoded, 'date') }}
 end
 {%- elif spark_type in ['timestamp', 'timestamp_ntz'] -%}
 {%- set pattern = '^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}'
@@ -32,10 +32,10 @@ end
 case
     when {{ decoded }} rlike
         '{{ pattern }}{{ zone if spark_type == 'timestamp' }}$'
-        then {{ in_calendar(decoded, spark_type) }}
+        then {{ cdc_marts.in_calendar(decoded, spark_type) }}
 end
 {%- elif spark_type == 'binary' -%}
-{{ decode_base64(decoded) }}
+{{ cdc_marts.decode_base64(decoded) }}
 {%- elif spark_type == 'variant' -%}
 try_parse_json({{ decoded }})
 {%- else -%}
@@ -61,8 +61,9 @@ end
   that the code table gives them.  decoding: the rule that it gives them.
 -#}
 {% macro read_value(text, column, decoding, spark_type) -%}
-{%- set decoded = context['decode_' ~ decoding](text, column) -%}
-{{ read_as(spark_type, decoded, decoded_type(decoding, column.spark_type)) }}
+{%- set decoded = cdc_marts['decode_' ~ decoding](text, column) -%}
+{%- set decoded_type = cdc_marts.decoded_type(decoding, column.spark_type) -%}
+{{ cdc_marts.read_as(spark_type, decoded, decoded_type) }}
 {%- endmacro %}
 
 

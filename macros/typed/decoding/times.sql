@@ -8,20 +8,22 @@ end
 
 
 {% macro decode_epoch_millis(text, column) -%}
-{{ time_of_micros(
+{{ cdc_marts.time_of_micros(
     'try_multiply(try_cast(' ~ text ~ ' as bigint), 1000L)', column.spark_type
 ) }}
 {%- endmacro %}
 
 
 {% macro decode_epoch_micros(text, column) -%}
-{{ time_of_micros('try_cast(' ~ text ~ ' as bigint)', column.spark_type) }}
+{{ cdc_marts.time_of_micros(
+    'try_cast(' ~ text ~ ' as bigint)', column.spark_type
+) }}
 {%- endmacro %}
 
 
 {#- Null where there is more than microseconds: nothing is cut off. -#}
 {% macro decode_epoch_nanos(text, column) -%}
-{{ time_of_micros(
+{{ cdc_marts.time_of_micros(
     'if(try_cast(' ~ text ~ ' as bigint) % 1000 = 0, try_cast(' ~ text
     ~ ' as bigint) div 1000, null)',
     column.spark_type
@@ -39,17 +41,17 @@ end
 
 
 {% macro decode_millis_of_day(text, column) -%}
-{{ time_text('try_cast(' ~ text ~ ' as bigint)', 1000) }}
+{{ cdc_marts.time_text('try_cast(' ~ text ~ ' as bigint)', 1000) }}
 {%- endmacro %}
 
 
 {% macro decode_micros_of_day(text, column) -%}
-{{ time_text('try_cast(' ~ text ~ ' as bigint)', 1000000) }}
+{{ cdc_marts.time_text('try_cast(' ~ text ~ ' as bigint)', 1000000) }}
 {%- endmacro %}
 
 
 {% macro decode_nanos_of_day(text, column) -%}
-{{ time_text('try_cast(' ~ text ~ ' as bigint)', 1000000000) }}
+{{ cdc_marts.time_text('try_cast(' ~ text ~ ' as bigint)', 1000000000) }}
 {%- endmacro %}
 
 

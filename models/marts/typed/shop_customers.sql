@@ -1,1 +1,1 @@
-{{ typed_mart() }}
+{{ cdc_marts.typed_mart() }}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 from jinja2 import Environment
 from pyspark.sql import SparkSession
@@ -11,10 +10,11 @@ from pyspark.sql import functions as F
 
 from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.landing.outcome import Place
+from cdc_marts.package_files import PACKAGE_ROOT
 
 NAMESPACE = "landing"
 
-_MACROS = Path(__file__).parents[3] / "macros" / "landing" / "create_landing_tables.sql"
+_MACROS = PACKAGE_ROOT / "macros" / "landing" / "create_landing_tables.sql"
 
 
 def landing_table(source_format: str) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 from functools import cache
-from pathlib import Path
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-_CODE_TABLE = Path(__file__).parents[3] / "seeds" / "code_tables" / "source_ops.csv"
+from cdc_marts.package_files import PACKAGE_ROOT
+
+_CODE_TABLE = PACKAGE_ROOT / "seeds" / "code_tables" / "source_ops.csv"
 
 
 @cache

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import base64
 from decimal import Context, Decimal
+from types import SimpleNamespace
 
-import jinja2
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from tests.python.project.manifest import ROOT
+from tests.python.typed.plain_macros import plain_macros
 
 MACROS = ROOT / "macros" / "typed" / "decoding" / "base64.sql"
 MOST = 10**38 - 1
@@ -31,9 +32,9 @@ edges = [
 
 
 @pytest.fixture(scope="module")
-def macros() -> jinja2.environment.TemplateModule:
+def macros() -> SimpleNamespace:
     """The macros as plain Jinja: they are made of SQL alone."""
-    return jinja2.Environment().from_string(MACROS.read_text("utf-8")).module
+    return plain_macros(MACROS)
 
 
 def to_base64(number: int, padding: int) -> str:
@@ -60,7 +61,7 @@ def query(session: SparkSession, expression: str, rows: list[tuple[str, int]]) -
 @given(st.lists(st.tuples(integers, st.integers(-3, 38), st.integers(0, 1)), min_size=30))
 def test_digits_are_those_of_the_number(
     spark: SparkSession,
-    macros: jinja2.environment.TemplateModule,
+    macros: SimpleNamespace,
     numbers: list[tuple[int, int, int]],
 ) -> None:
     numbers = [*numbers, *((edge, 2, 0) for edge in edges)]
@@ -79,17 +80,13 @@ def test_digits_are_those_of_the_number(
     ] == []
 
 
-def test_what_has_more_digits_is_null(
-    spark: SparkSession, macros: jinja2.environment.TemplateModule
-) -> None:
+def test_what_has_more_digits_is_null(spark: SparkSession, macros: SimpleNamespace) -> None:
     rows = [(to_base64(number, 0), 0) for number in (MOST + 1, -MOST - 1, 2**127, 2**200)]
     digits = macros.integer_of_bytes(macros.decode_base64("text"))
     assert query(spark, digits, rows) == [None] * 4
 
 
 @pytest.mark.parametrize("text", ["", "no base64!", "A"])
-def test_what_is_no_base64_is_null(
-    spark: SparkSession, macros: jinja2.environment.TemplateModule, text: str
-) -> None:
+def test_what_is_no_base64_is_null(spark: SparkSession, macros: SimpleNamespace, text: str) -> None:
     digits = macros.integer_of_bytes(macros.decode_base64("text"))
     assert query(spark, digits, [(text, 0)]) == [None]

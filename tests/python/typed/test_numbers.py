@@ -6,14 +6,15 @@ import math
 import struct
 from decimal import Decimal
 from fractions import Fraction
+from types import SimpleNamespace
 
-import jinja2
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from tests.python.project.manifest import ROOT
+from tests.python.typed.plain_macros import plain_macros
 
 MACROS = ROOT / "macros" / "typed" / "decoding" / "numbers.sql"
 
@@ -86,13 +87,13 @@ EXACT = {
 
 
 @pytest.fixture(scope="module")
-def macros() -> jinja2.environment.TemplateModule:
+def macros() -> SimpleNamespace:
     """The macros as plain Jinja: but for decimals they are made of SQL alone."""
-    return jinja2.Environment().from_string(MACROS.read_text("utf-8")).module
+    return plain_macros(MACROS)
 
 
 def read(
-    session: SparkSession, macros: jinja2.environment.TemplateModule, type_: str, texts: list[str]
+    session: SparkSession, macros: SimpleNamespace, type_: str, texts: list[str]
 ) -> list[float | None]:
     frame = session.createDataFrame(list(enumerate(texts)), "number int, text string")
     expression = getattr(macros, f"read_{type_}")("text")
@@ -102,7 +103,7 @@ def read(
 
 @pytest.mark.parametrize("type_", ["double", "float"])
 def test_what_a_type_holds_is_read(
-    spark: SparkSession, macros: jinja2.environment.TemplateModule, type_: str
+    spark: SparkSession, macros: SimpleNamespace, type_: str
 ) -> None:
     values = read(spark, macros, type_, list(EXACT[type_]))
     assert list(map(str, values)) == list(map(str, EXACT[type_].values()))
@@ -110,7 +111,7 @@ def test_what_a_type_holds_is_read(
 
 @pytest.mark.parametrize("type_", ["double", "float"])
 def test_what_a_type_does_not_hold_is_null(
-    spark: SparkSession, macros: jinja2.environment.TemplateModule, type_: str
+    spark: SparkSession, macros: SimpleNamespace, type_: str
 ) -> None:
     values = read(spark, macros, type_, INEXACT[type_])
     assert dict(zip(INEXACT[type_], values, strict=True)) == dict.fromkeys(INEXACT[type_])
@@ -128,7 +129,7 @@ floats = st.integers(0, 2**32 - 1).map(lambda bits: struct.unpack("f", struct.pa
 @RANDOM
 @given(st.lists(doubles, min_size=100))
 def test_every_rendering_of_a_double_is_that_double(
-    spark: SparkSession, macros: jinja2.environment.TemplateModule, numbers: list[float]
+    spark: SparkSession, macros: SimpleNamespace, numbers: list[float]
 ) -> None:
     numbers = [n for n in numbers if n == 0 or 1e-290 < abs(n) < 1e290]
     for rendering in ("{!r}", "{:.17g}", "{:.16e}"):
@@ -139,7 +140,7 @@ def test_every_rendering_of_a_double_is_that_double(
 @RANDOM
 @given(st.lists(floats, min_size=100))
 def test_every_rendering_of_a_float_is_that_float(
-    spark: SparkSession, macros: jinja2.environment.TemplateModule, numbers: list[float]
+    spark: SparkSession, macros: SimpleNamespace, numbers: list[float]
 ) -> None:
     numbers = [n for n in numbers if 1e-37 < abs(n) < math.inf]
     for rendering in ("{!r}", "{:.9g}", "{:.17g}"):
@@ -150,7 +151,7 @@ def test_every_rendering_of_a_float_is_that_float(
 @RANDOM
 @given(st.lists(st.decimals(-(10**18), 10**18, places=4), min_size=100))
 def test_a_double_is_off_by_half_of_the_last_digit_at_most(
-    spark: SparkSession, macros: jinja2.environment.TemplateModule, numbers: list[Decimal]
+    spark: SparkSession, macros: SimpleNamespace, numbers: list[Decimal]
 ) -> None:
     values = read(spark, macros, "double", [f"{number:f}" for number in numbers])
     for number, value in zip(numbers, values, strict=True):

@@ -57,7 +57,9 @@ def test_a_table_gets_a_declaration_a_model_and_a_description(root: Path) -> Non
         "source_format": "canal_json",
         "table_id": "crm.orders",
     }
-    assert (root / TYPED_MARTS / "crm_orders.sql").read_text("utf-8") == "{{ typed_mart() }}\n"
+    assert (root / TYPED_MARTS / "crm_orders.sql").read_text(
+        "utf-8"
+    ) == "{{ cdc_marts.typed_mart() }}\n"
     entry, shipped = described(root)["crm_orders"], described(root)["shop_orders"]
     assert {**entry, "name": ""} == {**shipped, "name": ""}
 

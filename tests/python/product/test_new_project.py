@@ -1,0 +1,144 @@
+"""`cdc-marts init` and `cdc-marts link`: the files of a project, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from typer.testing import CliRunner, Result
+
+from cdc_marts import new_project
+from cdc_marts.cli import app
+from cdc_marts.new_project import LINK
+from cdc_marts.package_files import PACKAGE_ROOT
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    # The files of the clone are those of the wheel.
+    monkeypatch.setattr(new_project, "IS_INSTALLED", True)
+    return tmp_path
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, arguments)
+
+
+def yaml_of(path: Path) -> dict:
+    return yaml.safe_load(path.read_text("utf-8"))
+
+
+def test_the_project_declares_the_tables_of_the_samples_and_has_their_typed_marts(
+    folder: Path,
+) -> None:
+    result = run("init", "my_project")
+    assert result.exit_code == 0, result.output
+    shipped = yaml_of(PACKAGE_ROOT / "dbt_project.yml")
+    written = yaml_of(folder / "my_project" / "dbt_project.yml")
+    assert written["name"] == "my_project"
+    assert written["vars"] == {"tables": shipped["vars"]["tables"]}
+    typed = shipped["models"]["cdc_marts"]["marts"]["typed"]
+    assert written["models"]["my_project"]["marts"]["typed"] == typed
+    models = folder / "my_project" / "models" / "marts" / "typed"
+    names = {path.stem for path in models.glob("*.sql")}
+    assert names == {
+        path.stem
+        for path in (PACKAGE_ROOT / models.relative_to(folder / "my_project")).glob("*.sql")
+    }
+    assert names <= set(written["vars"]["tables"])
+
+
+def test_nothing_in_the_files_of_a_project_depends_on_the_machine(folder: Path) -> None:
+    run("init", "my_project")
+    # dbt links packages to absolute paths, in a folder that belongs to no repository.
+    files = [
+        path
+        for path in (folder / "my_project").rglob("*")
+        if path.is_file() and not {"logs", "dbt_packages", LINK} & set(path.parts)
+    ]
+    assert len(files) > 8
+    for path in files:
+        assert str(PACKAGE_ROOT) not in path.read_text("utf-8"), path
+        assert str(folder) not in path.read_text("utf-8"), path
+
+
+def test_dbt_finds_the_package_after_init(folder: Path) -> None:
+    run("init", "my_project")
+    package = folder / "my_project" / "dbt_packages" / "cdc_marts"
+    assert package.resolve() == PACKAGE_ROOT
+
+
+def test_link_brings_back_a_package_that_is_gone(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("init", "my_project")
+    project = folder / "my_project"
+    (project / LINK).unlink()
+    (project / LINK).symlink_to(folder / "an environment of before")
+    (project / "dbt_packages" / "cdc_marts").unlink()
+    monkeypatch.chdir(project / "models")
+    result = run("link")
+    assert result.exit_code == 0, result.output
+    assert (project / "dbt_packages" / "cdc_marts").resolve() == PACKAGE_ROOT
+
+
+def test_a_project_without_the_package_is_not_linked(folder: Path) -> None:
+    (folder / "dbt_project.yml").write_text("name: other\n", "utf-8")
+    (folder / "profiles.yml").write_text("{}\n", "utf-8")
+    result = run("link")
+    assert result.exit_code == 2
+    assert "does not use cdc_marts as a package" in result.output
+    assert not (folder / LINK).exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("my-project", "my_project would do"),
+        ("2024", "marts_2024 would do"),
+        ("Ünser", "can't be named"),
+        ("cdc_marts", "a package of it has that name"),
+        ("dbt", "a package of it has that name"),
+    ],
+)
+def test_a_name_that_dbt_refuses_is_said(folder: Path, name: str, reason: str) -> None:
+    result = run("init", name)
+    assert result.exit_code == 2
+    assert reason in result.output
+    assert not (folder / name).exists()
+
+
+def test_a_folder_with_files_stays_as_it_is(folder: Path) -> None:
+    (folder / "taken").mkdir()
+    (folder / "taken" / "notes.txt").write_text("mine", "utf-8")
+    result = run("init", "taken")
+    assert result.exit_code == 2
+    assert "is not empty" in result.output
+    assert [path.name for path in (folder / "taken").iterdir()] == ["notes.txt"]
+
+
+def test_a_file_is_no_folder(folder: Path) -> None:
+    (folder / "taken").write_text("mine", "utf-8")
+    result = run("init", "taken")
+    assert result.exit_code == 2
+    assert "is a file" in result.output
+
+
+def test_an_empty_folder_is_taken(folder: Path) -> None:
+    (folder / "my_project").mkdir()
+    assert run("init", "my_project").exit_code == 0
+
+
+@pytest.mark.parametrize("arguments", [("init", "my_project"), ("link",)])
+def test_a_clone_is_a_project_by_itself(
+    arguments: tuple[str, ...], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(new_project, "IS_INSTALLED", False)
+    (folder / "dbt_project.yml").write_text("name: other\n", "utf-8")
+    (folder / "profiles.yml").write_text("{}\n", "utf-8")
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert "which is a dbt project by itself" in result.output
+    assert not (folder / "my_project").exists()
