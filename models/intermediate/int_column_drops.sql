@@ -2,6 +2,7 @@
 
 with
 
+-- new rows may be read: they say which tables have other drops than before
 resolved_changes as (select * from {{ ref('int_resolved_changes') }}),
 
 newest_resolutions as (

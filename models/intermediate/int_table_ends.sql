@@ -1,10 +1,10 @@
 -- Where a TRUNCATE or DROP TABLE ended every row that a table had, or a full
--- load that repairs it took their place.  What is new here says which tables
--- have other truncations than before, no more: the grouping is that of the new
--- rows.
+-- load that repairs it took their place.
 
 with
 
+-- new rows may be read: they say which tables have other truncations than
+-- before, no more, and the grouping is that of the new rows
 resolved_changes as (select * from {{ ref('int_resolved_changes') }}),
 
 newest_resolutions as (

@@ -48,6 +48,16 @@ def test_a_selection_names_its_sources(query: str) -> None:
     assert [query[source.start : source.end] for source in sources_of(query)] == SELECTIONS[query]
 
 
+def test_a_query_that_says_why_may_be_anything() -> None:
+    query = """with
+    -- new rows may be read: they say which keys changed
+    a as (select x from s.a inner join s.c using (x) group by x)
+    select * from a union all select x from s.b"""
+    assert [query[source.start : source.end] for source in sources_of(query)] == ["s.a", "s.b"]
+    with pytest.raises(DbtRuntimeError, match="can't be read"):
+        sources_of(query.replace(": they say which keys changed", ":"))
+
+
 def test_names_are_without_quotes() -> None:
     assert [source.name for source in sources_of("select * from `s`.`a`")] == ["s.a"]
 

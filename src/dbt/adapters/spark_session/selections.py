@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -20,6 +21,8 @@ _PARTS = {
     "where",
     "operation_modifiers",
 }
+#: A comment by which a view says why its new rows may be read although they are of several rows.
+_EXCEPTION = re.compile(r"^\s*-- new rows may be read: \S", re.MULTILINE)
 _NAMES = {"with_": "common table expressions", "group": "a group by", "distinct": "a distinct"}
 
 
@@ -38,7 +41,9 @@ def sources_of(query: str) -> tuple[Source, ...]:
 
     The query is a selection, or a union of all rows of selections: each of its
     rows is made from one row of a source and from what a left join looks up for
-    it.  So the view of new rows is the new rows of the view.
+    it.  So the view of new rows is the new rows of the view.  A query that holds
+    the comment `-- new rows may be read: <why>` may be anything: then whoever reads
+    it has use for what it makes of new rows alone.
 
     Raises DbtRuntimeError where the query is anything else.
     """
@@ -46,7 +51,12 @@ def sources_of(query: str) -> tuple[Source, ...]:
         parsed = sqlglot.parse_one(query, dialect="spark")
     except sqlglot.errors.SqlglotError as error:
         raise _refusal(f"it can't be parsed: {error}") from error
-    return tuple(_sources(parsed))
+    if _EXCEPTION.search(query):
+        named = [found.this for found in parsed.find_all(exp.From)]
+        sources = [_source(table) for table in named if isinstance(table, exp.Table) and table.db]
+    else:
+        sources = _sources(parsed)
+    return tuple(sorted(sources, key=lambda source: source.start))
 
 
 def _sources(query: exp.Expression) -> list[Source]:
@@ -65,13 +75,12 @@ def _sources(query: exp.Expression) -> list[Source]:
     parts = {part for part, value in source.args.items() if value} if source else set()
     if not isinstance(source, exp.Table) or not {"this", "db"} <= parts <= {"this", "db", "alias"}:
         raise _refusal("it selects from something else than `schema.table`")
-    return [
-        Source(
-            f"{source.db}.{source.name}",
-            source.args["db"].meta["start"],
-            source.this.meta["end"] + 1,
-        )
-    ]
+    return [_source(source)]
+
+
+def _source(table: exp.Table) -> Source:
+    name, end = f"{table.db}.{table.name}", table.this.meta["end"] + 1
+    return Source(name, table.args["db"].meta["start"], end)
 
 
 def _check_rows_are_made_one_by_one(select: exp.Select) -> None:
@@ -89,6 +98,6 @@ def _check_rows_are_made_one_by_one(select: exp.Select) -> None:
 def _refusal(why: str) -> DbtRuntimeError:
     return DbtRuntimeError(
         f"The new rows of a view can't be read, because {why}. They can where the view is a"
-        " selection with left joins, or a `union all` of such: make the view a table, or read"
-        " all of its rows by `ref`."
+        " selection with left joins, or a `union all` of such. Make the view a table, read all"
+        " of its rows by `ref`, or say in it why: `-- new rows may be read: <why>`."
     )
