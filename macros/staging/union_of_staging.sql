@@ -1,18 +1,13 @@
 {#-
   Query of the staging records of formats: a union and nothing else, so that its
   increments are those of its tables.  Formats of which nothing has landed are
-  left out, as each costs every query its share of planning.
+  left out.
 
   source_formats: names; one of them is there in any case.  moved_formats: those
   with messages in `places`, a relation in the shape of `int_message_places`.
 -#}
 {% macro union_of_staging(source_formats, moved_formats=[], places=none) -%}
-  {%- set with_rows = [] -%}
-  {%- for source_format in source_formats -%}
-    {%- set staging = ref('stg_' ~ source_format) -%}
-    {%- do with_rows.append(source_format) if has_rows(staging) -%}
-  {%- endfor -%}
-  {%- for source_format in with_rows or source_formats[:1] %}
+  {%- for source_format in formats_with_rows(source_formats) %}
     {%- set staging = ref('stg_' ~ source_format) %}
 {% if source_format in moved_formats -%}
 {{ placed_records_sql(staging, places) }}

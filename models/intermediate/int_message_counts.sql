@@ -9,16 +9,10 @@
 -- later reads a few rows per run instead of the messages.  Rejected messages
 -- are left out: they may be read again, and staging has them apart.
 
-{%- set with_rows = [] %}
-{%- for source_format in var('source_formats') %}
-{%- set staging = ref('stg_' ~ source_format) %}
-{%- do with_rows.append(source_format) if has_rows(staging) %}
-{%- endfor %}
-
 with
 
 messages as (
-    {% for source_format in with_rows or var('source_formats') | list %}
+    {% for source_format in formats_with_rows(var('source_formats') | list) %}
     select
         source_format,
         topic,

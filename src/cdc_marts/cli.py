@@ -47,7 +47,7 @@ SourceFormat = Enum("SourceFormat", {name: name for name in SOURCE_FORMATS})
 
 
 def _source_format(name: str | SourceFormat) -> SourceFormat:
-    """The format of a name; of another name it is told what was meant."""
+    """The format of this name; the error for another name suggests the closest format."""
     if isinstance(name, SourceFormat):
         return name
     if name in SOURCE_FORMATS:

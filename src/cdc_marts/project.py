@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dbt.adapters.spark_session.connections import SparkSessionCredentials
 
 PROFILE = "cdc_marts"
-#: The source, of its tables in dbt's sense, where messages land; others are somebody else's.
+#: The dbt source whose tables hold the landed messages; other sources belong to somebody else.
 LANDING_SOURCE = "landing"
 
 
@@ -46,9 +46,8 @@ def default_target(root: Path) -> str | None:
     """The target of dbt's commands that name none; None where the profiles can't be read."""
     import yaml
 
-    folder = Path(os.environ.get("DBT_PROFILES_DIR") or root / "profiles")
     try:
-        profiles = yaml.safe_load((folder / "profiles.yml").read_text("utf-8"))
+        profiles = yaml.safe_load((_profiles_dir(root) / "profiles.yml").read_text("utf-8"))
         return str(profiles[PROFILE]["target"])
     except (OSError, yaml.YAMLError, KeyError, TypeError):
         return None
@@ -166,7 +165,7 @@ def _credentials(
 
     # What dbt's own command line sets up before it reads a profile.
     set_invocation_context(dict(os.environ))
-    profiles_dir = os.environ.get("DBT_PROFILES_DIR") or str(_profiles_dir(root))
+    profiles_dir = str(_profiles_dir(root))
     set_from_args(Namespace(project_dir=str(root), profiles_dir=profiles_dir), None)
     cleanup_event_logger()
     add_callback_to_manager(lambda event: _pass_on(event, on_notice))
@@ -189,6 +188,8 @@ def _credentials(
 
 
 def _profiles_dir(root: Path) -> Path:
+    if folder := os.environ.get("DBT_PROFILES_DIR"):
+        return Path(folder)
     return root / "profiles" if (root / "profiles").is_dir() else root
 
 

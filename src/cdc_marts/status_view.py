@@ -70,7 +70,7 @@ def _lines_behind(status: Status) -> Iterator[str]:
     if totals["pending"]:
         yield "Pending: an update_before whose update_after has not landed yet."
     if totals["statements"]:
-        yield "Not applied: statements that no message replays; marts.ddl_events has them."
+        yield "Not applied: statements that cannot be replayed; marts.ddl_events has them."
     yield from map(printable, status.notes)
 
 
@@ -102,7 +102,7 @@ def _rejects(topic: Topic) -> str:
 
 def _run(run: Run | None, now: dt.datetime) -> str:
     if run is None:
-        return "not known, dbt left no results of one"
+        return "unknown; dbt left no results of a run on this target"
     ended = f"{run.command}, {_ago(now, run.ended_at)}"
     if not run.failed:
         return f"{ended}, succeeded"

@@ -36,16 +36,8 @@ deliveries as (
             or (effect = 'removal' and op = 'delete')
         )
         and (
-            source_format in (
-                {% for source_format in formats_that('known_by_images') -%}
-                '{{ source_format }}'{{ "," if not loop.last }}
-                {% endfor -%}
-            )
-            or op = 'snapshot' and source_format in (
-                {% for source_format in formats_that('numbers_no_loads') -%}
-                '{{ source_format }}'{{ "," if not loop.last }}
-                {% endfor -%}
-            )
+            {{ is_of_format_that('known_by_images') }}
+            or op = 'snapshot' and {{ is_of_format_that('numbers_no_loads') }}
         )
 
 ),

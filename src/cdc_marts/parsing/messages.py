@@ -27,7 +27,8 @@ _READING = {
 
 #: The longest number that a VARIANT holds digit for digit; Spark calls a longer one corrupt.
 _MOST_DIGITS = 38
-_HAS_LONG_NUMBER = rf"[0-9.]{{{_MOST_DIGITS + 1}}}"
+#: Spark counts the digits of an exponent too.
+_HAS_LONG_NUMBER = rf"[0-9.eE+-]{{{_MOST_DIGITS + 1}}}"
 _IS_LONG = r"-?(?:[0-9]{39}|[1-9][0-9.]{39}|0\.[0-9]{39})"
 #: A text whole, or a number behind what stands before a value.
 _TEXT_OR_LONG_NUMBER = (

@@ -160,7 +160,10 @@ def _odd_json(source_format: str) -> Iterator[Bad]:
         "9" * 400,
     ):
         yield Bad(number, holding(number), is_valid=True, row={"status": number})
-    for number in ("1.7976931348623157E308", "1e-400", "1e23", "1e400"):
+    for number in (
+        *("1.7976931348623157E308", "1e-400", "1e23", "1e400"),
+        *("1." + "1" * 36 + "e12", "1." + "1" * 37 + "E-7"),
+    ):
         yield Bad(number, holding(number), is_valid=True)
     for text in ("a:" + "9" * 60 + ',"', '\\":' + "9" * 60 + ",\\", "9" * 60):
         yield Bad(text, holding(json.dumps(text)), is_valid=True, row={"status": text})

@@ -35,7 +35,7 @@ class Plan:
         return re.search(r"EvalPython|InPandas|InArrow|PythonUDF", self.text) is not None
 
 
-def _executed(spark: SparkSession) -> dict[int, str]:
+def executed(spark: SparkSession) -> dict[int, str]:
     """Number of a query -> its plan, of those that Spark still remembers, the last thousand."""
     store = spark._jsparkSession.sharedState().statusStore().executionsList()
     executions = map(store.apply, range(store.size()))
@@ -44,9 +44,9 @@ def _executed(spark: SparkSession) -> dict[int, str]:
 
 def run_and_watch(project: Project) -> dict[str, Plan]:
     """Run all models, one after the other: table -> the plan of what was written to it."""
-    before = _executed(project.spark)
+    before = executed(project.spark)
     project.dbt("run", "--threads", "1")
-    plans = _executed(project.spark)
+    plans = executed(project.spark)
     return dict(_writes([plans[number] for number in sorted(plans.keys() - before.keys())]))
 
 

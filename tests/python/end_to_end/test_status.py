@@ -13,7 +13,7 @@ from cdc_marts.cli import app
 from cdc_marts.status import Rejects, Run, gather
 from tests.python.encoders import canal_json
 from tests.python.encoders.changes import INSERT, Place, RowChange, Table
-from tests.python.end_to_end.plans import _executed
+from tests.python.end_to_end.plans import executed
 from tests.python.end_to_end.project import Landed, Project
 from tests.python.samples.files import samples
 
@@ -87,11 +87,11 @@ def test_names_from_messages_are_shown_escaped(built: Project) -> None:
 
 
 def test_no_messages_are_read(built: Project) -> None:
-    before = _executed(built.spark).keys()
+    before = executed(built.spark).keys()
 
     _topics()
 
-    plans = _executed(built.spark)
+    plans = executed(built.spark)
     asked = [plans[number] for number in plans.keys() - before]
     scans = [line for plan in asked for line in plan.splitlines() if "BatchScan" in line]
     staged = [plan for plan in asked if "staging.stg_" in plan]

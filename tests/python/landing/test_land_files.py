@@ -248,7 +248,7 @@ def test_use_that_is_wrong_says_so_before_spark_starts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "hint"),
     [
         (gzip.compress(b"{}"), "give it a name that ends in .gz"),
         ("{}".encode("utf-16"), "is UTF-16"),
@@ -258,7 +258,7 @@ def test_use_that_is_wrong_says_so_before_spark_starts(tmp_path: Path) -> None:
     ],
 )
 def test_a_likely_mistake_is_named_before_spark_starts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, told: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, hint: str
 ) -> None:
     path = tmp_path / "messages.jsonl"
     path.write_bytes(content)
@@ -267,7 +267,7 @@ def test_a_likely_mistake_is_named_before_spark_starts(
     result = CliRunner().invoke(app, ["land", "files", "--format", "canal_json", str(path)])
 
     assert result.exit_code == 2
-    assert told in result.stderr
+    assert hint in result.stderr
     assert "Nothing was landed." in result.stderr
 
 

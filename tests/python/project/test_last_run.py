@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from cdc_marts.project import default_target
 from cdc_marts.status import Run, last_run_of, span
 
 ENDED_AT = dt.datetime(2026, 1, 1, 12, tzinfo=dt.timezone.utc)
@@ -28,7 +29,7 @@ def leave(folder: Path, statuses: dict[str, str], **arguments: Any) -> Path:
     return folder
 
 
-def test_a_run_is_told_with_what_failed_in_it(tmp_path: Path) -> None:
+def test_a_run_names_what_failed_in_it(tmp_path: Path) -> None:
     leave(tmp_path, {"change_events": "success", "shop": "error", "later": "skipped"}, target="a")
     started_at = ENDED_AT - dt.timedelta(minutes=1)
     assert last_run_of(tmp_path, "a") == Run("dbt build", started_at, ENDED_AT, ("shop",))
@@ -38,6 +39,17 @@ def test_a_run_that_named_no_target_was_on_the_one_of_the_profile(tmp_path: Path
     leave(tmp_path, {"change_events": "success"})
     assert last_run_of(tmp_path, "demo", "demo") is not None
     assert last_run_of(tmp_path, "local", "demo") is None
+
+
+@pytest.mark.parametrize("folder", [".", "profiles"])
+def test_the_profile_is_found_where_dbt_finds_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str
+) -> None:
+    monkeypatch.delenv("DBT_PROFILES_DIR", raising=False)
+    profiles = tmp_path / folder
+    profiles.mkdir(exist_ok=True)
+    (profiles / "profiles.yml").write_text("cdc_marts: {target: demo}", "utf-8")
+    assert default_target(tmp_path) == "demo"
 
 
 @pytest.mark.parametrize("arguments", [{"target": "b"}, {"target": "a", "which": "docs"}])

@@ -139,21 +139,15 @@ def unread_rows(session: SparkSession, name: str, consumer: str | None) -> tuple
     The number is known without a query, from the summaries of the snapshots.
     `consumer`: its name, or None where it is not there.
     """
-    table = iceberg_table(session, name)
-    newest = next(snapshots(session, table), None)
+    newest = next(snapshots(session, iceberg_table(session, name)), None)
     if newest is None:
         return _nothing_of(name, "*"), 0
     watermark = _watermark(session, consumer, name) if consumer is not None else None
     if watermark is None:
         return _appended_rows(name, "*", None, newest.id), int(newest.summary["total-records"])
-    if not _has_appends(session, name, newest.id, watermark, str(consumer)):
+    count = _count_appended(session, name, newest.id, watermark, str(consumer))
+    if not count:
         return _nothing_of(name, "*"), 0
-    count = 0
-    for snapshot in snapshots(session, table):
-        if snapshot.id == watermark:
-            break
-        if snapshot.operation == "append":
-            count += int(snapshot.summary.get("added-records", "0"))
     return _appended_rows(name, "*", watermark, newest.id), count
 
 
@@ -164,7 +158,9 @@ def _table_sql(
     if up_to == _NOTHING:
         return _nothing_of(name, columns)
     watermark = _watermark(session, consumer, name) if consumer is not None else None
-    if watermark is not None and not _has_appends(session, name, up_to, watermark, str(consumer)):
+    if watermark is not None and not _count_appended(
+        session, name, up_to, watermark, str(consumer)
+    ):
         return _nothing_of(name, columns)
     reading.has_new_rows = True
     return _appended_rows(name, columns, watermark, up_to)
@@ -185,7 +181,7 @@ def _rows_behind(
         return _nothing_of(name, columns)
     read = _watermark(session, consumer, read_by) if consumer is not None else None
     start = _watermark(session, read_by, name, read) if read is not None else None
-    if start is not None and not _has_appends(session, name, end, start, read_by):
+    if start is not None and not _count_appended(session, name, end, start, read_by):
         return _nothing_of(name, columns)
     return _appended_rows(name, columns, start, end)
 
@@ -288,18 +284,18 @@ def _expired(consumer: str) -> DbtRuntimeError:
     )
 
 
-def _has_appends(
+def _count_appended(
     session: SparkSession, name: str, up_to: int, watermark: int, consumer: str
-) -> bool:
-    """Whether rows were appended to `name` after snapshot `watermark`, up to `up_to`."""
+) -> int:
+    """How many rows were appended to `name` after snapshot `watermark`, up to `up_to`."""
     if up_to == watermark:
-        return False
-    found = False
+        return 0
+    count = 0
     for snapshot in snapshots(session, iceberg_table(session, name), up_to):
         if snapshot.id == watermark:
-            return found
+            return count
         if snapshot.operation == "append":
-            found = found or snapshot.summary.get("added-records", "0") != "0"
+            count += int(snapshot.summary.get("added-records", "0"))
         elif snapshot.operation not in _WITHOUT_NEW_ROWS:
             raise DbtRuntimeError(
                 f"{name} was overwritten (snapshot {snapshot.id}) after {consumer} read it, so"

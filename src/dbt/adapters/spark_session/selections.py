@@ -21,7 +21,7 @@ _PARTS = {
     "where",
     "operation_modifiers",
 }
-#: A comment by which a view says why its new rows may be read although they are of several rows.
+#: A comment in which a view says why its new rows may be read although it joins or groups rows.
 _EXCEPTION = re.compile(r"^\s*-- new rows may be read: \S", re.MULTILINE)
 _NAMES = {"with_": "common table expressions", "group": "a group by", "distinct": "a distinct"}
 
