@@ -5,7 +5,7 @@ from cdc_marts.parsing.settings import declared_keys, times_by_topic
 
 def model(dbt, session):
     return parse_arrivals(
-        dbt.ref("base_canal_json"),
+        dbt.new_rows(dbt.ref("base_canal_json")),
         dbt,
         canal_json.parse,
         key_settings=declared_keys(dbt.config.get("tables"), "canal_json"),

@@ -5,7 +5,7 @@ from cdc_marts.parsing.settings import declared_keys
 
 def model(dbt, session):
     return parse_arrivals(
-        dbt.ref("base_cdl_debezium_json"),
+        dbt.new_rows(dbt.ref("base_cdl_debezium_json")),
         dbt,
         cdl_debezium_json.parse,
         key_settings=declared_keys(dbt.config.get("tables"), "cdl_debezium_json"),

@@ -5,7 +5,7 @@ from cdc_marts.parsing.settings import declared_keys
 
 def model(dbt, session):
     return parse_arrivals(
-        dbt.ref("base_datahub_blob"),
+        dbt.new_rows(dbt.ref("base_datahub_blob")),
         dbt,
         datahub_blob.parse,
         key_settings=declared_keys(dbt.config.get("tables"), "datahub_blob"),

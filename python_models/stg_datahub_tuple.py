@@ -5,7 +5,7 @@ from cdc_marts.parsing.settings import declared_keys
 
 def model(dbt, session):
     return parse_arrivals(
-        dbt.ref("base_datahub_tuple"),
+        dbt.new_rows(dbt.ref("base_datahub_tuple")),
         dbt,
         datahub_tuple.parse,
         key_settings=declared_keys(dbt.config.get("tables"), "datahub_tuple"),

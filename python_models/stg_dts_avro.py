@@ -5,7 +5,7 @@ from cdc_marts.parsing.settings import declared_keys
 
 def model(dbt, session):
     return parse_arrivals(
-        dbt.ref("base_dts_avro"),
+        dbt.new_rows(dbt.ref("base_dts_avro")),
         dbt,
         dts_avro.parse,
         key_settings=declared_keys(dbt.config.get("tables"), "dts_avro"),

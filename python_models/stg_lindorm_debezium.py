@@ -5,7 +5,7 @@ from cdc_marts.parsing.settings import declared_keys
 
 def model(dbt, session):
     return parse_arrivals(
-        dbt.ref("base_lindorm_debezium"),
+        dbt.new_rows(dbt.ref("base_lindorm_debezium")),
         dbt,
         lindorm_debezium.parse,
         key_settings=declared_keys(dbt.config.get("tables"), "lindorm_debezium"),

@@ -5,7 +5,7 @@ from cdc_marts.parsing.settings import declared_keys
 
 def model(dbt, session):
     return parse_arrivals(
-        dbt.ref("base_shareplex_json"),
+        dbt.new_rows(dbt.ref("base_shareplex_json")),
         dbt,
         shareplex_json.parse,
         key_settings=declared_keys(dbt.config.get("tables"), "shareplex_json"),

@@ -1,7 +1,6 @@
 {#-
   Merge of a batch's newest effects into the state: one replaces what is held
-  if it is newer.  Effects on a key with collisions were folded in whole,
-  so that theirs replaces it either way.
+  if it is newer, and either way where the key was folded whole.
 
   arguments: as dbt gives them to a strategy; both relations have the columns of
   `int_row_state`.
@@ -14,13 +13,13 @@ on
   held.{{ column }} = batch.{{ column }}{{ " and" if not loop.last }}
   {% endfor -%}
 when matched
-  and (batch.has_collision or batch.last_sequence > held.last_sequence)
+  and (batch.is_refolded or batch.last_sequence > held.last_sequence)
   then update set
     {% for column in arguments.dest_columns if column.name != 'first_event_at' -%}
     {{ column.quoted }} = batch.{{ column.quoted }},
     {% endfor -%}
     first_event_at = if(
-      batch.has_collision,
+      batch.is_refolded,
       batch.first_event_at,
       least(held.first_event_at, batch.first_event_at)
     )

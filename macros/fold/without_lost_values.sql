@@ -1,20 +1,20 @@
 {#-
   A filled row without the values of columns that its table lost, and maybe got
-  back, between the event that carried the value and the one that was filled.
+  back, between the event that gave the value and the one that was filled.
 
   row: image as VARIANT.  sequence: of the event that was filled.
-  carried_from: map of columns to the sequences of the events that carried their
-  values, null where none did before.
+  filled_from: map of columns to the sequences of the events that gave their
+  values, null where none before did.
   lost_columns: array of struct<column_name, sequence>, null where there are none.
 -#}
-{% macro without_lost_values(row, sequence, carried_from, lost_columns) -%}
+{% macro without_lost_values(row, sequence, filled_from, lost_columns) -%}
 {%- set is_lost -%}
-lost.sequence > {{ carried_from }}[lost.column_name]
+lost.sequence > {{ filled_from }}[lost.column_name]
                 and lost.sequence < {{ sequence }}
 {%- endset -%}
 case
     when
-        {{ carried_from }} is not null
+        {{ filled_from }} is not null
         and exists({{ lost_columns }}, lost -> {{ is_lost }})
         then to_variant_object(map_filter(
             cast({{ row }} as map<string, variant>),

@@ -16,9 +16,9 @@
   {#- dbt must see these when it parses the model -#}
   {%- set inputs = [
       ref('latest_state'), ref('int_table_schemas'), ref('int_table_columns'),
-      ref('int_lost_columns'), ref('int_keyless_rows'), ref('source_types'),
+      ref('int_lost_columns'), ref('int_keyless_rows'), ref('source_types'), ref('int_row_effects'),
   ] -%}
-  {%- set new_effects = new_rows(ref('int_row_effects')) -%}
+  {%- set new_effects = new_rows(ref('int_touched_keys')) -%}
   {%- set new_ends = new_rows(ref('int_table_ends')) -%}
   {%- set new_drops = new_rows(ref('int_column_drops')) -%}
   {%- set changes = [new_effects, new_ends, new_drops] -%}
@@ -171,7 +171,7 @@ touched_keys as (
         {{ cdc_marts.is_of_table(table) }}
         and effect = 'upsert'
         and is_partial
-        and (is_move or op = 'insert')
+        and (is_key_change or op = 'insert')
 
 ),
 

@@ -9,30 +9,13 @@
 
 -- The fold of tables without a key: equal rows are counted.  A sum does not
 -- care for order or batches.  Events before the end of their table do not
--- count; when a new end arrives, or effects are withdrawn, the rows of their
--- table are counted again, and rows that no event counts any more, which have
+-- count; when a new truncation arrives, or earlier effects change, the rows of
+-- their table are counted again, and rows that no event counts any more, which have
 -- no newest one, go.
 
-{%- set new_effects = new_rows(ref('int_row_effects')) %}
-{%- set all_effects = ref('int_valid_effects') %}
 {%- set table_key = ['source_format', 'table_id'] %}
-{%- set new_ends = new_rows(ref('int_table_ends')) %}
-
-{#- Most projects have no such table: their effects are not looked through. -#}
-{%- set has_keyless_rows = finds_rows(
-    'select * from ' ~ new_effects ~ ' where is_keyless'
-) %}
-{%- if not has_keyless_rows %}
-{%- set new_effects -%}
-(select * from {{ ref('int_row_effects') }} where false)
-{%- endset %}
-{%- endif %}
 
 with
-
-new_effects as (
-    {{ valid_effects_sql(new_effects) }}
-),
 
 table_ends as (select * from {{ ref('int_table_ends') }}),
 
@@ -44,22 +27,22 @@ recounted_tables as (
     select
         source_format,
         table_id
-    from {{ new_ends }}
+    from {{ new_rows(ref('int_table_ends')) }}
 
     union
 
     select
         source_format,
         table_id
-    from {{ new_effects }}
-    where effect = 'withdrawn' and is_keyless
+    from {{ new_rows(ref('int_touched_keys')) }}
+    where is_revised and is_keyless
 
 ),
 
 effects as (
 
     select effects.*
-    from new_effects as effects
+    from {{ new_rows(ref('int_row_effects')) }} as effects
     left anti join recounted_tables
         on {{ matches('effects', 'recounted_tables', table_key) }}
     where effects.is_keyless
@@ -67,7 +50,7 @@ effects as (
     union all
 
     select effects.*
-    from {{ all_effects }} as effects
+    from {{ rows_so_far(ref('int_row_effects')) }} as effects
     left semi join recounted_tables
         on {{ matches('effects', 'recounted_tables', table_key) }}
     where effects.is_keyless
@@ -76,7 +59,7 @@ effects as (
 {%- else -%}
 effects as (
 
-    select * from new_effects
+    select * from {{ new_rows(ref('int_row_effects')) }}
     where is_keyless
 
 ),
@@ -93,7 +76,6 @@ counted_effects as (
             effects.source_format = table_ends.source_format
             and effects.table_id = table_ends.table_id
             and {{ is_ended_by('effects', 'table_ends') }}
-    where effects.effect in ('upsert', 'removal')
 
 ),
 

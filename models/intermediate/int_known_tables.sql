@@ -5,7 +5,8 @@
     )
 }}
 
--- The source tables whose rows were seen, for statements to be matched with.
+-- The source tables whose rows were seen, by their names, and whether one of
+-- their images was partial.
 
 with
 
@@ -16,7 +17,8 @@ seen_tables as (
         table_id,
         database_name,
         schema_name,
-        table_name
+        table_name,
+        is_partial and not is_keyless as has_partial_images
     from {{ new_rows(ref('int_row_effects')) }}
 
 ),
@@ -33,6 +35,8 @@ new_tables as (
             and seen_tables.database_name <=> known_tables.database_name
             and seen_tables.schema_name <=> known_tables.schema_name
             and seen_tables.table_name <=> known_tables.table_name
+            and seen_tables.has_partial_images
+            = known_tables.has_partial_images
     {%- endif %}
 
 )

@@ -12,18 +12,15 @@
 {%- set table_key = ['source_format', 'table_id'] %}
 
 {#- Few rows, made anew where an event or a statement may change them. -#}
-{%- do new_rows(ref('int_row_effects')) %}
+{%- do new_rows(ref('int_touched_keys')) %}
 {%- do new_rows(ref('int_column_drops')) %}
-{%- do new_rows(ref('int_highest_positions')) %}
-{%- do new_rows(ref('int_reloaded_messages')) %}
-{%- set may_have_rows = columns_may_differ() %}
 
 with
 
 table_schemas as (
 
     select * from {{ ref('int_table_schemas') }}
-    where {{ 'not ' ~ has_sparse_rows() if may_have_rows else 'false' }}
+    where not {{ has_sparse_rows() }}
 
 ),
 
@@ -91,11 +88,7 @@ tables_of_partial_images as (
         and not array_contains(
             versions.column_names, first_sightings.column_name
         )
-        and versions.source_format in (
-            {% for name in formats_that('inserts_leave_out_columns') -%}
-            '{{ name }}'{{ "," if not loop.last }}
-            {% endfor -%}
-        )
+        and versions.{{ is_of_format_that('inserts_leave_out_columns') }}
 
 ),
 

@@ -1,39 +1,40 @@
+{{
+    config(
+        materialized='incremental',
+        incremental_strategy='merge',
+        unique_key=['source_format', 'topic', 'partition', 'offset'],
+    )
+}}
+
 -- The places of messages whose rows stand elsewhere than their own positions
 -- say: a higher position of their partition stands before them, or they are of
 -- a full load that repairs a table.
 
+{%- set message_key = ['source_format', 'topic', '`partition`', 'offset'] %}
+
 with
 
-highest_positions as (
-
-    select * from {{ ref('int_highest_positions') }}
-    where is_raised
-
+reloaded_messages as (
+    select * from {{ rows_so_far(ref('int_reloaded_messages')) }}
 ),
-
-reloaded_messages as (select * from {{ ref('int_reloaded_messages') }}),
 
 raised_messages as (
 
     select
-        highest_positions.source_format,
-        highest_positions.topic,
-        highest_positions.`partition`,
-        highest_positions.offset,
-        max(highest_positions.position) as position,
+        raised_positions.source_format,
+        raised_positions.topic,
+        raised_positions.`partition`,
+        raised_positions.offset,
+        max(raised_positions.position) as position,
         cast(null as bigint) as transaction_index
-    from highest_positions
+    from {{ new_rows(ref('int_raised_positions')) }} as raised_positions
     left anti join reloaded_messages
-        on {{ matches(
-            'highest_positions',
-            'reloaded_messages',
-            ['source_format', 'topic', '`partition`', 'offset'],
-        ) }}
+        on {{ matches('raised_positions', 'reloaded_messages', message_key) }}
     group by
-        highest_positions.source_format,
-        highest_positions.topic,
-        highest_positions.`partition`,
-        highest_positions.offset
+        raised_positions.source_format,
+        raised_positions.topic,
+        raised_positions.`partition`,
+        raised_positions.offset
 
 ),
 
@@ -50,7 +51,7 @@ message_places as (
         offset,
         max_by(position, transaction_index) as position,
         max(transaction_index) as transaction_index
-    from reloaded_messages
+    from {{ new_rows(ref('int_reloaded_messages')) }}
     group by source_format, topic, `partition`, offset
 
 )

@@ -13,18 +13,15 @@
 {%- set version_key = ['source_format', 'table_id', 'schema_id'] %}
 
 {#- Few rows, made anew where an event or a statement may change them. -#}
-{%- do new_rows(ref('int_row_effects')) %}
+{%- do new_rows(ref('int_touched_keys')) %}
 {%- do new_rows(ref('int_column_drops')) %}
-{%- do new_rows(ref('int_highest_positions')) %}
-{%- do new_rows(ref('int_reloaded_messages')) %}
-{%- set may_have_rows = columns_may_differ() %}
 
 with
 
 table_schemas as (
 
     select * from {{ ref('int_table_schemas') }}
-    where {{ 'not ' ~ has_sparse_rows() if may_have_rows else 'false' }}
+    where not {{ has_sparse_rows() }}
 
 ),
 

@@ -6,52 +6,48 @@
 }}
 
 -- The messages of full loads by which tables are repaired (`cdc-marts resync`),
--- with the place that their rows take: behind all that the stream had told when
+-- with the place that their rows take: behind all that the stream had said when
 -- the load began.
 
-{%- set requests = source('landing', 'resyncs') %}
-{%- set new_requests = new_rows(requests) %}
 {%- set table_key = ['source_format', 'table_id'] %}
 {%- set message_key = ['source_format', 'topic', '`partition`', 'offset'] %}
-{%- set reloaded_formats = formats_in(requests) if has_rows(requests) else [] %}
-{%- set snapshot_rows %}
+
+with
+
+requests as (
+    select * from {{ rows_so_far(source('landing', 'resyncs')) }}
+),
+
+new_requests as (
+    select * from {{ new_rows(source('landing', 'resyncs')) }}
+),
+
+snapshot_rows as (
+
+    select
         source_format,
         table_id,
         topic,
         `partition`,
         offset,
         landed_at
-{%- endset %}
-
-with
-
-requests as (select * from {{ requests }}),
-
-snapshot_rows as (
-
-    {% for source_format in var('source_formats') -%}
-    {%- set staging = ref('stg_' ~ source_format) -%}
-    {%- if source_format in reloaded_formats -%}
-    select {{ snapshot_rows }}
-    from {{ new_rows(staging) }}
+    from {{ new_rows(ref('int_staging_records')) }}
     where record_type = 'change' and op = 'snapshot'
 
     union all
 
     -- of loads that had landed before they were asked for
-    select {{ snapshot_rows }}
-    from {{ staging }} as records
-    left semi join {{ new_requests }} as new_requests
+    select
+        records.source_format,
+        records.table_id,
+        records.topic,
+        records.`partition`,
+        records.offset,
+        records.landed_at
+    from {{ rows_so_far(ref('int_staging_records')) }} as records
+    left semi join new_requests
         on {{ matches('records', 'new_requests', table_key) }}
     where records.record_type = 'change' and records.op = 'snapshot'
-
-    union all
-
-    {% endif -%}
-    {%- endfor -%}
-    select {{ snapshot_rows }}
-    from {{ ref('stg_' ~ (var('source_formats') | first)) }}
-    where false
 
 ),
 

@@ -1,4 +1,3 @@
--- noqa: disable=LT02
 {{
     config(
         materialized='incremental',
@@ -6,55 +5,44 @@
     )
 }}
 
--- Which tables lose rows or columns by which statements.  A table that is seen
--- later may be meant too, or make a name ambiguous: then a newer version says
--- so.  Only statements that are new, or name a new table, are looked at.
+-- Which tables lose rows or columns by which statements.
+-- A table that is seen later may be meant too, or make a name ambiguous: then a
+-- newer version says so.  Only statements that are new, or name a new table, are
+-- looked at.
 
-{%- set new_changes = new_rows(ref('int_table_changes')) %}
-{%- set new_tables = new_rows(ref('int_known_tables')) %}
-{%- set touched_names -%}
-(
-    select source_format, table_name from {{ new_changes }}
-    union all
-    select source_format, table_name from {{ new_tables }}
-)
-{%- endset %}
-{#- A statement is looked at whole: what it did to its other tables stays. -#}
-{%- set touched_statements -%}
-(
-    select
+{%- set statement_key = ['source_format', 'statement_id'] %}
+{%- set resolution = ['source_format', 'table_id', 'statement_id', 'change'] %}
+
+with
+
+table_changes as (select * from {{ ref('int_table_changes') }}),
+
+touched_names as (
+
+    select source_format, table_name
+    from {{ new_rows(ref('int_table_changes')) }}
+
+    union
+
+    select source_format, table_name
+    from {{ new_rows(ref('int_known_tables')) }}
+
+),
+
+-- A statement is looked at whole: what it did to its other tables stays.
+touched_statements as (
+
+    select distinct
         naming.source_format,
         naming.statement_id
-    from {{ ref('int_table_changes') }} as naming
-    inner join {{ touched_names }} as touched_names
+    from table_changes as naming
+    inner join touched_names
         on
             naming.source_format = touched_names.source_format
             and (
                 naming.table_name is null
                 or lower(naming.table_name) = lower(touched_names.table_name)
             )
-)
-{%- endset %}
-{%- set touched_changes -%}
-(
-    select changes.*
-    from {{ ref('int_table_changes') }} as changes
-    {% if is_incremental() -%}
-left semi join {{ touched_statements }} as touched_statements
-        on {{ matches(
-            'changes', 'touched_statements', ['source_format', 'statement_id']
-        ) }}
-    {%- endif %}
-    where changes.change in ('truncation', 'column_drop')
-)
-{%- endset %}
-{%- set resolution = ['source_format', 'table_id', 'statement_id', 'change'] %}
-
-with
-
-resolved_changes as (
-
-    {{ resolved_changes_sql(touched_changes, ref('int_known_tables')) }}
 
 ),
 
@@ -72,8 +60,12 @@ resolutions as (
         any_value(event_at) as event_at,
         any_value(topic) as topic,
         any_value(`partition`) as `partition`
-    from resolved_changes
-    where not is_ambiguous
+    from {{ ref('int_statement_targets') }} as targets
+    left semi join touched_statements
+        on {{ matches('targets', 'touched_statements', statement_key) }}
+    where
+        not is_ambiguous
+        and change in ('truncation', 'column_drop')
     group by source_format, table_id, statement_id, change
 
 ),
@@ -88,10 +80,8 @@ held_resolutions as (
         held.change,
         max_by(struct(held.*), held.version) as held
     from {{ this }} as held
-    left semi join {{ touched_changes }} as touched_changes
-        on {{ matches(
-            'held', 'touched_changes', ['source_format', 'statement_id']
-        ) }}
+    left semi join touched_statements
+        on {{ matches('held', 'touched_statements', statement_key) }}
     group by
         held.source_format,
         held.table_id,

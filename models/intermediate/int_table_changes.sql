@@ -8,21 +8,9 @@
 -- What statements do to tables, in the names that they use.  A statement whose
 -- place is raised by a message that lands later is listed again, at that place.
 
-{%- set new_records = new_rows(ref('int_records')) %}
-{%- set new_raised_positions -%}
-(
-    select * from {{ new_rows(ref('int_highest_positions')) }}
-    where is_raised
-)
-{%- endset %}
-{%- set has_raised_positions = (
-    is_incremental() and finds_rows('select * from ' ~ new_raised_positions)
-) %}
+{%- set message_key = ['source_format', 'topic', '`partition`', 'offset'] %}
 
 with
-
-{% if has_raised_positions -%}
-held_changes as (select * from {{ this }}),
 
 raised_messages as (
 
@@ -33,34 +21,18 @@ raised_messages as (
         offset,
         max(position) as position,
         cast(null as bigint) as transaction_index
-    from {{ new_raised_positions }}
+    from {{ new_rows(ref('int_raised_positions')) }}
+    where is_revision
     group by source_format, topic, `partition`, offset
 
 ),
-
-raised_changes as (
-
-    select distinct
-        held_changes.* except (sequence),
-        {{ moved_sequence('held_changes.sequence', 'raised_messages') }}
-            as sequence
-    from held_changes
-    inner join raised_messages
-        on {{ matches(
-            'held_changes',
-            'raised_messages',
-            ['source_format', 'topic', '`partition`', 'offset']
-        ) }}
-
-),
-{%- endif %}
 
 statements as (
 
     select
         *,
         {{ statement_id('records') }} as statement_id
-    from {{ new_records }} as records
+    from {{ new_rows(ref('int_records')) }} as records
     where
         record_type in ('ddl', 'transaction')
         and table_changes is not null
@@ -89,19 +61,27 @@ table_changes as (
         lateral view posexplode(table_changes) changes
         as change_index, table_change
 
-){% if has_raised_positions %},
+){% if is_incremental() %},
 
-moved_changes as (
+known_changes as (select * from {{ this }}),
 
-    select * from table_changes
+raised_changes as (
 
-    union all
-
-    select * from raised_changes
+    select distinct
+        known_changes.* except (sequence),
+        {{ placed_sequence('known_changes.sequence', 'raised_messages') }}
+            as sequence
+    from known_changes
+    inner join raised_messages
+        on {{ matches('known_changes', 'raised_messages', message_key) }}
 
 )
 
-select * from moved_changes
+select * from table_changes
+
+union all
+
+select * from raised_changes
 {%- else %}
 
 select * from table_changes

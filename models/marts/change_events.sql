@@ -5,8 +5,8 @@ with
 
 redeliveries as (
 
-    select * from {{ ref('int_row_effects') }}
-    where effect = 'redelivery'
+    select * from {{ ref('int_exceptional_records') }}
+    where exception = 'redelivery'
 
 ),
 
@@ -15,7 +15,7 @@ whole_events as (
     select records.*
     from {{ ref('int_records') }} as records
     left anti join redeliveries
-        on {{ has_place_of('records', 'redeliveries') }}
+        on {{ is_same_record('records', 'redeliveries') }}
     where records.record_type = 'change' and records.pairing_id is null
 
 ),
@@ -25,7 +25,7 @@ after_halves as (
     select records.*
     from {{ ref('int_split_records') }} as records
     left anti join redeliveries
-        on {{ has_place_of('records', 'redeliveries') }}
+        on {{ is_same_record('records', 'redeliveries') }}
     where records.record_type = 'change' and records.pairing_id is not null
 
 ),
@@ -35,7 +35,7 @@ before_halves as (
     select records.*
     from {{ ref('int_split_records') }} as records
     left anti join redeliveries
-        on {{ has_place_of('records', 'redeliveries') }}
+        on {{ is_same_record('records', 'redeliveries') }}
     where records.record_type = 'update_before'
 
 ),

@@ -2,7 +2,7 @@ with
 
 row_state as (select * from {{ ref('int_row_state') }}),
 
-completed_rows as (select * from {{ ref('int_completed_rows') }}),
+filled_rows as (select * from {{ ref('int_filled_rows') }}),
 
 keyless_rows as (select * from {{ ref('int_keyless_rows') }}),
 
@@ -31,17 +31,17 @@ live_rows as (
 
 ),
 
-filled_rows as (
+keyed_rows as (
 
     select
         live_rows.* except (`row`),
-        coalesce(completed_rows.`row`, live_rows.`row`) as `row`,
-        completed_rows.carried_from
+        coalesce(filled_rows.`row`, live_rows.`row`) as `row`,
+        filled_rows.filled_from
     from live_rows
-    left join completed_rows
+    left join filled_rows
         on
-            live_rows.source_format = completed_rows.source_format
-            and live_rows.last_event_id = completed_rows.event_id
+            live_rows.source_format = filled_rows.source_format
+            and live_rows.last_event_id = filled_rows.event_id
 
 ),
 
@@ -76,15 +76,15 @@ current_rows as (
     select
         {{ state_columns() }},
         `row`,
-        carried_from
-    from filled_rows
+        filled_from
+    from keyed_rows
 
     union all
 
     select
         {{ state_columns() }},
         parse_json(row_key) as `row`,
-        null as carried_from
+        null as filled_from
     from rows_without_key
 
 ),
@@ -97,7 +97,7 @@ compared_rows as (
         {{ without_lost_values(
             'current_rows.`row`',
             'current_rows.last_sequence',
-            'current_rows.carried_from',
+            'current_rows.filled_from',
             'lost_columns.lost_columns',
         ) }} as `row`
     from current_rows

@@ -6,7 +6,14 @@ landed_messages as (select * from {{ ref('int_landed_messages') }}),
 
 records as (select * from {{ ref('int_records') }}),
 
-effects as (select * from {{ ref('int_valid_effects') }}),
+redelivered_records as (
+
+    select * from {{ ref('int_exceptional_records') }}
+    where exception = 'redelivery'
+
+),
+
+split_records as (select * from {{ ref('int_split_records') }}),
 
 landed as (
 
@@ -52,26 +59,28 @@ changes as (
 
 ),
 
-reloaded_messages as (select * from {{ ref('int_reloaded_messages') }}),
-
 -- What a load repeats counts again when it repairs its table.
 redeliveries as (
 
     select
-        effects.source_format,
-        effects.topic,
-        effects.sequence.`partition`,
+        records.source_format,
+        records.topic,
+        records.`partition`,
         count(*) as redelivered
-    from effects
-    left anti join reloaded_messages as reloaded
-        on
-            {{ matches('effects', 'reloaded', ['source_format', 'topic']) }}
-            and effects.sequence.`partition` = reloaded.`partition`
-            and effects.sequence.offset = reloaded.offset
-            and effects.sequence.transaction_index < reloaded.transaction_index
-    where effects.effect = 'redelivery' and effects.record_type = 'change'
-    group by
-        effects.source_format, effects.topic, effects.sequence.`partition`
+    from records
+    left semi join redelivered_records
+        on {{ is_same_record('records', 'redelivered_records') }}
+    where records.record_type = 'change'
+    group by records.source_format, records.topic, records.`partition`
+
+),
+
+halves as (
+
+    select split_records.*
+    from split_records
+    left anti join redelivered_records
+        on {{ is_same_record('split_records', 'redelivered_records') }}
 
 ),
 
@@ -80,16 +89,16 @@ pending_halves as (
     select
         halves.source_format,
         halves.topic,
-        halves.sequence.`partition`,
+        halves.`partition`,
         count(*) as pending_update_before
-    from effects as halves
-    left anti join effects as updates
+    from halves
+    left anti join halves as updates
         on
             halves.source_format = updates.source_format
             and halves.pairing_id = updates.pairing_id
-            and updates.effect = 'upsert'
-    where halves.effect = 'before_half'
-    group by halves.source_format, halves.topic, halves.sequence.`partition`
+            and updates.record_type = 'change'
+    where halves.record_type = 'update_before'
+    group by halves.source_format, halves.topic, halves.`partition`
 
 ),
 

@@ -5,7 +5,7 @@ with
 
 events as (select * from {{ ref('change_events') }}),
 
-completed_rows as (select * from {{ ref('int_completed_rows') }}),
+filled_rows as (select * from {{ ref('int_filled_rows') }}),
 
 lost_columns as (
     {{ lost_columns_of_tables_sql() }}
@@ -89,9 +89,9 @@ placed_effects as (
             parse_json(effects.row_key),
             coalesce(
                 {{ without_lost_values(
-                    'completed_rows.`row`',
+                    'filled_rows.`row`',
                     'effects.sequence',
-                    'completed_rows.carried_from',
+                    'filled_rows.filled_from',
                     'lost_columns.lost_columns',
                 ) }},
                 effects.`row`
@@ -103,14 +103,14 @@ placed_effects as (
             table_end -> {{ is_ended_by('effects', 'table_end') }}
         )[0] as end_after
     from lasting_effects as effects
-    left join completed_rows
+    left join filled_rows
         on
             effects.is_upsert
-            and effects.source_format = completed_rows.source_format
-            and effects.event_id = completed_rows.event_id
+            and effects.source_format = filled_rows.source_format
+            and effects.event_id = filled_rows.event_id
     left join lost_columns
         on {{ matches(
-            'completed_rows', 'lost_columns', ['source_format', 'table_id']
+            'filled_rows', 'lost_columns', ['source_format', 'table_id']
         ) }}
     left join table_ends
         on

@@ -5,39 +5,48 @@
   gave a row the same values, when no later one follows.  Likewise a row that
   repeated full loads bring as it was before.  A warning names the tables, in
   which the source may have other rows; a new full load shows it.
+
+  model: records as in `int_records`.  exceptions: as `int_exceptional_records`.
 -#}
-{% test redeliveries_are_certain(model) %}
+{% test redeliveries_are_certain(model, exceptions) %}
 
 {{ config(severity='warn') }}
 
 with
 
-effects as (select * from {{ model }}),
+records as (select * from {{ model }}),
+
+redeliveries as (
+
+    select * from {{ exceptions }}
+    where exception = 'redelivery'
+
+),
 
 deliveries as (
 
     select
-        source_format,
-        table_id,
-        row_key,
-        topic,
-        sequence.`partition` as topic_partition,
-        sequence.position,
-        event_id,
-        is_keyless,
-        effect = 'redelivery' as is_redelivery,
-        event_at,
-        struct(sequence.offset, sequence.row_index) as place
-    from effects
+        records.source_format,
+        records.table_id,
+        records.row_key,
+        records.topic,
+        records.`partition` as topic_partition,
+        records.sequence.position,
+        records.event_id,
+        size(records.key_columns) = 0 as is_keyless,
+        redeliveries.event_id is not null as is_redelivery,
+        records.event_at,
+        struct(records.offset, records.row_index) as place
+    from records
+    left join redeliveries
+        on {{ is_same_record('records', 'redeliveries') }}
     where
-        sequence.position is not null
+        records.record_type = 'change'
+        and records.sequence.position is not null
         and (
-            effect in ('upsert', 'redelivery')
-            or (effect = 'removal' and op = 'delete')
-        )
-        and (
-            {{ is_of_format_that('known_by_images') }}
-            or op = 'snapshot' and {{ is_of_format_that('numbers_no_loads') }}
+            records.{{ is_of_format_that('known_by_images') }}
+            or records.op = 'snapshot'
+            and records.{{ is_of_format_that('numbers_no_loads') }}
         )
 
 ),

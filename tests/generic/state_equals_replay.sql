@@ -4,11 +4,11 @@
   compared by their last event alone.
 
   `events`: the log to replay.  `table_ends`: where tables were emptied.
-  `lost_columns`: where tables lost columns.  `effects`: of the events; keys
-  that two rows may have held at once are left to the test of the history.
+  `lost_columns`: where tables lost columns.  `contested_keys`: keys that two rows
+  may have held at once; they are left to the test of the history.
 -#}
 {% test state_equals_replay(
-    model, events, table_ends, lost_columns, effects
+    model, events, table_ends, lost_columns, contested_keys
 ) %}
 
 with
@@ -30,7 +30,7 @@ lost_columns as (
 
 ),
 
-collision_keys as ({{ key_collisions_sql(effects) }}),
+contested_keys as (select * from {{ contested_keys }}),
 
 outliving_events as (
 
@@ -150,14 +150,14 @@ validation_errors as (
             state.source_format = live_rows.source_format
             and state.table_id = live_rows.table_id
             and state.row_key = live_rows.row_key
-    left anti join collision_keys
+    left anti join contested_keys
         on
             coalesce(state.source_format, live_rows.source_format)
-            = collision_keys.source_format
+            = contested_keys.source_format
             and coalesce(state.table_id, live_rows.table_id)
-            = collision_keys.table_id
+            = contested_keys.table_id
             and coalesce(state.row_key, live_rows.row_key)
-            = collision_keys.row_key
+            = contested_keys.row_key
     where
         not (
             state.row_count <=> live_rows.row_count

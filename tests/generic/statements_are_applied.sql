@@ -4,9 +4,10 @@
   that fits several tables, and one of a table that is known in another database
   or schema only are listed, with the tables to look at, or to reload.
 
-  `tables`: the tables whose rows were seen.
+  `tables`: the tables whose rows were seen.  `targets`: those that the statements
+  are about.
 -#}
-{% test statements_are_applied(model, tables) %}
+{% test statements_are_applied(model, tables, targets) %}
 
 {{ config(severity='warn') }}
 
@@ -16,11 +17,7 @@ changes as (select * from {{ model }}),
 
 tables as (select * from {{ tables }}),
 
-resolved_changes as (
-
-    {{ resolved_changes_sql(model, tables) }}
-
-),
+targets as (select * from {{ targets }}),
 
 problems as (
 
@@ -29,7 +26,7 @@ problems as (
         statement_id,
         if(is_ambiguous, 'ambiguous name', 'not applied') as problem,
         table_id
-    from resolved_changes
+    from targets
     where is_ambiguous or change = 'not_applied'
 
     union all
@@ -54,11 +51,12 @@ problems as (
         on
             changes.source_format = tables.source_format
             and lower(changes.table_name) = lower(tables.table_name)
-    left anti join resolved_changes
-        on
-            changes.source_format = resolved_changes.source_format
-            and changes.statement_id = resolved_changes.statement_id
-            and changes.change_index = resolved_changes.change_index
+    left anti join targets
+        on {{ matches(
+            'changes',
+            'targets',
+            ['source_format', 'statement_id', 'change_index'],
+        ) }}
 
 ),
 

@@ -3,38 +3,30 @@
   the write time is all that orders one partition against another.  Changes that
   their images put in order are left out.
 
-  Needs the columns of `int_row_effects`.  `table_ends`: where tables were
-  emptied.
+  model: as `int_row_effects`.  contested_keys: where such changes were played
+  back.  superseded: effects that say nothing of their key, after that.
 -#}
-{% test write_times_order_changes(model, table_ends) %}
+{% test write_times_order_changes(model, contested_keys, superseded) %}
 
 {{ config(severity='warn') }}
 
 with
 
-table_ends as (
-    select
-        source_format,
-        table_id,
-        array_sort(collect_list(struct(sequence, event_at, topic))) as ends
-    from {{ table_ends }}
-    group by source_format, table_id
-),
-
-{{ superseded_effects(
-    model, keys_with_unordered_effects_sql(model, none)
-) }},
+superseded_effects as (select * from {{ superseded }}),
 
 effects_in_order as (
 
-    select collision_effects.*
-    from collision_effects
+    select effects.*
+    from {{ model }} as effects
+    left semi join {{ contested_keys }} as contested_keys
+        on {{ matches('effects', 'contested_keys') }}
     left anti join superseded_effects
         on {{ matches(
-            'collision_effects',
+            'effects',
             'superseded_effects',
             ['source_format', 'table_id', 'row_key', 'event_id', 'effect'],
         ) }}
+    where effects.{{ is_of_format_that('ordered_by_landing') }}
 
 ),
 
@@ -54,8 +46,8 @@ validation_errors as (
             and leaving.sequence.position = written.sequence.position
             and leaving.sequence.`partition` <> written.sequence.`partition`
     where
-        leaving.effect = 'removal'
-        and leaving.is_move
+        leaving.effect = 'delete'
+        and leaving.is_key_change
         and written.effect = 'upsert'
 
 )

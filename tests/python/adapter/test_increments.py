@@ -25,7 +25,6 @@ models:
     config: &python_reader
       materialized: incremental
       incremental_strategy: append
-      reads_new_rows: true
       is_broken: "{{ var('is_broken', false) }}"
   - name: reader_of_two
     config: *python_reader
@@ -36,7 +35,6 @@ PYTHON_MART_YML = """
     config:
       materialized: incremental
       incremental_strategy: append
-      reads_new_rows: true
 """
 
 BOTH = """
@@ -47,7 +45,7 @@ select id, text from {{ source('landing', 'b') }} where id > 0
 
 PYTHON_READER = """
 def model(dbt, session):
-    rows = dbt.ref("both")
+    rows = dbt.new_rows(dbt.ref("both"))
     if dbt.config.get("is_broken"):
         rows = rows.selectExpr("id", "cast(raise_error('broken on purpose') as string) as text")
     return rows
@@ -55,8 +53,7 @@ def model(dbt, session):
 
 READER_OF_TWO = """
 def model(dbt, session):
-    a = dbt.source("landing", "a")
-    b = dbt.source("landing", "b")
+    a, b = dbt.new_rows(dbt.source("landing", "a"), dbt.source("landing", "b"))
     return a.union(b)
 """
 
@@ -105,8 +102,7 @@ COPY = LOG.replace("source('landing', 'a')", "ref('log')") + "where id > 0"
 
 PYTHON_MART = """
 def model(dbt, session):
-    log = dbt.ref("log")
-    copy = dbt.ref("copy")
+    log, copy = dbt.new_rows(dbt.ref("log"), dbt.ref("copy"))
     return log.select("id", "text").intersect(copy.select("id", "text"))
 """
 

@@ -21,13 +21,14 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from dbt.adapters.spark_session.__version__ import version
-from dbt.adapters.spark_session.catalog import drop_table, has_row_lineage, has_rows
+from dbt.adapters.spark_session.catalog import has_row_lineage, has_rows
 from dbt.adapters.spark_session.connections import SparkSessionConnectionManager
 from dbt.adapters.spark_session.increments import (
     SNAPSHOT_PROPERTY,
     Reading,
     incremental_inputs,
     new_rows_sql,
+    rows_so_far_sql,
 )
 from dbt.adapters.spark_session.python_models import SessionPythonJob
 from dbt.adapters.spark_session.replacements import finish_replacement, start_replacement
@@ -50,7 +51,6 @@ class SparkSessionAdapter(SparkAdapter):
         #: properties that each table of this run gets when it is created
         self._properties: dict[str, dict[str, str]] = {}
         self._noted = threading.local()
-        self._kept = threading.local()
 
     @classmethod
     def type(cls) -> str:
@@ -97,24 +97,37 @@ class SparkSessionAdapter(SparkAdapter):
         consumer: BaseRelation,
         is_incremental: bool,
         inputs: list[str],
-        read_by: BaseRelation | None = None,
     ) -> str:
         """A table expression of the rows of `source` that `consumer` has not read.
 
         Everything where the consumer is built anew (`is_incremental` is false).
         `inputs`: the consumer's `incremental_inputs`.
-        `read_by`: the table whose new rows they are behind (see `new_rows_sql`).
         """
+        reading, read_by = self._reading(consumer, is_incremental, inputs)
+        return new_rows_sql(self.session, source.render(), read_by, reading)
+
+    @available.parse(lambda *_, **__: "")
+    def rows_so_far(
+        self,
+        source: BaseRelation,
+        consumer: BaseRelation,
+        is_incremental: bool,
+        inputs: list[str],
+    ) -> str:
+        """A table expression of the rows of `source` that `consumer` has read after this run.
+
+        The parameters are those of `new_rows`.
+        """
+        reading, read_by = self._reading(consumer, is_incremental, inputs)
+        return rows_so_far_sql(self.session, source.render(), read_by, reading)
+
+    def _reading(
+        self, consumer: BaseRelation, is_incremental: bool, inputs: list[str]
+    ) -> tuple[Reading, str | None]:
         name = consumer.render()
         reading = self._readings.setdefault(name, Reading())
         reading.inputs = inputs
-        return new_rows_sql(
-            self.session,
-            source.render(),
-            name if is_incremental else None,
-            reading,
-            read_by.render() if read_by is not None else None,
-        )
+        return reading, name if is_incremental else None
 
     @available.parse(lambda *_, **__: [])
     def incremental_inputs(self, model: dict[str, Any], graph: dict[str, Any]) -> list[str]:
@@ -175,24 +188,6 @@ class SparkSessionAdapter(SparkAdapter):
         for name in getattr(self._noted, "names", ()):
             self.session.conf.unset(name)
         self._noted.names = []
-
-    # Rows that a model uses several times
-
-    @available
-    def keep_rows(self, relation: BaseRelation, sql: str) -> str:
-        """Write a query's rows to a table, which is there until `release_rows`."""
-        name = relation.render()
-        self.create_schema(relation)
-        self.session.sql(f"create or replace table {name} using iceberg as {sql}")
-        self._kept.tables = [*getattr(self._kept, "tables", ()), name]
-        return name
-
-    @available
-    def release_rows(self) -> None:
-        """Drop the tables of rows that models on this thread have kept."""
-        for name in getattr(self._kept, "tables", ()):
-            drop_table(self.session, name)
-        self._kept.tables = []
 
     @available
     def read_seed(self, seed: dict[str, Any]) -> agate.Table:

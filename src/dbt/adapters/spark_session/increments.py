@@ -13,7 +13,7 @@ read, else it would count rows of A as read whose effects on B it never saw.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -89,7 +89,6 @@ def new_rows_sql(
     source: str,
     consumer: str | None,
     reading: Reading,
-    read_by: str | None = None,
     columns: str = "*",
 ) -> str:
     """A table expression of the rows of `source` that `consumer` has not read.
@@ -98,21 +97,42 @@ def new_rows_sql(
     noted in `reading`.  A view is replaced by its text over the new rows of what
     it selects from.  What it joins is looked up: read whole, and not noted.
 
-    `read_by`: a table that `consumer` reads too and that was made from `source`.
-    The rows are then those behind the new rows of that table: what it had read
-    when it wrote them, which may be less than `source` holds by now.
-
     `columns`: of the tables that are read.
     """
+
+    def of_table(name: str, columns: str) -> str:
+        return _new_rows_of_table(session, name, consumer, reading, columns)
+
+    return _over_tables(session, source, of_table, columns)
+
+
+def rows_so_far_sql(
+    session: SparkSession, source: str, consumer: str | None, reading: Reading
+) -> str:
+    """A table expression of the rows of `source` that `consumer` has read when this run ends.
+
+    Those of earlier runs and the new ones, no others: what `source` holds beyond
+    that comes as new rows in a later run.
+    """
+
+    def of_table(name: str, columns: str) -> str:
+        end = _end(session, name, consumer, reading)
+        return _appended_rows(session, name, columns, None, end)
+
+    return _over_tables(session, source, of_table, "*")
+
+
+def _over_tables(
+    session: SparkSession, source: str, of_table: Callable[[str, str], str], columns: str
+) -> str:
+    """A table by `of_table`; a view as its text, over what `of_table` gives for its sources."""
     query = view_query(session, source)
     if query is None:
-        if read_by is not None:
-            return _rows_behind(session, source, read_by, consumer, reading, columns)
-        return _table_sql(session, source, consumer, reading, columns)
+        return of_table(source, columns)
     columns = ", ".join(("*", *(name for name in _HIDDEN_COLUMNS if name in query)))
     parts, end = [], 0
     for found in _sources_of_view(source, query):
-        rows = new_rows_sql(session, found.name, consumer, reading, read_by, columns)
+        rows = _over_tables(session, found.name, of_table, columns)
         parts += [query[end : found.start], rows]
         end = found.end
     return f"({''.join(parts)}{query[end:]})"
@@ -133,6 +153,14 @@ def read_new_rows(
     return session.sql(f"select * from {expression}")
 
 
+def read_rows_so_far(
+    session: SparkSession, source: str, consumer: str | None, reading: Reading
+) -> DataFrame:
+    """`rows_so_far_sql` as a DataFrame."""
+    expression = rows_so_far_sql(session, source, consumer, reading)
+    return session.sql(f"select * from {expression}")
+
+
 def unread_rows(session: SparkSession, name: str, consumer: str | None) -> tuple[str, int]:
     """What was appended to a table and `consumer` has not read: as `new_rows_sql`, and how many.
 
@@ -144,14 +172,15 @@ def unread_rows(session: SparkSession, name: str, consumer: str | None) -> tuple
         return _nothing_of(name, "*"), 0
     watermark = _watermark(session, consumer, name) if consumer is not None else None
     if watermark is None:
-        return _appended_rows(name, "*", None, newest.id), int(newest.summary["total-records"])
+        rows = _appended_rows(session, name, "*", None, newest.id)
+        return rows, int(newest.summary["total-records"])
     count = _count_appended(session, name, newest.id, watermark, str(consumer))
     if not count:
         return _nothing_of(name, "*"), 0
-    return _appended_rows(name, "*", watermark, newest.id), count
+    return _appended_rows(session, name, "*", watermark, newest.id), count
 
 
-def _table_sql(
+def _new_rows_of_table(
     session: SparkSession, name: str, consumer: str | None, reading: Reading, columns: str
 ) -> str:
     up_to = reading.up_to[name] = _end(session, name, consumer, reading)
@@ -163,27 +192,7 @@ def _table_sql(
     ):
         return _nothing_of(name, columns)
     reading.has_new_rows = True
-    return _appended_rows(name, columns, watermark, up_to)
-
-
-def _rows_behind(
-    session: SparkSession,
-    name: str,
-    read_by: str,
-    consumer: str | None,
-    reading: Reading,
-    columns: str,
-) -> str:
-    """The rows of `name` that `read_by` had read when it wrote what is new of it to `consumer`."""
-    up_to = reading.up_to[read_by] = _end(session, read_by, consumer, reading)
-    end = _watermark(session, read_by, name, up_to) if up_to != _NOTHING else None
-    if end is None:
-        return _nothing_of(name, columns)
-    read = _watermark(session, consumer, read_by) if consumer is not None else None
-    start = _watermark(session, read_by, name, read) if read is not None else None
-    if start is not None and not _count_appended(session, name, end, start, read_by):
-        return _nothing_of(name, columns)
-    return _appended_rows(name, columns, start, end)
+    return _appended_rows(session, name, columns, watermark, up_to)
 
 
 def _end(session: SparkSession, name: str, consumer: str | None, reading: Reading) -> int:
@@ -242,9 +251,16 @@ def notes_of(snapshot: Snapshot) -> dict[str, int]:
     }
 
 
-def _appended_rows(name: str, columns: str, start: int | None, end: int) -> str:
-    """What was appended after snapshot `start`, up to `end`; None: all there was."""
+def _appended_rows(
+    session: SparkSession, name: str, columns: str, start: int | None, end: int
+) -> str:
+    """What was appended after snapshot `start`, up to `end`; None: all there was.
+
+    Of an empty table a query that Spark knows to be empty, and leaves out with what it joins.
+    """
     if start is None:
+        if end == _NOTHING or _is_empty(session, name, end):
+            return _nothing_of(name, columns)
         return f"(select {columns} from {name} version as of {end})"
     # Under a name of its own: Spark resolves a table once a query and drops the options of every
     # further use (SPARK-58330), so that a query over new and all rows would read either twice.
@@ -252,6 +268,11 @@ def _appended_rows(name: str, columns: str, start: int | None, end: int) -> str:
         f"(select {columns} from {name}.branch_main with (`start-snapshot-id` = '{start}',"
         f" `end-snapshot-id` = '{end}'))"
     )
+
+
+def _is_empty(session: SparkSession, name: str, at: int) -> bool:
+    snapshot = next(snapshots(session, iceberg_table(session, name), at))
+    return snapshot.summary.get("total-records") == "0"
 
 
 def _nothing_of(name: str, columns: str) -> str:

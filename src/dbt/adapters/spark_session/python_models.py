@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from dbt.adapters.base import PythonJobHelper
 from dbt_common.exceptions import DbtRuntimeError
@@ -12,7 +13,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
 from dbt.adapters.spark_session.errors import message_of
-from dbt.adapters.spark_session.increments import NothingNew, Reading, read_new_rows
+from dbt.adapters.spark_session.increments import (
+    NothingNew,
+    Reading,
+    read_new_rows,
+    read_rows_so_far,
+)
 from dbt.adapters.spark_session.jvm import java_class
 from dbt.adapters.spark_session.replacements import Replacement
 
@@ -22,14 +28,22 @@ class SessionPythonJob(PythonJobHelper):
 
     dbt writes the view like the query of a SQL model, so that both kinds of
     model share partitioning, table properties and incremental strategies.
+
+    Beside what dbt gives it, the model's `dbt` has two functions for increments
+    (see `increments`), which take what `dbt.ref` and `dbt.source` returned:
+
+    - `dbt.new_rows(frame, ...)`: the rows of each that the model has not read, as one
+      DataFrame, or several.  A model calls it once, with all that it reads so; where
+      none has rows, the model is not written.
+    - `dbt.rows_so_far(frame)`: those and the ones that earlier runs have read.
     """
 
     def __init__(self, parsed_model: dict[str, Any], credential: Any) -> None:
         self.home = credential.home
         self.path = parsed_model["original_file_path"]
         self.line_count = len(parsed_model["raw_code"].splitlines())
-        self.input_count = len(parsed_model["refs"]) + len(parsed_model["sources"])
-        self.inputs_read: set[str] = set()
+        #: what `dbt.ref` and `dbt.source` returned -> the table's name
+        self.names: WeakKeyDictionary[DataFrame, str] = WeakKeyDictionary()
 
     def run(self, compiled_code: str, session: SparkSession, readings: dict[str, Reading]) -> None:
         """`readings`: consumer -> what it reads, added to by a model that reads new rows."""
@@ -39,7 +53,8 @@ class SessionPythonJob(PythonJobHelper):
             "__name__": "__dbt_model__",
             "spark": session,
             "load_table": self._load_table,
-            "load_new_rows": self._load_new_rows,
+            "new_rows_of": self._new_rows_of,
+            "rows_so_far_of": self._rows_so_far_of,
             "create_view": self._create_view,
         }
         try:
@@ -53,29 +68,51 @@ class SessionPythonJob(PythonJobHelper):
             raise DbtRuntimeError(self._explain(error)) from error
 
     def _load_table(self, name: str) -> DataFrame:
-        return self.session.table(name)
+        frame = self.session.table(name)
+        self.names[frame] = name
+        return frame
 
-    def _load_new_rows(
+    def _new_rows_of(
         self,
-        name: str,
         consumer: str,
         is_incremental: bool,
         inputs: list[str],
-        replaces: Mapping[str, Any] | None = None,
-    ) -> DataFrame:
+        replaces: Mapping[str, Any] | None,
+    ) -> Callable[..., DataFrame | tuple[DataFrame, ...]]:
+        def new_rows(*frames: DataFrame) -> DataFrame | tuple[DataFrame, ...]:
+            reading = self._reading(consumer, inputs)
+            found = []
+            for frame in frames:
+                name = self.names[frame]
+                reads_as = consumer if is_incremental else None
+                rows = read_new_rows(self.session, name, reads_as, reading)
+                if is_incremental and replaces is not None:
+                    replacement = Replacement(**replaces)
+                    replaced = replacement.inputs(self.session, name, consumer)
+                    if replaced is not None:
+                        reading.replaced_rows = replacement.rows
+                        rows = rows.unionByName(replaced)
+                found.append(rows)
+            if is_incremental and not reading.has_rows:
+                raise NothingNew(consumer)
+            return found[0] if len(found) == 1 else tuple(found)
+
+        return new_rows
+
+    def _rows_so_far_of(
+        self, consumer: str, is_incremental: bool, inputs: list[str]
+    ) -> Callable[[DataFrame], DataFrame]:
+        def rows_so_far(frame: DataFrame) -> DataFrame:
+            reads_as = consumer if is_incremental else None
+            reading = self._reading(consumer, inputs)
+            return read_rows_so_far(self.session, self.names[frame], reads_as, reading)
+
+        return rows_so_far
+
+    def _reading(self, consumer: str, inputs: list[str]) -> Reading:
         reading = self.readings.setdefault(consumer, Reading())
         reading.inputs = inputs
-        rows = read_new_rows(self.session, name, consumer if is_incremental else None, reading)
-        if is_incremental and replaces is not None:
-            replacement = Replacement(**replaces)
-            inputs = replacement.inputs(self.session, name, consumer)
-            if inputs is not None:
-                reading.replaced_rows = replacement.rows
-                rows = rows.unionByName(inputs)
-        self.inputs_read.add(name)
-        if is_incremental and not reading.has_rows and len(self.inputs_read) == self.input_count:
-            raise NothingNew(consumer)
-        return rows
+        return reading
 
     def _create_view(self, result: Any, name: str) -> None:
         if not isinstance(result, DataFrame):

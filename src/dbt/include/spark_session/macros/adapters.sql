@@ -13,18 +13,39 @@
   Where the model also reads what was made from `relation`, and that is behind it, they
   end where that ends.
   A run with --empty or --sample reads what dbt gives it, and takes no note of it.
-
-  `read_by`: a table made from `relation` whose new rows this model reads too; then
-  those rows of `relation` that are behind them, however much it holds by now.
 -#}
-{% macro new_rows(relation, read_by=none) -%}
-  {%- set is_whole = relation.limit is none and relation.event_time_filter is none -%}
-  {%- if execute and is_whole and not relation.is_cte -%}
+{% macro new_rows(relation) -%}
+  {%- if reads_increments(relation) -%}
     {%- set inputs = adapter.incremental_inputs(model, graph) -%}
-    {{ adapter.new_rows(relation, this, is_incremental(), inputs, read_by) }}
+    {{ adapter.new_rows(relation, this, is_incremental(), inputs) }}
   {%- else -%}
     {{ relation }}
   {%- endif -%}
+{%- endmacro %}
+
+
+{#-
+  Rows of `relation` that this model has read by the end of this run: those of earlier runs and
+  the new ones.  What comes beyond them is new in a later run.
+-#}
+{% macro rows_so_far(relation) -%}
+  {%- if reads_increments(relation) -%}
+    {%- set inputs = adapter.incremental_inputs(model, graph) -%}
+    {{ adapter.rows_so_far(relation, this, is_incremental(), inputs) }}
+  {%- else -%}
+    {{ relation }}
+  {%- endif -%}
+{%- endmacro %}
+
+
+{#- Whether the model reads a relation by increments: not where dbt gives it other rows. -#}
+{% macro reads_increments(relation) -%}
+  {%- do return(
+      execute
+      and not relation.is_cte
+      and relation.limit is none
+      and relation.event_time_filter is none
+  ) -%}
 {%- endmacro %}
 
 

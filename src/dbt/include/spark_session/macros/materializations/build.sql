@@ -27,7 +27,6 @@
 
 {% macro finish_model(target_relation, existing_relation) %}
   {% do adapter.forget_readings() %}
-  {% do adapter.release_rows() %}
   {% do apply_grants(
       target_relation,
       config.get('grants'),

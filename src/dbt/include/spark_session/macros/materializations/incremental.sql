@@ -1,7 +1,7 @@
 {#-
   As dbt-spark's, with four differences: a Python model's rows go straight into
   the table (no table in between), a rebuild replaces the table in one commit,
-  a model that reads increments (`new_rows`, `reads_new_rows`) writes nothing
+  a model that reads increments (`new_rows`) writes nothing
   when there are none, else what it has read along with its data, and a project
   may have strategies of its own: macros named get_incremental_<strategy>_sql.
   A model that reads increments may also make rows anew (`replaces`), in a run

@@ -1,15 +1,10 @@
-{#-
-  Query of which tables the changes of statements are about: one row per change
-  and table.  A change fits tables by exact names, else in any letter case; a
-  name that it leaves out fits any.  Where it fits several equally well it is
-  about none of them (`is_ambiguous`); one without a table name is about all
-  tables of the one database or schema that it names.
+-- Which known tables the changes of statements are about.  A change fits tables
+-- by exact names, else in any letter case; a name that it leaves out fits any.
+-- Where it fits several equally well it is about none of them (`is_ambiguous`);
+-- one without a table name is about all tables of the one database or schema
+-- that it names.  A single name before a table's may be its schema, where no
+-- database is so named.
 
-  A single name before a table's may be its schema, where no database is so named.
-
-  changes: as `int_table_changes`.  tables: as `int_known_tables`.
--#}
-{% macro resolved_changes_sql(changes, tables) -%}
 with
 
 -- The place of a message only rises.
@@ -35,7 +30,7 @@ placed_changes as (
             ),
             sequence
         ) as delivery
-    from {{ changes }}
+    from {{ ref('int_table_changes') }}
     group by
         source_format, statement_id, change_index, topic, `partition`, offset
 
@@ -65,7 +60,17 @@ changes as (
 
 ),
 
-tables as (select * from {{ tables }}),
+tables as (
+
+    select distinct
+        source_format,
+        table_id,
+        database_name,
+        schema_name,
+        table_name
+    from {{ ref('int_known_tables') }}
+
+),
 
 -- fit: the less the better.
 fitting_tables as (
@@ -120,51 +125,28 @@ best_fits as (
 
 ),
 
-resolved_changes as (
+spread_fits as (
 
     select
-        * except (fit, best_fit, meant),
-        min(meant) over one_change <> max(meant) over one_change
-            as is_ambiguous
+        *,
+        min(meant) over (
+            partition by source_format, statement_id, change_index
+        ) as first_meant,
+        max(meant) over (
+            partition by source_format, statement_id, change_index
+        ) as last_meant
     from best_fits
     where fit = best_fit
-    window one_change as (
-        partition by source_format, statement_id, change_index
-    )
+
+),
+
+statement_targets as (
+
+    select
+        * except (fit, best_fit, meant, first_meant, last_meant),
+        first_meant <> last_meant as is_ambiguous
+    from spread_fits
 
 )
 
-select * from resolved_changes
-{%- endmacro %}
-
-
-{#- Whether all names of a change are those of a table. -#}
-{% macro fits_names(way) -%}
-(
-    {{ name_fits('database_name', 'database_name', way) }}
-    and {{ name_fits('schema_name', 'schema_name', way) }}
-    and {{ name_fits('table_name', 'table_name', way) }}
-)
-{%- endmacro %}
-
-
-{% macro fits_as_schema(way) -%}
-(
-    changes.schema_name is null
-    and tables.schema_name is not null
-    and {{ name_fits('database_name', 'schema_name', way) }}
-    and {{ name_fits('table_name', 'table_name', way) }}
-)
-{%- endmacro %}
-
-
-{% macro name_fits(named, known, way) -%}
-coalesce(
-        {%- if way == 'exactly' %}
-        changes.{{ named }} = tables.{{ known }}
-        {%- else %}
-        lower(changes.{{ named }}) = lower(tables.{{ known }})
-        {%- endif %},
-        true
-    )
-{%- endmacro %}
+select * from statement_targets

@@ -1,0 +1,226 @@
+{{
+    config(
+        materialized='incremental',
+        incremental_strategy='append',
+    )
+}}
+
+-- Where formats are ordered by landing, an event has the highest position of its
+-- partition so far.  That is its own nearly always; the exceptions are here.
+-- When a message lands behind others of its partition, these are looked at once
+-- more: positions only rise.
+
+{%- set partition_key = ['source_format', 'topic', '`partition`'] %}
+{%- set message_key = partition_key + ['offset'] %}
+{%- set range_key = partition_key + ['first_offset', 'last_offset'] %}
+
+with
+
+new_messages as (
+
+    select
+        source_format,
+        topic,
+        `partition`,
+        offset,
+        sequence.position,
+        record_type
+    from {{ new_rows(ref('int_landing_ordered_records')) }}
+    -- all rows of a message share its position
+    where row_index = 0
+
+),
+
+new_ranges as (select * from {{ new_rows(ref('int_read_ranges')) }}),
+
+earlier_ranges as (
+
+    select read_ranges.*
+    from {{ rows_so_far(ref('int_read_ranges')) }} as read_ranges
+    left semi join new_ranges
+        on {{ matches('read_ranges', 'new_ranges', partition_key) }}
+    left anti join new_ranges
+        on {{ matches('read_ranges', 'new_ranges', range_key) }}
+
+),
+
+-- Ranges of several runs that overlap count as one.
+followed_ranges as (
+
+    select
+        *,
+        coalesce(first_offset > max(last_offset) over (
+            partition by source_format, topic, `partition`
+            order by first_offset
+            rows between unbounded preceding and 1 preceding
+        ), true) as is_apart
+    from earlier_ranges
+
+),
+
+numbered_ranges as (
+
+    select
+        *,
+        count_if(is_apart) over (
+            partition by source_format, topic, `partition`
+            order by first_offset
+            rows between unbounded preceding and current row
+        ) as stretch
+    from followed_ranges
+
+),
+
+stretches as (
+
+    select
+        source_format,
+        topic,
+        `partition`,
+        min(first_offset) as first_offset,
+        max(last_offset) as last_offset,
+        max(position) as position
+    from numbered_ranges
+    group by source_format, topic, `partition`, stretch
+
+),
+
+first_new_offsets as (
+
+    select
+        source_format,
+        topic,
+        `partition`,
+        min(first_offset) as offset
+    from new_ranges
+    group by source_format, topic, `partition`
+
+),
+
+-- From where on a partition is looked at.
+starts as (
+
+    select
+        first_new.source_format,
+        first_new.topic,
+        first_new.`partition`,
+        least(first_new.offset, min(stretches.first_offset)) as offset,
+        count(stretches.first_offset) > 0 as is_behind
+    from first_new_offsets as first_new
+    left join stretches
+        on
+            {{ matches('first_new', 'stretches', partition_key) }}
+            and first_new.offset <= stretches.last_offset
+    group by
+        first_new.source_format,
+        first_new.topic,
+        first_new.`partition`,
+        first_new.offset
+
+),
+
+placed_starts as (
+
+    select
+        starts.source_format,
+        starts.topic,
+        starts.`partition`,
+        starts.offset,
+        starts.is_behind,
+        max(stretches.position) as position_before
+    from starts
+    left join stretches
+        on
+            {{ matches('starts', 'stretches', partition_key) }}
+            and starts.offset > stretches.last_offset
+    group by
+        starts.source_format,
+        starts.topic,
+        starts.`partition`,
+        starts.offset,
+        starts.is_behind
+
+),
+
+messages as (
+
+    select
+        /*+ broadcast(starts) */
+        new_messages.*,
+        starts.position_before,
+        true as is_new
+    from new_messages
+    inner join placed_starts as starts
+        on {{ matches('new_messages', 'starts', partition_key) }}
+
+    union all
+
+    select
+        /*+ broadcast(starts) */
+        records.source_format,
+        records.topic,
+        records.`partition`,
+        records.offset,
+        records.sequence.position,
+        records.record_type,
+        starts.position_before,
+        false as is_new
+    from {{ rows_so_far(ref('int_landing_ordered_records')) }} as records
+    inner join placed_starts as starts
+        on
+            starts.is_behind
+            and {{ matches('records', 'starts', partition_key) }}
+            and records.offset >= starts.offset
+    left anti join new_messages
+        on {{ matches('records', 'new_messages', message_key) }}
+    where records.row_index = 0
+
+),
+
+followed_messages as (
+
+    select
+        *,
+        max(greatest(position_before, position)) over (
+            partition by source_format, topic, `partition`
+            order by offset
+            rows between unbounded preceding and current row
+        ) as highest_position
+    from messages
+
+),
+
+raised_positions as (
+
+    select
+        source_format,
+        topic,
+        `partition`,
+        offset,
+        highest_position as position,
+        not is_new as is_revision
+    from followed_messages
+    where
+        record_type in ('change', 'ddl', 'transaction')
+        and not position <=> highest_position
+
+){% if is_incremental() %},
+
+known_positions as (select * from {{ this }}),
+
+risen_positions as (
+
+    select raised_positions.*
+    from raised_positions
+    left anti join known_positions
+        on
+            {{ matches('raised_positions', 'known_positions', message_key) }}
+            and raised_positions.position = known_positions.position
+
+)
+
+select * from risen_positions
+{%- else %}
+
+select * from raised_positions
+{%- endif %}

@@ -1,0 +1,179 @@
+-- noqa: disable=LT02
+{{
+    config(
+        materialized='incremental',
+        incremental_strategy='append',
+    )
+}}
+
+-- The contested keys, which two rows may have held at once, whose effects a run
+-- plays back: there the newest effect need not say what became of the key.  Two
+-- cases:
+--
+-- - Within one transaction a row came to the key and a row left it, in this
+--   order: databases that check uniqueness at the end of a statement or
+--   transaction let two rows swap their keys.  Where messages name no
+--   transaction, changes of one time count as one.
+-- - One partition reports that the row left the key and another, at the same
+--   position, a change of the row: their order is not known.
+
+{%- set key = ['source_format', 'table_id', 'row_key'] %}
+{%- set table_key = ['source_format', 'table_id'] %}
+
+with
+
+new_key_changes as (
+    select * from {{ new_rows(ref('int_key_changes')) }}
+),
+
+key_changes as (
+
+    select key_changes.*
+    from {{ rows_so_far(ref('int_key_changes')) }} as key_changes
+    left semi join new_key_changes
+        on {{ matches('key_changes', 'new_key_changes', key) }}
+
+),
+
+keys_shared_in_a_transaction as (
+
+    select
+        source_format,
+        table_id,
+        row_key
+    from key_changes
+    where is_key_change or transaction_id is not null
+    group by
+        source_format,
+        table_id,
+        row_key,
+        {{ transaction_of_effect() }}
+    having
+        min(case when effect = 'upsert' then sequence end)
+        < max(case when effect = 'delete' then sequence end)
+
+),
+
+
+leaving as (
+
+    select * from {{ rows_so_far(ref('int_key_changes')) }}
+    where
+        effect = 'delete'
+        and is_key_change
+        and {{ is_of_format_that('ordered_by_landing') }}
+
+),
+
+written as (
+
+    select
+        source_format,
+        table_id,
+        row_key,
+        sequence
+    from {{ new_rows(ref('int_row_effects')) }}
+    where effect = 'upsert'
+
+    {% if is_incremental() -%}
+    union all
+
+    select
+        effects.source_format,
+        effects.table_id,
+        effects.row_key,
+        effects.sequence
+    from {{ rows_so_far(ref('int_row_effects')) }} as effects
+    left semi join new_key_changes
+        on {{ matches('effects', 'new_key_changes', key) }}
+    where effects.effect = 'upsert'
+    {%- endif %}
+
+),
+
+keys_with_unordered_effects as (
+
+    select
+        leaving.source_format,
+        leaving.table_id,
+        leaving.row_key
+    from leaving
+    inner join written
+        on
+            {{ matches('leaving', 'written', key) }}
+            and leaving.sequence.position = written.sequence.position
+            and leaving.sequence.`partition` <> written.sequence.`partition`
+            and leaving.sequence < written.sequence
+
+){% if is_incremental() %},
+
+contested_keys as (
+
+    select distinct
+        source_format,
+        table_id,
+        row_key
+    from {{ this }}
+
+),
+
+-- A delete is part of a key change once its insert is there, wherever that is.
+other_sides as (
+
+    select
+        split_key_changes.source_format,
+        split_key_changes.table_id,
+        split_key_changes.old_key as row_key
+    from {{ ref('int_split_key_changes') }} as split_key_changes
+    left semi join new_key_changes
+        on
+            {{ matches('split_key_changes', 'new_key_changes', table_key) }}
+            and split_key_changes.insert_id = new_key_changes.event_id
+
+),
+
+touched_keys as (
+
+    select
+        source_format,
+        table_id,
+        row_key
+    from {{ new_rows(ref('int_touched_keys')) }}
+    where not is_keyless
+
+    union all
+
+    select * from other_sides
+
+),
+
+new_truncations as (select * from {{ new_rows(ref('int_table_ends')) }}),
+
+contested_keys_touched_again as (
+
+    select contested_keys.*
+    from contested_keys
+    left semi join touched_keys
+        on {{ matches('contested_keys', 'touched_keys', key) }}
+
+    union
+
+    -- rows of before and after a truncation are apart
+    select contested_keys.*
+    from contested_keys
+    left semi join new_truncations
+        on {{ matches('contested_keys', 'new_truncations', table_key) }}
+
+)
+{%- endif %}
+
+select * from keys_shared_in_a_transaction
+
+union
+
+select * from keys_with_unordered_effects
+{% if is_incremental() %}
+union
+
+select * from contested_keys_touched_again
+{%- endif %}

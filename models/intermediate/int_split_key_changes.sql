@@ -1,0 +1,74 @@
+-- Key changes that a format reports as a delete of the old key and an insert of
+-- the new one, at one log position, in one transaction: the insert right behind
+-- the delete in its partition, or behind the delete's tombstone.  Where keys are
+-- spread over partitions, a delete and an insert are one key change if their
+-- position has no other ones.
+
+{%- set table_key = ['source_format', 'table_id', 'topic'] %}
+
+with
+
+-- where a redelivery took the place of an event, that is the same event
+deletes_and_inserts as (
+
+    select
+        source_format,
+        table_id,
+        topic,
+        event_id,
+        transaction_id,
+        row_key,
+        op = 'delete' as is_delete,
+        max(sequence) as sequence,
+        max(sequence).position as position
+    from {{ ref('int_key_changes') }}
+    where
+        op in ('insert', 'delete')
+        and {{ is_of_format_that('moves_rows_by_delete_and_insert') }}
+    group by
+        source_format, table_id, topic, event_id, transaction_id, row_key, op
+
+),
+
+neighbours as (
+
+    select
+        deletes.source_format,
+        deletes.table_id,
+        deletes.event_id as delete_id,
+        inserts.event_id as insert_id,
+        deletes.row_key as old_key
+    from deletes_and_inserts as deletes
+    inner join deletes_and_inserts as inserts
+        on
+            {{ matches('deletes', 'inserts', table_key + ['position']) }}
+            and deletes.transaction_id <=> inserts.transaction_id
+            and deletes.sequence.`partition` = inserts.sequence.`partition`
+            and inserts.sequence.offset - deletes.sequence.offset in (1, 2)
+            and deletes.row_key <> inserts.row_key
+    where deletes.is_delete and not inserts.is_delete
+
+),
+
+lone_pairs as (
+
+    select
+        source_format,
+        table_id,
+        max(if(is_delete, event_id, null)) as delete_id,
+        max(if(is_delete, null, event_id)) as insert_id,
+        max(if(is_delete, row_key, null)) as old_key
+    from deletes_and_inserts
+    group by source_format, table_id, topic, position, transaction_id
+    having
+        count_if(is_delete) = 1
+        and count_if(not is_delete) = 1
+        and min(row_key) <> max(row_key)
+
+)
+
+select * from neighbours
+
+union
+
+select * from lone_pairs

@@ -1,0 +1,23 @@
+-- The keys with effects, and the keys of which earlier effects have changed:
+-- whatever follows the state of rows looks at these.
+
+-- new rows may be read: they are the keys of new effects and of new changes
+select
+    source_format,
+    table_id,
+    row_key,
+    is_keyless,
+    false as is_revised
+from {{ ref('int_row_effects') }}
+
+union all
+
+select
+    source_format,
+    table_id,
+    row_keys.row_key,
+    is_keyless,
+    true as is_revised
+from {{ ref('int_exceptional_records') }}
+    lateral view explode(row_keys) row_keys as row_key
+where is_revision

@@ -1,0 +1,17 @@
+from cdc_marts.fold.exceptional_records import exceptional_records
+
+
+def model(dbt, session):
+    records = dbt.ref("int_records")
+    new_records, new_raises, new_reloads = dbt.new_rows(
+        records, dbt.ref("int_raised_positions"), dbt.ref("int_reloaded_messages")
+    )
+    message = ["source_format", "topic", "partition", "offset"]
+    replaced = new_raises.where("is_revision").select(*message).union(new_reloads.select(*message))
+    return exceptional_records(
+        new_records,
+        dbt.rows_so_far(records),
+        replaced.distinct(),
+        session.table(str(dbt.this)) if dbt.is_incremental else None,
+        dbt.config.get("source_formats"),
+    )

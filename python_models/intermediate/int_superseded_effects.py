@@ -1,0 +1,22 @@
+from cdc_marts.fold.contested_keys import superseded_effects
+from pyspark.sql import functions as F
+
+KEY = ["source_format", "table_id", "row_key"]
+
+
+def model(dbt, session):
+    keys = dbt.new_rows(dbt.ref("int_replayed_keys")).distinct()
+    effects = dbt.rows_so_far(dbt.ref("int_row_effects")).join(keys, KEY, "left_semi")
+    events = dbt.ref("change_events").join(effects, ["source_format", "event_id"], "left_semi")
+    found = superseded_effects(
+        effects, events, dbt.ref("int_split_key_changes"), dbt.ref("int_table_ends")
+    )
+    if not dbt.is_incremental:
+        return found
+    # What was superseded before, and is no more, comes without `took_older_row`, to be deleted.
+    held = session.table(str(dbt.this)).join(keys, KEY, "left_semi")
+    return (
+        found.unionByName(held.withColumn("took_older_row", F.lit(None).cast("boolean")))
+        .groupBy(*KEY, "event_id", "effect")
+        .agg(F.bool_or("took_older_row").alias("took_older_row"))
+    )

@@ -1,0 +1,224 @@
+"""Records that do something else to rows than they say when read alone.
+
+- `redelivery`: another delivery of the record landed first; this one does nothing.
+- `split_update`: an update that came in two halves, of which the one before had another key, or
+  none: it also deletes the row of `old_row_key`.  The record is the half with the row after.
+- `replacement`: the place of its message has changed since an earlier run.
+
+`is_revision` says that an earlier run took the record for something else: what follows from the
+keys in `row_keys` is made anew.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from cdc_marts.fold.formats import Traits, is_of_format_that
+from cdc_marts.fold.ranges import in_ranges_of, near_deliveries
+
+#: What tells a record from others, for good.
+_RECORD = ("source_format", "topic", "partition", "offset", "row_index", "event_id")
+_MESSAGE = ("source_format", "topic", "partition", "offset")
+
+_COLUMNS = (
+    *_RECORD,
+    "exception",
+    "table_id",
+    "row_keys",
+    "old_row_key",
+    "schema_id",
+    "is_keyless",
+    "op",
+    "delivery_position",
+    "is_revision",
+)
+
+
+def exceptional_records(
+    new_records: DataFrame,
+    records: DataFrame,
+    replaced_messages: DataFrame,
+    known: DataFrame | None,
+    formats: Traits,
+) -> DataFrame:
+    """What is exceptional about new records, and about earlier ones because of them.
+
+    `new_records`, `records`: those that no run has read, and all with these, as `int_records`.
+    `replaced_messages`: messages that have another place since this run (`_MESSAGE`).
+    `known`: what earlier runs returned; None in the first one, in which all records are new.
+    """
+    new = _described(new_records)
+    if known is None:
+        deliveries, halves = _deliveries(new, formats), _halves(new, formats)
+        return _union(_redeliveries(None, deliveries), _split_updates(None, halves))
+    replaced = _described(_of_messages(records, replaced_messages)).join(
+        new, [*_RECORD], "left_anti"
+    )
+    # In its new place a record may be another event: then it repeats others than before.
+    looked_at = new.unionByName(replaced)
+    deliveries, halves = _deliveries(looked_at, formats), _halves(looked_at, formats)
+    near = near_deliveries(looked_at)
+    near_records, near_known = _described(records.where(near)), known.where(near)
+    return _union(
+        _unknown(
+            _with_known_keys(
+                _redeliveries(deliveries, _deliveries(near_records, formats)), near_known
+            ),
+            near_known,
+        ),
+        _unknown(_split_updates(halves, _halves(near_records, formats)), near_known),
+        _replacements(replaced),
+    )
+
+
+def _described(records: DataFrame) -> DataFrame:
+    """Records of row changes, with what is kept of them."""
+    return records.where(F.col("record_type").isin("change", "update_before")).select(
+        *_RECORD,
+        "record_type",
+        "table_id",
+        "row_key",
+        "previous_row_key",
+        "schema_id",
+        (F.size("key_columns") == 0).alias("is_keyless"),
+        "op",
+        "pairing_id",
+        "delivery_position",
+        F.struct("landing_commit", "topic", "partition", "offset", "row_index").alias("landing"),
+    )
+
+
+def _of_messages(records: DataFrame, messages: DataFrame) -> DataFrame:
+    return records.where(in_ranges_of(messages)).join(messages, [*_MESSAGE], "left_semi")
+
+
+def _deliveries(records: DataFrame, formats: Traits) -> DataFrame:
+    """Records that a redelivery would repeat, with the `delivery_id` that all of them share.
+
+    Only coordinates tell the others apart; ids that are made of them hold a colon.  Before
+    halves are known by their pairing, which the after halves share.
+    """
+    delivery_id = F.when(
+        F.col("record_type") == "update_before", F.concat(F.lit("before "), F.col("pairing_id"))
+    ).when(F.instr("event_id", ":") == 0, F.col("event_id"))
+    return (
+        records.where(~is_of_format_that(formats, "known_by_coordinates"))
+        .withColumn("delivery_id", delivery_id)
+        .where("delivery_id is not null")
+        .withColumn("delivery_hash", F.xxhash64("source_format", "delivery_id"))
+    )
+
+
+def _redeliveries(new: DataFrame | None, deliveries: DataFrame) -> DataFrame:
+    """The deliveries that share their id with a new one and did not land first.
+
+    The commits that landed them say which was first, which no run sees differently.  Few ids
+    are there twice: they are looked for by hash.  `new`: None where all are.
+    """
+    if new is None:
+        hashes = deliveries.groupBy("delivery_hash").count().where("count > 1")
+    else:
+        hashes = new.select("delivery_hash").distinct()
+    of_one_id = Window.partitionBy("source_format", "delivery_id")
+    return (
+        _with_revisions(deliveries.join(hashes, "delivery_hash", "left_semi"), new)
+        .withColumn("first_landing", F.min("landing").over(of_one_id))
+        .where("landing > first_landing")
+        .select(
+            "*",
+            F.lit("redelivery").alias("exception"),
+            _keys("row_key", "previous_row_key"),
+            F.lit(None).cast("string").alias("old_row_key"),
+        )
+    )
+
+
+def _with_known_keys(redeliveries: DataFrame, known: DataFrame) -> DataFrame:
+    """With the key that an earlier run took a row from, because of its other half."""
+    split = known.where("exception = 'split_update'").select(
+        *_RECORD, F.col("row_keys").alias("known_keys")
+    )
+    keys = F.array_union("row_keys", F.coalesce("known_keys", F.array().cast("array<string>")))
+    return redeliveries.join(split, [*_RECORD], "left").withColumn("row_keys", keys)
+
+
+def _halves(records: DataFrame, formats: Traits) -> DataFrame:
+    return (
+        records.where(is_of_format_that(formats, "splits_updates"))
+        .where("pairing_id is not null")
+        .withColumn("is_before", F.col("record_type") == "update_before")
+        .withColumn("pairing_hash", F.xxhash64("source_format", "pairing_id"))
+    )
+
+
+def _split_updates(new: DataFrame | None, halves: DataFrame) -> DataFrame:
+    """The after halves of updates that moved their row, of pairs with a new half.
+
+    Few halves differ in their keys: hashes tell which may.  `new`: None where all are.
+    """
+    if new is not None:
+        halves = halves.join(new.select("pairing_hash").distinct(), "pairing_hash", "left_semi")
+    key_hash = F.xxhash64("row_key")
+    moved = (
+        halves.groupBy("pairing_hash")
+        .agg(
+            F.bool_or("is_before").alias("has_before"),
+            F.bool_and("is_before").alias("lacks_after"),
+            F.bool_or("is_keyless").alias("is_keyless"),
+            F.min(key_hash).alias("one_key"),
+            F.max(key_hash).alias("other_key"),
+        )
+        .where("has_before and not lacks_after and (is_keyless or one_key <> other_key)")
+        .select("pairing_hash")
+    )
+    moved_halves = halves.join(moved, "pairing_hash", "left_semi")
+    before = (
+        moved_halves.where("is_before")
+        .groupBy("source_format", "pairing_id")
+        .agg(F.min_by("row_key", "landing").alias("old_row_key"))
+    )
+    after = moved_halves.where("not is_before").join(before, ["source_format", "pairing_id"])
+    return (
+        _with_revisions(after, new)
+        .where("is_keyless or row_key <> old_row_key")
+        .select(
+            "*",
+            F.lit("split_update").alias("exception"),
+            _keys("row_key", "old_row_key"),
+        )
+    )
+
+
+def _replacements(records: DataFrame) -> DataFrame:
+    return records.select(
+        "*",
+        F.lit("replacement").alias("exception"),
+        _keys("row_key", "previous_row_key"),
+        F.lit(None).cast("string").alias("old_row_key"),
+        F.lit(True).alias("is_revision"),
+    )
+
+
+def _with_revisions(records: DataFrame, new: DataFrame | None) -> DataFrame:
+    """With `is_revision`: whether an earlier run has read the record."""
+    if new is None:
+        return records.withColumn("is_revision", F.lit(False))
+    read_now = new.select(*_RECORD, F.lit(True).alias("is_new"))
+    return records.join(read_now, [*_RECORD], "left").withColumn(
+        "is_revision", F.col("is_new").isNull()
+    )
+
+
+def _keys(*names: str) -> Column:
+    return F.array_distinct(F.array_compact(F.array(*names))).alias("row_keys")
+
+
+def _unknown(found: DataFrame, known: DataFrame) -> DataFrame:
+    return found.join(known, [*_RECORD, "exception"], "left_anti")
+
+
+def _union(*found: DataFrame) -> DataFrame:
+    return reduce(DataFrame.unionByName, (rows.select(*_COLUMNS) for rows in found))

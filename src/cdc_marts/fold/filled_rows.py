@@ -1,0 +1,301 @@
+"""Rows of partial images, filled: an unavailable column keeps the value it had before."""
+
+from __future__ import annotations
+
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from cdc_marts.fold.row_lives import moves, row_lives
+
+TABLE = ("source_format", "table_id")
+KEY = (*TABLE, "row_key")
+_LIFE = (*KEY, "life")
+
+
+def filled_rows(
+    effects: DataFrame,
+    keys: DataFrame,
+    split_key_changes: DataFrame,
+    superseded: DataFrame,
+    truncations: DataFrame,
+    before_halves: DataFrame,
+    longest_key_chain: int,
+) -> DataFrame:
+    """The rows of partial images on some keys, and on those that rows moved to from these.
+
+    A column keeps the value that it has in the event before, in sequence, also under an earlier
+    key of the row; where none before has it, the one in the event's own image before.  Nothing is
+    kept over a delete or a truncation.
+
+    `effects`: all those on the keyed tables of `keys`, as `int_row_effects`, with `is_partial` also
+    where an image lacks columns of its table.  `keys`: source_format, table_id, row_key.
+    `split_key_changes`, `superseded`, `truncations`: as the models so named.  `before_halves`: the
+    records of updates that came in two halves with the rows before.
+    `longest_key_chain`: how many keys back a value is looked for.
+
+    Returns source_format, event_id, table_id, row_key, row, and filled_from: the columns that
+    earlier events gave, with the sequences of these events.
+    """
+    # Spark would plan what is used several times once for every use: checkpoints end a plan.
+    without_images = effects.drop("before", "after", "unavailable_columns").localCheckpoint()
+    moved = moves(without_images, split_key_changes).localCheckpoint()
+    origin_keys = moved.select(*TABLE, F.col("origin_key").alias("row_key"))
+    looked_at = keys.union(moved.select(*KEY)).union(origin_keys).distinct()
+    effects_on_keys = without_images.join(looked_at, [*KEY], "left_semi")
+    lives = row_lives(effects_on_keys, moved, superseded, truncations).localCheckpoint()
+    steps = _steps(lives, _sources_of_values(lives, longest_key_chain)).localCheckpoint()
+    images = _with_images(steps, effects, before_halves).localCheckpoint()
+    return _filled(_column_steps(images))
+
+
+def no_filled_rows(effects: DataFrame) -> DataFrame:
+    """What `filled_rows` returns where no image is partial; `effects` as there."""
+    return effects.where("false").selectExpr(
+        *("source_format", "event_id", "table_id", "row_key", "after as row"),
+        "map('', sequence) as filled_from",
+    )
+
+
+def partial_by_image(effects: DataFrame, missing_columns: DataFrame) -> DataFrame:
+    """Effects, `is_partial` also where an image left out columns that its table had.
+
+    `missing_columns`: as `int_missing_columns`.
+    """
+    return effects.sparkSession.sql(
+        """
+        select
+            effects.* except (is_partial),
+            effects.is_partial
+            or (effects.effect = 'upsert' and missing.schema_id is not null) as is_partial
+        from {effects} as effects
+        left join {missing_columns} as missing
+            on not effects.lists_all_columns
+            and effects.source_format = missing.source_format
+            and effects.table_id = missing.table_id
+            and effects.schema_id = missing.schema_id
+            and effects.sequence > missing.from_sequence
+            and coalesce(effects.sequence <= missing.to_sequence, true)
+        """,
+        effects=effects,
+        missing_columns=missing_columns,
+    )
+
+
+def _sources_of_values(lives: DataFrame, longest_key_chain: int) -> DataFrame:
+    """The lives with partial events, and those under other keys that their rows had before.
+
+    Returns source_format, table_id, row_key, life, origin_key, origin_life, distance.
+    """
+    origins = lives.sparkSession.sql(
+        """
+        select
+            moved.source_format,
+            moved.table_id,
+            moved.row_key,
+            moved.life,
+            deleted.row_key as origin_key,
+            deleted.life - cast(deleted.effect = 'void_delete' as int) as origin_life
+        from {lives} as moved
+        inner join {lives} as deleted
+            on moved.source_format = deleted.source_format
+            and moved.table_id = deleted.table_id
+            and moved.origin_key = deleted.row_key
+            and moved.delete_id = deleted.event_id
+        where
+            moved.origin_key is not null
+            and deleted.effect <> 'upsert'
+            and moved.truncations_before = deleted.truncations_before
+        """,
+        lives=lives,
+    )
+    itself = lives.where("is_partial").select(
+        *_LIFE,
+        F.col("row_key").alias("origin_key"),
+        F.col("life").alias("origin_life"),
+        F.lit(0).alias("distance"),
+    )
+    return lives.sparkSession.sql(
+        f"""
+        with recursive ancestors (
+            source_format, table_id, row_key, life, origin_key, origin_life, distance
+        ) as (
+            select *, 1 as distance from {{origins}}
+
+            union all
+
+            select
+                ancestors.source_format,
+                ancestors.table_id,
+                ancestors.row_key,
+                ancestors.life,
+                origins.origin_key,
+                origins.origin_life,
+                ancestors.distance + 1
+            from ancestors
+            inner join {{origins}} as origins
+                on ancestors.source_format = origins.source_format
+                and ancestors.table_id = origins.table_id
+                and ancestors.origin_key = origins.row_key
+                and ancestors.origin_life = origins.life
+            where ancestors.distance < {longest_key_chain}
+        )
+
+        select distinct * from {{itself}}
+        union all
+        select * from ancestors
+        """,
+        origins=origins,
+        itself=itself,
+    )
+
+
+def _steps(lives: DataFrame, sources: DataFrame) -> DataFrame:
+    """The writes of each life and of those that it took values from."""
+    return lives.sparkSession.sql(
+        """
+        select
+            sources.source_format,
+            sources.table_id,
+            sources.row_key,
+            sources.life,
+            sources.distance,
+            effects.* except (source_format, table_id, row_key, life)
+        from {sources} as sources
+        inner join {lives} as effects
+            on sources.source_format = effects.source_format
+            and sources.table_id = effects.table_id
+            and sources.origin_key = effects.row_key
+            and sources.origin_life = effects.life
+        where effects.effect = 'upsert'
+        """,
+        sources=sources,
+        lives=lives,
+    )
+
+
+def _with_images(steps: DataFrame, effects: DataFrame, before_halves: DataFrame) -> DataFrame:
+    """The steps with their images as maps; the image before only of partial ones."""
+    pairing = ["source_format", "pairing_id"]
+    split = steps.where("is_partial and pairing_id is not null").select(*pairing)
+    halves = (
+        before_halves.join(split, pairing, "left_semi")
+        .groupBy(*pairing)
+        .agg(F.any_value("before").alias("half_before"))
+    )
+    images = effects.where("effect = 'upsert'").select(
+        "source_format", "event_id", "sequence", "before", "after", "unavailable_columns"
+    )
+    before = F.when(F.col("is_partial"), F.coalesce("before", "half_before"))
+    return (
+        steps.join(images, ["source_format", "event_id", "sequence"])
+        .join(halves, pairing, "left")
+        .withColumn("columns_after", F.col("after").cast("map<string,variant>"))
+        .withColumn("columns_before", before.cast("map<string,variant>"))
+        .drop("after", "before", "half_before", "pairing_id")
+    )
+
+
+def _column_steps(steps: DataFrame) -> DataFrame:
+    """One row per step and column of the row, with its value where the image has it."""
+    return steps.sparkSession.sql(
+        """
+        with columns_of_lives as (
+            select
+                source_format,
+                table_id,
+                row_key,
+                life,
+                array_distinct(flatten(array_union(
+                    collect_set(map_keys(columns_after)), collect_set(map_keys(columns_before))
+                ))) as column_names
+            from {steps}
+            group by source_format, table_id, row_key, life
+        ),
+
+        steps as (
+            select
+                steps.*,
+                case
+                    when not steps.is_partial then cast(array() as array<string>)
+                    when steps.lists_all_columns then steps.unavailable_columns
+                    else columns_of_lives.column_names
+                end as names
+            from {steps} as steps
+            inner join columns_of_lives
+                on steps.source_format = columns_of_lives.source_format
+                and steps.table_id = columns_of_lives.table_id
+                and steps.row_key = columns_of_lives.row_key
+                and steps.life = columns_of_lives.life
+        )
+
+        select
+            steps.* except (columns_after, unavailable_columns, columns_before, names),
+            after.name,
+            after.value,
+            if(
+                map_contains_key(steps.columns_before, after.name),
+                named_struct('value', steps.columns_before[after.name]),
+                null
+            ) as value_before
+        from steps
+            lateral view explode(map_concat(
+                map_from_arrays(
+                    steps.names,
+                    transform(steps.names, name -> cast(null as struct<value: variant>))
+                ),
+                transform_values(
+                    steps.columns_after, (name, value) -> named_struct('value', value)
+                )
+            )) after as name, value
+        """,
+        steps=steps,
+    )
+
+
+def _filled(column_steps: DataFrame) -> DataFrame:
+    return column_steps.sparkSession.sql(
+        """
+        with last_values as (
+            select
+                source_format,
+                event_id,
+                table_id,
+                row_key,
+                name,
+                distance,
+                is_partial,
+                sequence,
+                coalesce(
+                    last_value(
+                        if(value is null, null, struct(value.value, sequence)), true
+                    ) over up_to_event,
+                    last_value(
+                        if(value_before is null, null, struct(value_before.value, sequence)), true
+                    ) over up_to_event
+                ) as filled
+            from {column_steps}
+            window up_to_event as (
+                partition by source_format, table_id, row_key, life, name
+                order by sequence
+                rows between unbounded preceding and current row
+            )
+        )
+
+        select
+            source_format,
+            event_id,
+            table_id,
+            row_key,
+            to_variant_object(map_from_entries(
+                collect_list(struct(name, filled.value))
+            )) as row,
+            map_from_entries(collect_list(if(
+                filled.sequence < sequence, struct(name, filled.sequence), null
+            ))) as filled_from
+        from last_values
+        where is_partial and distance = 0 and filled is not null
+        group by source_format, event_id, table_id, row_key
+        """,
+        column_steps=column_steps,
+    )

@@ -1,0 +1,17 @@
+"""What the formats are like: the var `source_formats` of the project."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+#: Name of a format -> its traits.
+Traits = Mapping[str, Mapping[str, Any]]
+
+
+def is_of_format_that(formats: Traits, trait: str) -> Column:
+    """Whether the column `source_format` names a format that has a trait."""
+    return F.col("source_format").isin([name for name in formats if formats[name].get(trait)])

@@ -1,0 +1,157 @@
+"""Which effects on a key belong to one row, and which key a row had before."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+
+
+def moves(effects: DataFrame, split_key_changes: DataFrame) -> DataFrame:
+    """The key changes of rows with partial images: such a row has its missing values from before.
+
+    Its own update says which key the row had, or where a format reports a key change as a delete
+    and an insert, the delete right before the insert: between the two stands a tombstone, not
+    another change of a row.
+
+    `effects`: all those on the rows of some tables, as `int_row_effects`.
+
+    Returns source_format, table_id, row_key, event_id, origin_key, delete_id.
+    """
+    return effects.sparkSession.sql(
+        """
+        select
+            upserts.source_format,
+            upserts.table_id,
+            upserts.row_key,
+            upserts.event_id,
+            deletes.row_key as origin_key,
+            deletes.event_id as delete_id
+        from {effects} as upserts
+        inner join {effects} as deletes
+            on upserts.source_format = deletes.source_format
+            and upserts.table_id = deletes.table_id
+            and upserts.event_id = deletes.event_id
+            and upserts.row_key <> deletes.row_key
+        where upserts.effect = 'upsert' and upserts.is_partial and deletes.effect = 'delete'
+
+        union
+
+        select
+            inserts.source_format,
+            inserts.table_id,
+            inserts.row_key,
+            inserts.event_id,
+            pairs.old_key as origin_key,
+            pairs.delete_id
+        from {effects} as inserts
+        inner join {split_key_changes} as pairs
+            on inserts.source_format = pairs.source_format
+            and inserts.table_id = pairs.table_id
+            and inserts.event_id = pairs.insert_id
+        inner join {effects} as deletes
+            on pairs.source_format = deletes.source_format
+            and pairs.table_id = deletes.table_id
+            and pairs.delete_id = deletes.event_id
+        left anti join {effects} as others
+            on inserts.source_format = others.source_format
+            and inserts.table_id = others.table_id
+            and inserts.topic = others.topic
+            and inserts.sequence.partition = others.sequence.partition
+            and inserts.sequence.partition = deletes.sequence.partition
+            and inserts.sequence.offset > others.sequence.offset
+            and deletes.sequence.offset < others.sequence.offset
+        where inserts.effect = 'upsert' and inserts.is_partial and deletes.effect = 'delete'
+        """,
+        effects=effects,
+        split_key_changes=split_key_changes,
+    )
+
+
+def row_lives(
+    effects: DataFrame, moved: DataFrame, superseded: DataFrame, truncations: DataFrame
+) -> DataFrame:
+    """Effects with the life of the row that each belongs to, numbered by key.
+
+    A life begins with an event that takes nothing from before it under its key, an insert in any
+    case, and reaches to the next such event.  A delete is the last effect of the life it ends; one
+    that took an older row from under a newer one (`void_delete`) ended the life before.
+
+    `effects`: all those on some keys, as `int_row_effects`.  `moved`: as `moves` returns.
+    `superseded`, `truncations`: as `int_superseded_effects` and `int_table_ends`.
+
+    Returns the effects with `effect` (also `void_delete`), `origin_key` and `delete_id` (of a move),
+    `truncations_before` and `life`.
+    """
+    placed = effects.sparkSession.sql(
+        """
+        select
+            effects.source_format,
+            effects.table_id,
+            effects.row_key,
+            if(superseded.took_older_row, 'void_delete', effects.effect) as effect,
+            effects.op,
+            effects.event_id,
+            effects.pairing_id,
+            effects.sequence,
+            effects.is_partial,
+            effects.lists_all_columns,
+            moved.origin_key,
+            moved.delete_id,
+            coalesce(size(filter(
+                of_table.truncations, truncation -> not effects.sequence < truncation
+            )), 0) as truncations_before
+        from {effects} as effects
+        left join (
+            select source_format, table_id, collect_list(sequence) as truncations
+            from {truncations}
+            where sequence is not null
+            group by source_format, table_id
+        ) as of_table
+            on effects.source_format = of_table.source_format
+            and effects.table_id = of_table.table_id
+        left join {moved} as moved
+            on effects.is_partial
+            and effects.source_format = moved.source_format
+            and effects.table_id = moved.table_id
+            and effects.row_key = moved.row_key
+            and effects.event_id = moved.event_id
+        left join {superseded} as superseded
+            on effects.source_format = superseded.source_format
+            and effects.table_id = superseded.table_id
+            and effects.row_key = superseded.row_key
+            and effects.event_id = superseded.event_id
+            and effects.effect = superseded.effect
+        """,
+        effects=effects,
+        moved=moved,
+        superseded=superseded,
+        truncations=truncations,
+    )
+    return effects.sparkSession.sql(
+        """
+        select
+            * except (effect_before, truncations_before_that),
+            sum(cast(
+                effect = 'upsert'
+                and (
+                    not is_partial
+                    or op = 'insert'
+                    or origin_key is not null
+                    or effect_before is null
+                    or effect_before = 'delete'
+                    or truncations_before <> truncations_before_that
+                )
+                as int
+            )) over (partition by source_format, table_id, row_key order by sequence) as life
+        from (
+            select
+                *,
+                lag(effect) over key_order as effect_before,
+                lag(truncations_before) over key_order as truncations_before_that
+            from {placed}
+            window key_order as (
+                partition by source_format, table_id, row_key order by sequence
+            )
+        )
+        """,
+        placed=placed,
+    )
