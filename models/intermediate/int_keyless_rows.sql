@@ -13,6 +13,9 @@
 -- their table are counted again, and rows that no event counts any more, which have
 -- no newest one, go.
 
+{#- dbt must see these in a first run, too. -#}
+{%- set touched_keys = ref('int_touched_keys') %}
+
 {%- set table_key = ['source_format', 'table_id'] %}
 
 with
@@ -34,7 +37,7 @@ recounted_tables as (
     select
         source_format,
         table_id
-    from {{ new_rows(ref('int_touched_keys')) }}
+    from {{ new_rows(touched_keys) }}
     where is_revised and is_keyless
 
 ),

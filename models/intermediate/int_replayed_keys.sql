@@ -17,6 +17,11 @@
 -- - One partition reports that the row left the key and another, at the same
 --   position, a change of the row: their order is not known.
 
+{#- dbt must see these in a first run, too. -#}
+{%- set split_key_changes = ref('int_split_key_changes') %}
+{%- set touched_keys = ref('int_touched_keys') %}
+{%- set table_ends = ref('int_table_ends') %}
+
 {%- set key = ['source_format', 'table_id', 'row_key'] %}
 {%- set table_key = ['source_format', 'table_id'] %}
 
@@ -124,7 +129,7 @@ other_sides as (
         split_key_changes.source_format,
         split_key_changes.table_id,
         split_key_changes.old_key as row_key
-    from {{ ref('int_split_key_changes') }} as split_key_changes
+    from {{ split_key_changes }} as split_key_changes
     left semi join new_key_changes
         on
             {{ matches('split_key_changes', 'new_key_changes', table_key) }}
@@ -138,7 +143,7 @@ touched_keys as (
         source_format,
         table_id,
         row_key
-    from {{ new_rows(ref('int_touched_keys')) }}
+    from {{ new_rows(touched_keys) }}
     where not is_keyless
 
     union all
@@ -147,7 +152,7 @@ touched_keys as (
 
 ),
 
-new_truncations as (select * from {{ new_rows(ref('int_table_ends')) }}),
+new_truncations as (select * from {{ new_rows(table_ends) }}),
 
 contested_keys_touched_again as (
 

@@ -12,6 +12,10 @@
 -- Keys of which earlier effects have changed, and contested ones, are folded
 -- whole.
 
+{#- dbt must see these in a first run, too. -#}
+{%- set replayed_keys = ref('int_replayed_keys') %}
+{%- set touched_keys = ref('int_touched_keys') %}
+
 with
 
 superseded_effects as (
@@ -25,7 +29,7 @@ refolded_keys as (
         source_format,
         table_id,
         row_key
-    from {{ new_rows(ref('int_replayed_keys')) }}
+    from {{ new_rows(replayed_keys) }}
 
     union
 
@@ -33,7 +37,7 @@ refolded_keys as (
         source_format,
         table_id,
         row_key
-    from {{ new_rows(ref('int_touched_keys')) }}
+    from {{ new_rows(touched_keys) }}
     where is_revised and not is_keyless
 
 ),

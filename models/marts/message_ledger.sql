@@ -13,7 +13,7 @@ redelivered_records as (
 
 ),
 
-split_records as (select * from {{ ref('int_split_records') }}),
+halves as (select * from {{ ref('int_pending_halves') }}),
 
 landed as (
 
@@ -75,30 +75,15 @@ redeliveries as (
 
 ),
 
-halves as (
-
-    select split_records.*
-    from split_records
-    left anti join redelivered_records
-        on {{ is_same_record('split_records', 'redelivered_records') }}
-
-),
-
 pending_halves as (
 
     select
-        halves.source_format,
-        halves.topic,
-        halves.`partition`,
+        source_format,
+        topic,
+        `partition`,
         count(*) as pending_update_before
     from halves
-    left anti join halves as updates
-        on
-            halves.source_format = updates.source_format
-            and halves.pairing_id = updates.pairing_id
-            and updates.record_type = 'change'
-    where halves.record_type = 'update_before'
-    group by halves.source_format, halves.topic, halves.`partition`
+    group by source_format, topic, `partition`
 
 ),
 

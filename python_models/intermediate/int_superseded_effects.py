@@ -1,5 +1,6 @@
-from cdc_marts.fold.contested_keys import superseded_effects
 from pyspark.sql import functions as F
+
+from cdc_marts.fold.contested_keys import superseded_effects
 
 KEY = ["source_format", "table_id", "row_key"]
 

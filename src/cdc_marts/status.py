@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
 
 COUNTS = "intermediate.int_message_counts"
-_EFFECTS = "intermediate.int_valid_effects"
+_PENDING = "intermediate.int_pending_halves"
 _STATEMENTS = "intermediate.int_table_changes"
 
 #: Commands of dbt that read messages.
@@ -336,17 +336,14 @@ def _sequence_number_before(session: SparkSession, table: str, time: dt.datetime
 
 
 def _add_pending(session: SparkSession, topics: _Topics) -> None:
-    """As `message_ledger` counts them; effects hold no images."""
+    """Where halves of updates were read at all, how many wait; no images are read for it."""
+    has_halves = any(topic.read["update_before"] for topic in topics.values())
     # Spark has it that a view is no table.
-    if view_query(session, _EFFECTS) is None:
+    if not has_halves or view_query(session, _PENDING) is None:
         return
     rows = session.sql(
-        "select halves.source_format, halves.topic, count(*) as messages"
-        f" from {_EFFECTS} as halves left anti join {_EFFECTS} as updates"
-        " on halves.source_format = updates.source_format"
-        " and halves.pairing_id = updates.pairing_id and updates.effect = 'upsert'"
-        " and updates.pairing_id is not null"
-        " where halves.effect = 'before_half' group by halves.source_format, halves.topic"
+        f"select source_format, topic, count(*) as messages from {_PENDING}"
+        " group by source_format, topic"
     )
     for row in rows.collect():
         topics[row.source_format, row.topic].pending_update_before = row.messages

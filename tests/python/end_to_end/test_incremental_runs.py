@@ -65,10 +65,10 @@ def _snapshots(project: Project) -> dict[str, Any]:
     tables += [
         f"intermediate.{table}"
         for table in (
-            "int_row_effects",
+            "int_exceptional_records",
             "int_row_state",
             "int_keyless_rows",
-            "int_completed_rows",
+            "int_filled_rows",
             "int_table_schemas",
         )
     ]

@@ -13,7 +13,7 @@ from tests.python.samples.files import samples
 RUNS = 5
 MARTS = ("change_events", "latest_state", "row_history", "message_ledger")
 #: Tables that get a commit in every run.
-GROWING = ("landing.canal_json", "staging.stg_canal_json", "intermediate.int_row_effects")
+GROWING = ("landing.canal_json", "staging.stg_canal_json", "intermediate.int_row_state")
 
 pytestmark = [pytest.mark.usefixtures("command_line"), pytest.mark.long]
 

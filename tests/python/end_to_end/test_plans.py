@@ -11,10 +11,9 @@ from tests.python.samples.files import samples
 #: Table -> shuffles while it is built from Canal JSON: no ids of deliveries, no halves.
 SHUFFLES = {
     "staging.stg_canal_json": 0,
-    "intermediate.int_row_effects": 0,
-    "intermediate.int_row_state__newest_effects": 1,
-    "intermediate.int_row_state": 0,
-    "intermediate.int_table_schemas": 2,
+    "intermediate.int_exceptional_records": 0,
+    "intermediate.int_row_state": 1,
+    "intermediate.int_table_schemas": 0,
 }
 #: View -> shuffles of a query of all its rows, at most: Spark spares some where it knows in time
 #: that one side of a join is small.

@@ -35,7 +35,7 @@ TABLES = (
     "rekeyed",
 )
 #: What reads messages and tells their effects, without the models that fold them.
-WITHOUT_THE_FOLD = "stg_canal_json int_records int_row_effects"
+WITHOUT_THE_FOLD = "stg_canal_json+1 int_records int_exceptional_records"
 
 Rows = dict[str, list[dict[str, Any]]]
 
