@@ -137,8 +137,8 @@ def test_nothing_new_makes_no_commit(land: Land, kafka: Kafka, catalog: SparkSes
 
     assert commits(catalog) == 1
     assert (empty.exit_code, again.exit_code) == (0, 0)
-    assert "Nothing new in quiet for landing.canal_json" in empty.stdout
-    assert "Nothing new in quiet for landing.canal_json" in again.stdout
+    assert "quiet: no new messages for landing.canal_json" in empty.stdout
+    assert "quiet: no new messages for landing.canal_json" in again.stdout
 
 
 def test_few_messages_of_many_partitions_are_one_file(
@@ -161,10 +161,10 @@ def test_a_bounded_run_is_gone_on_with(land: Land, kafka: Kafka, catalog: SparkS
 
     first = land("bounded", "--max-messages", 4)
     assert [row[:2] for row in landed(catalog)] == [(0, 0), (0, 1), (0, 2), (1, 0)]
-    assert "More waits in Kafka, up to 4 messages" in first.stdout
+    assert "Up to 4 messages still wait in Kafka" in first.stdout
     last = land("bounded", "--max-messages", 4)
     assert [row[1] for row in landed(catalog)] == [0, 1, 2, 3, 4, 5, 6, 0]
-    assert "More waits" not in last.stdout
+    assert "still wait" not in last.stdout
 
 
 def test_of_transactions_only_what_was_committed_lands(
@@ -426,7 +426,7 @@ def test_use_that_is_wrong_says_so_before_spark_starts(tmp_path: Path) -> None:
 
     assert "--topics needs names" in fails("a,,b", "h:1")
     assert "must be host:port" in fails("a", "h:1,h")
-    assert "There is no file" in fails("a", "h:1", "--properties", tmp_path / "nope")
+    assert "does not exist" in fails("a", "h:1", "--properties", tmp_path / "nope")
     assert "--max-messages" in fails("a", "h:1", "--max-messages", 0)
     assert "it has local, demo" in fails("a", "h:1", "--target", "moon")
 
