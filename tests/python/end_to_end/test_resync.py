@@ -174,10 +174,16 @@ def test_what_lands_later_takes_its_place_and_a_rebuild_gives_the_same(
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (("--table", "shop.order", "--since", "2026-01-01"), "did you mean shop.orders?"),
-        (("--table", "shop.orders", "--topic", "other"), "No row of a full load of shop.orders"),
-        (("--table", "shop.orders", "--since", "2027-01-01"), "land the load, run dbt"),
-        (("--table", "shop.orders", "--since", "2026-01-01T12:00"), "was repaired from a load"),
+        (("--table", "shop.order", "--since", "2026-01-01"), "Did you mean shop.orders?"),
+        (
+            ("--table", "shop.orders", "--topic", "other"),
+            "No run has read a row of a full load",
+        ),
+        (("--table", "shop.orders", "--since", "2027-01-01"), "Land the load, run dbt"),
+        (
+            ("--table", "shop.orders", "--since", "2026-01-01T12:00"),
+            "was already repaired",
+        ),
         (("--table", "shop.orders", "--since", "today"), "needs a time"),
         (("--table", "shop.orders"), "Identify the load"),
     ],

@@ -254,7 +254,7 @@ def test_use_that_is_wrong_says_so_before_spark_starts(tmp_path: Path) -> None:
         ("{}".encode("utf-16"), "is UTF-16"),
         (b'[{"topic": "shop"}]\n', "jq -c '.[]'"),
         (b'{\n "topic": "shop"\n}\n', "jq -c ."),
-        (b'{"id": 1, "type": "INSERT"}\n', "name their topic by --topic"),
+        (b'{"id": 1, "type": "INSERT"}\n', "name their topic with --topic"),
     ],
 )
 def test_a_likely_mistake_is_named_before_spark_starts(
