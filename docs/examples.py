@@ -12,9 +12,7 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import functools
-import io
 import json
 import re
 import sys
@@ -23,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cdc_marts.project import spark_session
+from cdc_marts.sql.results import table_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -91,10 +90,7 @@ def laid_out(value: Any, indent: str = "") -> str:
 
 
 def _shown(session: SparkSession, query: str) -> str:
-    shown = io.StringIO()
-    with contextlib.redirect_stdout(shown):
-        session.sql(query).show(100, truncate=False)
-    return shown.getvalue().rstrip()
+    return "\n".join(table_of(session.sql(query)))
 
 
 def _landed(
@@ -135,7 +131,7 @@ def _without_unions(value: Any) -> Any:
 
 def main() -> None:
     outdated = []
-    with spark_session("demo") as session:
+    with spark_session("demo", is_reader=True) as session:
         # Pages of two languages have the same queries.
         output_of = functools.cache(functools.partial(_shown, session))
         message_of = functools.cache(functools.partial(_landed, session))

@@ -6,6 +6,7 @@ import os
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,11 @@ if TYPE_CHECKING:
 
     from dbt.adapters.spark_session.connections import SparkSessionCredentials
 
-PROFILE = "cdc_marts"
+PROJECT_FILE = "dbt_project.yml"
+PROFILES_FILE = "profiles.yml"
+ADAPTER = "spark_session"
+#: The target of the commands where nothing names one.
+DEFAULT_TARGET = "local"
 #: The dbt source whose tables hold the landed messages; other sources belong to somebody else.
 LANDING_SOURCE = "landing"
 
@@ -24,52 +29,126 @@ class ProjectError(Exception):
     """The project or the target can't be used; the message says why and what to do."""
 
 
-def project_root(folder: Path) -> Path:
-    """The nearest folder, from `folder` upwards, that holds the project."""
-    for root in (folder, *folder.parents):
-        # The adapter's macros are a dbt project too, but one without profiles.
-        if (root / "dbt_project.yml").is_file() and (
-            (root / "profiles").is_dir() or (root / "profiles.yml").is_file()
-        ):
+@dataclass(frozen=True)
+class Target:
+    """A target of the profile of a dbt project."""
+
+    name: str
+    #: the folder of dbt_project.yml
+    root: Path
+    #: the folder of profiles.yml
+    profiles_dir: Path
+
+    @classmethod
+    def find(
+        cls,
+        name: str | None = None,
+        project_dir: Path | None = None,
+        profiles_dir: Path | None = None,
+    ) -> Target:
+        """The target that these name, with dbt's meaning of each.
+
+        What is None is in dbt's environment variables (DBT_TARGET, DBT_PROJECT_DIR,
+        DBT_PROFILES_DIR), or where dbt looks: in the current folder and, for the project, above
+        it.  Profiles are also looked for in the project.
+        """
+        root = find_root(project_dir)
+        return cls(
+            name or os.environ.get("DBT_TARGET") or DEFAULT_TARGET,
+            root,
+            _find_profiles(root, profiles_dir),
+        )
+
+    @property
+    def profile(self) -> str | None:
+        """The name of the profile that the project uses; None where its file can't be read."""
+        return _member(self.root / PROJECT_FILE, "profile")
+
+    @property
+    def default_name(self) -> str | None:
+        """The target of dbt's commands that name none; None where the profiles can't be read."""
+        return _member(self.profiles_dir / PROFILES_FILE, self.profile, "target")
+
+    @property
+    def results_folder(self) -> Path:
+        """Where dbt leaves the results of its commands."""
+        return self.root / os.environ.get("DBT_TARGET_PATH", "target")
+
+
+def find_root(project_dir: Path | None = None) -> Path:
+    """The folder of the project: `project_dir`, else that of DBT_PROJECT_DIR.
+
+    Else it is the nearest folder, from the current one upwards, that holds a project.
+    """
+    if folder := project_dir or _folder_of_environment("DBT_PROJECT_DIR"):
+        if not (folder / PROJECT_FILE).is_file():
+            raise ProjectError(f"The folder {folder} contains no {PROJECT_FILE}.")
+        return folder.resolve()
+    current = Path.cwd()
+    for root in (current, *current.parents):
+        # The adapter's macros are a dbt project too, but one without a profile.
+        if _member(root / PROJECT_FILE, "profile") is not None:
             return root
     raise ProjectError(
-        f"{folder} is not inside the project: run this in the folder of dbt_project.yml, or below."
+        f"{current} is not inside a dbt project: run the command in the folder of {PROJECT_FILE}"
+        " or below it, or name that folder with --project-dir."
     )
 
 
-def results_folder(root: Path) -> Path:
-    """Where dbt leaves the results of its commands."""
-    return root / os.environ.get("DBT_TARGET_PATH", "target")
+def _find_profiles(root: Path, profiles_dir: Path | None) -> Path:
+    if folder := profiles_dir or _folder_of_environment("DBT_PROFILES_DIR"):
+        if not (folder / PROFILES_FILE).is_file():
+            raise ProjectError(f"The folder {folder} contains no {PROFILES_FILE}.")
+        return folder.resolve()
+    folders = (Path.cwd(), root, root / "profiles", Path.home() / ".dbt")
+    for folder in folders:
+        if (folder / PROFILES_FILE).is_file():
+            return folder
+    raise ProjectError(
+        f"There is no {PROFILES_FILE} in {root} or in {folders[-1]}: name its folder with"
+        " --profiles-dir."
+    )
 
 
-def default_target(root: Path) -> str | None:
-    """The target of dbt's commands that name none; None where the profiles can't be read."""
+def _folder_of_environment(variable: str) -> Path | None:
+    folder = os.environ.get(variable)
+    return Path(folder) if folder else None
+
+
+def _member(path: Path, *names: str | None) -> str | None:
+    """A text in a YAML file, under these names; None where it can't be read."""
     import yaml
 
     try:
-        profiles = yaml.safe_load((_profiles_dir(root) / "profiles.yml").read_text("utf-8"))
-        return str(profiles[PROFILE]["target"])
+        value = yaml.safe_load(path.read_text("utf-8"))
+        for name in names:
+            value = value[name]
+        return str(value)
     except (OSError, yaml.YAMLError, KeyError, TypeError):
         return None
 
 
 @contextmanager
 def spark_session(
-    target: str,
+    target: Target | str,
     on_notice: Callable[[str], None] = lambda _: None,
     packages: Sequence[str] = (),
+    is_reader: bool = False,
 ) -> Iterator[SparkSession]:
     """The session that dbt would open for `target`, as long as the block runs.
 
-    `on_notice` is told of what makes the opening take long.  `packages`: Maven
-    coordinates of jars beside the target's.
+    `target`: its name alone means the project of the current folder.  `on_notice`
+    is told of what makes the opening take long.  `packages`: Maven coordinates of
+    jars beside the target's.  `is_reader`: the block only reads, and may do so
+    beside a run.
     """
     from dbt.adapters.spark_session.session import close_session
 
-    root = project_root(Path.cwd())
+    if isinstance(target, str):
+        target = Target.find(target)
     # A profile's relative paths start where dbt runs.
-    with _inside(root):
-        session = _credentials(root, target, on_notice).session(packages)
+    with _inside(target.root):
+        session = _credentials(target, on_notice).session(packages, is_reader)
     try:
         yield session
     finally:
@@ -78,7 +157,7 @@ def spark_session(
 
 @contextmanager
 def only_run(
-    session: SparkSession, target: str, on_notice: Callable[[str], None] = lambda _: None
+    session: SparkSession, target: Target, on_notice: Callable[[str], None] = lambda _: None
 ) -> Iterator[None]:
     """No dbt run on `target` as long as the block runs; before it the one that is there ends.
 
@@ -86,7 +165,7 @@ def only_run(
     """
     from dbt.adapters.spark_session.run_lock import RunLock
 
-    credentials = _credentials(project_root(Path.cwd()), target, on_notice)
+    credentials = _credentials(target, on_notice)
     if credentials.run_lock is None:
         yield
         return
@@ -98,18 +177,31 @@ def only_run(
         lock.release()
 
 
-def run_dbt(command: Sequence[str], target: str) -> None:
+def state_folder(target: Target) -> Path:
+    """Where a command may keep what it needs next time.
+
+    That of the target's embedded catalog; the user's own where the catalog is elsewhere.
+    """
+    home = _credentials(target, lambda _: None).home
+    if home:
+        return target.root / Path(home).expanduser()
+    states = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(states) / "cdc-marts"
+
+
+def run_dbt(command: Sequence[str], target: Target) -> None:
     """Run a dbt command on `target`, in the session that is open; dbt prints what it does."""
     from dbt_common.exceptions import DbtRuntimeError
 
     result = _invoke_dbt(command, target)
     if not result.success:
         raise DbtRuntimeError(
-            "dbt failed, see above: what it did not finish is as it was, and the next run does it."
+            "dbt failed; its messages are above. Completed models keep their results, and the next"
+            " run does the rest."
         ) from result.exception
 
 
-def built_tables(target: str) -> list[str]:
+def built_tables(target: Target) -> list[str]:
     """Names of the tables that the project builds on `target`, and of those where messages land.
 
     As dbt reads the project now: its models that are no views, its seeds, and its sources.
@@ -134,13 +226,13 @@ def built_tables(target: str) -> list[str]:
     ]
 
 
-def _invoke_dbt(command: Sequence[str], target: str) -> dbtRunnerResult:
+def _invoke_dbt(command: Sequence[str], target: Target) -> dbtRunnerResult:
     from dbt.cli.main import dbtRunner
 
-    root = project_root(Path.cwd())
+    folders = ("--project-dir", str(target.root), "--profiles-dir", str(target.profiles_dir))
     # dbt's relative paths start where it runs.
-    with _inside(root):
-        return dbtRunner().invoke([*command, "--target", target, "--project-dir", str(root)])
+    with _inside(target.root):
+        return dbtRunner().invoke([*command, "--target", target.name, *folders])
 
 
 @contextmanager
@@ -153,9 +245,7 @@ def _inside(folder: Path) -> Iterator[None]:
         os.chdir(caller)
 
 
-def _credentials(
-    root: Path, target: str, on_notice: Callable[[str], None]
-) -> SparkSessionCredentials:
+def _credentials(target: Target, on_notice: Callable[[str], None]) -> SparkSessionCredentials:
     from dbt.config.profile import Profile, read_profile
     from dbt.config.renderer import ProfileRenderer
     from dbt.flags import set_from_args
@@ -165,32 +255,32 @@ def _credentials(
 
     # What dbt's own command line sets up before it reads a profile.
     set_invocation_context(dict(os.environ))
-    profiles_dir = str(_profiles_dir(root))
-    set_from_args(Namespace(project_dir=str(root), profiles_dir=profiles_dir), None)
+    profiles_dir = str(target.profiles_dir)
+    set_from_args(Namespace(project_dir=str(target.root), profiles_dir=profiles_dir), None)
     cleanup_event_logger()
     add_callback_to_manager(lambda event: _pass_on(event, on_notice))
     try:
         profiles = read_profile(profiles_dir)
-        targets = profiles.get(PROFILE, {}).get("outputs", {})
-        if target not in targets:
+        targets = profiles.get(target.profile, {}).get("outputs", {})
+        file = target.profiles_dir / PROFILES_FILE
+        if target.name not in targets:
             raise ProjectError(
-                f"There is no target {target!r} in {profiles_dir}/profiles.yml: it has"
+                f"The profile {target.profile} in {file} has no target {target.name!r}: it has"
                 f" {', '.join(targets) or 'none'}."
             )
-        if targets[target].get("type") != "spark_session":
-            raise ProjectError(f"The target {target!r} is not one of type spark_session.")
-        renderer = ProfileRenderer({})
-        profile = Profile.from_raw_profiles(profiles, PROFILE, renderer, target_override=target)
+        adapter = targets[target.name].get("type")
+        if adapter != ADAPTER:
+            raise ProjectError(
+                f"cdc_marts needs the dbt adapter {ADAPTER}, but the target {target.name!r} is of"
+                f" type {adapter}: set `type: {ADAPTER}` for this target in {file}."
+            )
+        profile = Profile.from_raw_profiles(
+            profiles, target.profile, ProfileRenderer({}), target_override=target.name
+        )
     except DbtBaseException as error:
         reason = " ".join(str(error).split())
-        raise ProjectError(f"The target {target!r} can't be read: {reason}") from error
+        raise ProjectError(f"The target {target.name!r} can't be read: {reason}") from error
     return profile.credentials
-
-
-def _profiles_dir(root: Path) -> Path:
-    if folder := os.environ.get("DBT_PROFILES_DIR"):
-        return Path(folder)
-    return root / "profiles" if (root / "profiles").is_dir() else root
 
 
 def _pass_on(event: Any, on_notice: Callable[[str], None]) -> None:

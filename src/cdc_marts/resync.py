@@ -65,8 +65,8 @@ def resync(
             ]
         )
         raise ResyncError(
-            f"No row of a full load of {printable(table_id)} was read that landed {where}:"
-            " land the load, run dbt, and ask again."
+            f"No run has read a row of a full load of {printable(table_id)} that landed {where}."
+            " Land the load, run dbt, and repeat this command."
         )
     loaded_since = since or began_at
     number = table.next_number(loaded_since)
@@ -93,10 +93,10 @@ class _Table:
         names = sorted(row["table_id"] for row in known.collect() if row["table_id"])
         meant = difflib.get_close_matches(self.table_id, names, n=1, cutoff=0.4)
         hint = (
-            f"did you mean {printable(meant[0])}?" if meant else "marts.source_tables lists them."
+            f"Did you mean {printable(meant[0])}?" if meant else "marts.source_tables lists them."
         )
         raise ResyncError(
-            f"No table {printable(self.table_id)} was read in {self.source_format}: {hint}"
+            f"{self.source_format} has no source table {printable(self.table_id)}. {hint}"
         )
 
     def load(self, since: dt.datetime | None, topic: str | None) -> tuple[int, dt.datetime | None]:
@@ -117,9 +117,9 @@ class _Table:
         before = _instant(last)
         if before is not None and loaded_since <= before:
             raise ResyncError(
-                f"{printable(self.table_id)} was repaired from a load since"
-                f" {before:%Y-%m-%d %H:%M:%S} before. If that run was broken off, `dbt run` ends"
-                " it; a new repair needs a later load."
+                f"{printable(self.table_id)} was already repaired from a load since"
+                f" {before:%Y-%m-%d %H:%M:%S}. If that run was interrupted, `dbt run` completes it."
+                " A new repair needs a later load."
             )
         return count + 1
 

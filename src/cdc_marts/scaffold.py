@@ -59,12 +59,12 @@ def seen_tables(session: SparkSession, target: str) -> list[SourceTable]:
         if error.getCondition() != "TABLE_OR_VIEW_NOT_FOUND":
             raise
         raise ScaffoldError(
-            f"The target {target} has no marts.source_tables yet: land messages, then run"
+            f"The target {target} has no marts.source_tables yet. Land messages, then run"
             f" `{DBT} build --target {target}`."
         ) from error
     if not rows:
         raise ScaffoldError(
-            f"The target {target} has seen no source table yet: land messages, then run"
+            f"The target {target} has no source tables yet. Land messages, then run"
             f" `{DBT} build --target {target}`."
         )
     return [SourceTable(row.source_format, row.table_id) for row in rows]

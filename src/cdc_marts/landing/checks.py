@@ -31,10 +31,10 @@ def mistake_in(path: Path, is_bare: bool) -> str | None:
         head = file.read(2)
     name = name_of(path)
     if path.suffix != ".gz" and head == _GZIP:
-        return f"{name} is compressed by gzip: give it a name that ends in .gz."
+        return f"{name} is compressed with gzip. Give it a name that ends in .gz."
     if head in _UTF_16:
         return (
-            f"{name} is UTF-16, and messages are read as UTF-8: convert it, as by"
+            f"{name} is UTF-16, but messages must be UTF-8. Convert it, for example with"
             f" `iconv -f UTF-16 -t UTF-8`."
         )
     return None if is_bare else _mistake_in_envelopes(path)
@@ -48,8 +48,8 @@ def _mistake_in_envelopes(path: Path) -> str | None:
     name = name_of(path)
     if line.startswith(b"["):
         return (
-            f"{name} holds a JSON array: each line must be one envelope, as"
-            f" `jq -c '.[]'` writes them."
+            f"{name} contains a JSON array, but each line must be one envelope. `jq -c '.[]'`"
+            " writes such lines."
         )
     if not line.startswith(b"{") or len(line) > _LONGEST_LINE:
         return None
@@ -58,13 +58,13 @@ def _mistake_in_envelopes(path: Path) -> str | None:
     except (ValueError, RecursionError):
         if line == b"{":
             return (
-                f"{name} holds JSON objects over several lines: each line must be one envelope,"
-                " as `jq -c .` writes them."
+                f"{name} contains JSON objects over several lines, but each line must be one"
+                " envelope. `jq -c .` writes such lines."
             )
         return None
     if sum(member in members for member in _COORDINATES) < _FEWEST_COORDINATES:
         return (
-            f"{name} holds no envelopes, but other JSON objects: if its lines are the messages"
-            " themselves, name their topic by --topic."
+            f"{name} contains JSON objects that are not envelopes. If its lines are the messages"
+            " themselves, name their topic with --topic."
         )
     return None

@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-import pyspark
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -22,7 +21,8 @@ from cdc_marts.landing.tables import create_landing_tables, landing_table
 
 #: The jars of Spark's Kafka source.
 PACKAGES = (
-    f"org.apache.spark:spark-sql-kafka-0-10_2.13:{pyspark.__version__}",
+    # As the other jars of the profile: one version for all of PySpark 4.1.
+    "org.apache.spark:spark-sql-kafka-0-10_2.13:4.1.1",
     # 4.1 is not in every mirror of Maven Central, and matters for delegation tokens only.
     "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.0.0",
     "org.apache.kafka:kafka-clients:3.9.1",

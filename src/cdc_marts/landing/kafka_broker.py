@@ -94,7 +94,7 @@ class Broker:
                 unknown.append(name)
         if unknown:
             raise LandingError(
-                f"{self._servers} has no topic {', '.join(sorted(unknown))}: check --topics, and"
+                f"{self._servers} has no topic {', '.join(sorted(unknown))}. Check --topics and"
                 " --bootstrap-servers."
             )
         return topics

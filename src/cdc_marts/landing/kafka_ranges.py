@@ -20,10 +20,10 @@ def check_topics(found: Mapping[str, Topic], positions: Positions, table: str) -
     for name, topic in found.items():
         if positions.is_other_topic(name, topic.id):
             raise LandingError(
-                f"The topic {name} is another one than that in {table}: it was deleted and created"
-                " anew, or this is another cluster. Its messages would count as those landed"
-                " before, which have the same topic, partition and offset: publish them to a topic"
-                " of another name. If it was moved with its offsets, --moved goes on."
+                f"The topic {name} is not the one in {table}: it was deleted and created again, or"
+                " this is another cluster. Its messages would count as landed already, because"
+                " they have the same topic, partition and offset. Publish them to a topic with"
+                " another name. If the topic was moved with its offsets, use --moved."
             )
 
 
@@ -57,9 +57,9 @@ def new_ranges(
             f"{_name(place)}, {count:,} offset{'' if count == 1 else 's'} from {starts[place]}"
             for place, count in lost.items()
         )
-        said = f"Kafka has deleted messages that were not landed: {shown}."
+        said = f"Kafka deleted messages before they landed: {shown}."
         if not skip_lost:
-            raise LandingError(f"{said} --skip-lost lands what is left.")
+            raise LandingError(f"{said} Use --skip-lost to land the remaining messages.")
         report(said)
     begins = {place: max(firsts[place], starts[place] or 0) for place in places}
     return {place: (begins[place], max(begins[place], ends[place])) for place in places}
@@ -74,16 +74,17 @@ def _check_ends(
     beyond = {place: start for place, start in beyond.items() if start > ends[place]}
     if beyond:
         shown = _list(
-            f"{_name(place)} is landed up to offset {start - 1}, and Kafka has it up to"
+            f"{_name(place)} has landed up to offset {start - 1}, but Kafka has it only up to"
             f" {ends[place] - 1}"
             if ends[place]
-            else f"{_name(place)} is landed up to offset {start - 1}, and Kafka has none of it"
+            else f"{_name(place)} has landed up to offset {start - 1}, but Kafka has none of it"
             for place, start in beyond.items()
         )
         raise LandingError(
-            f"{shown}: the topic was deleted and created anew, or a broker lost messages, or others"
-            " were landed under its name. New messages would count as those landed before, which"
-            " have the same topic, partition and offset: publish them to a topic of another name."
+            f"{shown}. The topic was deleted and created again, a broker lost messages, or messages"
+            " of another topic landed under its name. New messages would count as landed already,"
+            " because they have the same topic, partition and offset. Publish them to a topic with"
+            " another name."
         )
 
 

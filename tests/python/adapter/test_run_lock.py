@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -58,11 +59,12 @@ def test_a_second_run_begins_when_the_first_has_ended(a_run, said):
 def test_upkeep_and_a_run_wait_for_each_other(a_run, spark, monkeypatch):
     shared = SimpleNamespace(run_lock=NAME, lock_timeout=0.1)
     monkeypatch.setattr(project, "_credentials", lambda *_: shared)
-    with project.only_run(spark, "cluster"), pytest.raises(SessionError, match="still uses"):
+    target = project.Target("cluster", Path(), Path())
+    with project.only_run(spark, target), pytest.raises(SessionError, match="still uses"):
         a_run().take(timeout=0.1)
     run = a_run()
     run.take(timeout=0)
-    with pytest.raises(SessionError, match="still uses"), project.only_run(spark, "cluster"):
+    with pytest.raises(SessionError, match="still uses"), project.only_run(spark, target):
         pass
     run.release()
 

@@ -22,6 +22,14 @@ from dbt.adapters.spark_session.session import open_session
 open_session(Path(sys.argv[1]), {"spark.master": "local[1]"}, lock_timeout=float(sys.argv[2]))
 """
 
+READ_BESIDE_ANOTHER = """
+import sys
+from pathlib import Path
+from dbt.adapters.spark_session.session import open_session
+session = open_session(Path(sys.argv[1]), {"spark.master": "local[1]"}, lock_timeout=None)
+print(session.range(3).count(), "rows")
+"""
+
 
 @pytest.fixture
 def log(monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -45,6 +53,17 @@ def test_a_second_process_is_told_that_the_home_folder_is_taken(spark, spark_hom
     assert second.returncode == 1
     assert f"Another run still uses {spark_home}" in second.stderr
     assert "CDC_MARTS_HOME" in second.stderr
+
+
+def test_a_process_that_only_reads_waits_for_none(spark, spark_home):
+    reader = subprocess.run(
+        [sys.executable, "-c", READ_BESIDE_ANOTHER, spark_home],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "3 rows" in reader.stdout
+    assert "Another run" not in reader.stderr
 
 
 def test_whoever_waits_gets_the_home_folder_when_it_is_free(tmp_path, log):

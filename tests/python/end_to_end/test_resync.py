@@ -154,7 +154,7 @@ def test_a_full_load_repairs_its_table(
     assert rows_of(project, source_format) == REPAIRED
     [line] = [line for line in said[source_format].splitlines() if "repaired" in line]
     assert "from 4 rows of the load since 2026-01-01 23:00:00 UTC" in line
-    assert "it had 4 rows, and has 3 now" in line
+    assert "The table had 4 rows and now has 3." in line
 
 
 def test_what_lands_later_takes_its_place_and_a_rebuild_gives_the_same(
@@ -174,12 +174,18 @@ def test_what_lands_later_takes_its_place_and_a_rebuild_gives_the_same(
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (("--table", "shop.order", "--since", "2026-01-01"), "did you mean shop.orders?"),
-        (("--table", "shop.orders", "--topic", "other"), "No row of a full load of shop.orders"),
-        (("--table", "shop.orders", "--since", "2027-01-01"), "land the load, run dbt"),
-        (("--table", "shop.orders", "--since", "2026-01-01T12:00"), "was repaired from a load"),
-        (("--table", "shop.orders", "--since", "today"), "must be a time"),
-        (("--table", "shop.orders"), "Name the load"),
+        (("--table", "shop.order", "--since", "2026-01-01"), "Did you mean shop.orders?"),
+        (
+            ("--table", "shop.orders", "--topic", "other"),
+            "No run has read a row of a full load",
+        ),
+        (("--table", "shop.orders", "--since", "2027-01-01"), "Land the load, run dbt"),
+        (
+            ("--table", "shop.orders", "--since", "2026-01-01T12:00"),
+            "was already repaired",
+        ),
+        (("--table", "shop.orders", "--since", "today"), "needs a time"),
+        (("--table", "shop.orders"), "Identify the load"),
     ],
 )
 def test_what_cannot_be_repaired_is_said(

@@ -110,14 +110,14 @@ def test_wrong_lines_are_reported_and_the_others_land(
     assert f"{first}:3: not JSON" in result.stderr
     assert f"{first}:4: `offset` must be an integer" in result.stderr
     assert f"{second}:1: not UTF-8" in result.stderr
-    assert "Left out 3 wrong lines" in result.stdout
+    assert "Skipped 3 invalid lines" in result.stdout
 
 
 def test_a_flood_of_wrong_lines_is_counted(land: Land, tmp_path: Path) -> None:
     result = land(written(tmp_path / "a.jsonl", *["nope"] * 1_234))
 
     assert len(result.stderr.splitlines()) == 101
-    assert "and 1,134 more wrong lines" in result.stderr
+    assert "and 1,134 more invalid lines" in result.stderr
     assert "Landed 0 messages" in result.stdout
 
 
@@ -241,7 +241,7 @@ def test_use_that_is_wrong_says_so_before_spark_starts(tmp_path: Path) -> None:
     unknown_format = fails("--format", "avro", path)
     assert all(name in unknown_format for name in SOURCE_FORMATS)
     assert all(name in fails(path) for name in SOURCE_FORMATS)
-    assert "There is no file" in fails("--format", "canal_json", "nope.jsonl")
+    assert "The file nope.jsonl does not exist" in fails("--format", "canal_json", "nope.jsonl")
     assert "is a folder" in fails("--format", "canal_json", "/")
     assert "--topic needs a name" in fails("--format", "canal_json", "--topic", " ", path)
     assert "it has local, demo" in fails("--format", "canal_json", "--target", "moon", path)
@@ -254,7 +254,7 @@ def test_use_that_is_wrong_says_so_before_spark_starts(tmp_path: Path) -> None:
         ("{}".encode("utf-16"), "is UTF-16"),
         (b'[{"topic": "shop"}]\n', "jq -c '.[]'"),
         (b'{\n "topic": "shop"\n}\n', "jq -c ."),
-        (b'{"id": 1, "type": "INSERT"}\n', "name their topic by --topic"),
+        (b'{"id": 1, "type": "INSERT"}\n', "name their topic with --topic"),
     ],
 )
 def test_a_likely_mistake_is_named_before_spark_starts(
@@ -304,11 +304,17 @@ def test_stdin_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_project_is_found_from_its_folders(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert project.project_root(PROJECT) == PROJECT
-    # A dbt project of its own, in the project.
-    assert project.project_root(PROJECT / "src" / "dbt" / "include" / "spark_session") == PROJECT
-    with pytest.raises(project.ProjectError, match="not inside the project"):
-        project.project_root(tmp_path)
+    # The last one is a dbt project of its own, in the project.
+    for folder in (
+        PROJECT,
+        PROJECT / "tests",
+        PROJECT / "src" / "dbt" / "include" / project.ADAPTER,
+    ):
+        monkeypatch.chdir(folder)
+        assert project.find_root() == PROJECT
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(project.ProjectError, match="not inside a dbt project"):
+        project.find_root()
 
 
 def test_the_command_lands_in_the_home_of_its_target(tmp_path: Path) -> None:

@@ -137,8 +137,8 @@ def test_nothing_new_makes_no_commit(land: Land, kafka: Kafka, catalog: SparkSes
 
     assert commits(catalog) == 1
     assert (empty.exit_code, again.exit_code) == (0, 0)
-    assert "Nothing new in quiet for landing.canal_json" in empty.stdout
-    assert "Nothing new in quiet for landing.canal_json" in again.stdout
+    assert "quiet: no new messages for landing.canal_json" in empty.stdout
+    assert "quiet: no new messages for landing.canal_json" in again.stdout
 
 
 def test_few_messages_of_many_partitions_are_one_file(
@@ -161,10 +161,10 @@ def test_a_bounded_run_is_gone_on_with(land: Land, kafka: Kafka, catalog: SparkS
 
     first = land("bounded", "--max-messages", 4)
     assert [row[:2] for row in landed(catalog)] == [(0, 0), (0, 1), (0, 2), (1, 0)]
-    assert "More waits in Kafka, up to 4 messages" in first.stdout
+    assert "Up to 4 messages still wait in Kafka" in first.stdout
     last = land("bounded", "--max-messages", 4)
     assert [row[1] for row in landed(catalog)] == [0, 1, 2, 3, 4, 5, 6, 0]
-    assert "More waits" not in last.stdout
+    assert "still wait" not in last.stdout
 
 
 def test_of_transactions_only_what_was_committed_lands(
@@ -181,10 +181,10 @@ def test_of_transactions_only_what_was_committed_lands(
     assert landed(catalog)[2:] == [(0, 5, b"open"), (0, 6, b"c")]
 
     # Offsets of transactions alone are nothing new, and nothing lost.
-    assert "Nothing new" in land("deals").stdout
+    assert "no new messages" in land("deals").stdout
     kafka.produce_in_transaction("deals", *messages(b"no"), is_committed=False)
-    assert "Nothing new" in land("deals", "--max-messages", 1).stdout
-    assert "Nothing new" in land("deals").stdout
+    assert "no new messages" in land("deals", "--max-messages", 1).stdout
+    assert "no new messages" in land("deals").stdout
     assert commits(catalog) == 2
     kafka.delete_records("deals", 0, before=10)
     kafka.produce("deals", *messages(b"d"))
@@ -207,7 +207,8 @@ def test_lost_messages_stop_a_landing_until_they_are_given_up(
 
     stopped = land("short")
     assert stopped.exit_code == 1
-    assert "not landed: short, partition 0, 2 offsets from 1. --skip-lost" in stopped.stderr
+    assert "before they landed: short, partition 0, 2 offsets from 1" in stopped.stderr
+    assert "Use --skip-lost" in stopped.stderr
     assert "Nothing was landed." in stopped.stderr
     assert len(rows(catalog)) == 1
 
@@ -230,7 +231,7 @@ def test_what_is_given_up_is_so_for_good(land: Land, kafka: Kafka, catalog: Spar
 
     stopped = land("gone")
     assert "gone, partition 0, 1 offset from 1; gone, partition 1, 2 offsets" in stopped.stderr
-    assert "Nothing new" in land("gone", "--skip-lost").stdout
+    assert "no new messages" in land("gone", "--skip-lost").stdout
     assert land("gone").exit_code == 0
     assert landed(catalog) == [(0, 0, b"a")]
 
@@ -264,12 +265,12 @@ def test_a_topic_that_was_created_anew_stops_a_landing(
         assert len(rows(catalog)) == 2
         return result.stderr
 
-    assert "deleted and created anew" in fails()
-    assert "landed up to offset 1, and Kafka has none of it" in fails("--moved")
+    assert "deleted and created again" in fails()
+    assert "has landed up to offset 1, but Kafka has none of it" in fails("--moved")
     kafka.produce("anew", *messages(b"A"))
-    assert "landed up to offset 1, and Kafka has it up to 0" in fails("--moved")
+    assert "has landed up to offset 1, but Kafka has it only up to 0" in fails("--moved")
     kafka.produce("anew", *messages(b"B", b"C"))
-    assert "The topic anew is another one than that in landing.canal_json" in fails()
+    assert "The topic anew is not the one in landing.canal_json" in fails()
 
     assert land("anew", "--moved").exit_code == 0
     assert landed(catalog)[2:] == [(0, 2, b"C")]
@@ -293,7 +294,7 @@ def test_an_append_that_fails_lands_nothing(
 
     result = land("failing")
     assert result.exit_code == 1
-    assert "Spark failed; the next run goes on after what is landed" in result.stderr
+    assert "Spark failed; the next landing resumes after the landed offsets" in result.stderr
     assert len(rows(catalog)) == 1
 
     catalog.sql(f"alter table {TABLE} unset tblproperties ({setting})")
@@ -328,7 +329,7 @@ def test_an_unknown_topic_is_named_and_not_created(land: Land, kafka: Kafka) -> 
     result = land("known,nope,no such")
 
     assert result.exit_code == 1
-    assert f"{kafka.address} has no topic no such, nope: check --topics" in result.stderr
+    assert f"{kafka.address} has no topic no such, nope. Check --topics" in result.stderr
     assert "nope" not in kafka.topic_names()
 
 
@@ -425,8 +426,8 @@ def test_use_that_is_wrong_says_so_before_spark_starts(tmp_path: Path) -> None:
         return " ".join(result.stderr.replace("│", "").split())
 
     assert "--topics needs names" in fails("a,,b", "h:1")
-    assert "must be host:port" in fails("a", "h:1,h")
-    assert "There is no file" in fails("a", "h:1", "--properties", tmp_path / "nope")
+    assert "needs HOST:PORT" in fails("a", "h:1,h")
+    assert "does not exist" in fails("a", "h:1", "--properties", tmp_path / "nope")
     assert "--max-messages" in fails("a", "h:1", "--max-messages", 0)
     assert "it has local, demo" in fails("a", "h:1", "--target", "moon")
 

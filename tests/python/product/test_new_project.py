@@ -85,7 +85,7 @@ def test_link_brings_back_a_package_that_is_gone(
 
 
 def test_a_project_without_the_package_is_not_linked(folder: Path) -> None:
-    (folder / "dbt_project.yml").write_text("name: other\n", "utf-8")
+    (folder / "dbt_project.yml").write_text("name: other\nprofile: other\n", "utf-8")
     (folder / "profiles.yml").write_text("{}\n", "utf-8")
     result = run("link")
     assert result.exit_code == 2
@@ -136,7 +136,7 @@ def test_a_clone_is_a_project_by_itself(
     arguments: tuple[str, ...], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(new_project, "IS_INSTALLED", False)
-    (folder / "dbt_project.yml").write_text("name: other\n", "utf-8")
+    (folder / "dbt_project.yml").write_text("name: other\nprofile: other\n", "utf-8")
     (folder / "profiles.yml").write_text("{}\n", "utf-8")
     result = run(*arguments)
     assert result.exit_code == 2

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cdc_marts.project import default_target
+from cdc_marts.project import Target
 from cdc_marts.status import Run, last_run_of, span
 
 ENDED_AT = dt.datetime(2026, 1, 1, 12, tzinfo=dt.timezone.utc)
@@ -41,15 +41,12 @@ def test_a_run_that_named_no_target_was_on_the_one_of_the_profile(tmp_path: Path
     assert last_run_of(tmp_path, "local", "demo") is None
 
 
-@pytest.mark.parametrize("folder", [".", "profiles"])
-def test_the_profile_is_found_where_dbt_finds_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str
-) -> None:
-    monkeypatch.delenv("DBT_PROFILES_DIR", raising=False)
-    profiles = tmp_path / folder
-    profiles.mkdir(exist_ok=True)
-    (profiles / "profiles.yml").write_text("cdc_marts: {target: demo}", "utf-8")
-    assert default_target(tmp_path) == "demo"
+def test_the_target_of_commands_that_name_none_is_that_of_the_profile(tmp_path: Path) -> None:
+    (tmp_path / "dbt_project.yml").write_text("profile: shop", "utf-8")
+    target = Target("local", tmp_path, tmp_path)
+    assert target.default_name is None
+    (tmp_path / "profiles.yml").write_text("shop: {target: demo}", "utf-8")
+    assert target.default_name == "demo"
 
 
 @pytest.mark.parametrize("arguments", [{"target": "b"}, {"target": "a", "which": "docs"}])

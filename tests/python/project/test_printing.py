@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cdc_marts import cli
+from cdc_marts.cli import console
 from cdc_marts.printing import printable, printable_lines
 
 
@@ -30,8 +30,8 @@ def test_lines_of_the_program_stay_lines() -> None:
 
 
 def test_whatever_a_command_says_is_escaped(capsys: pytest.CaptureFixture[str]) -> None:
-    cli._tell("No table x\x1b[2J[bold]x[/bold]<script> was read:\nlook again")
-    cli._say("x\x1b[2J[red]")
+    console.tell("No table x\x1b[2J[bold]x[/bold]<script> was read:\nlook again")
+    console.say("x\x1b[2J[red]")
 
     said = capsys.readouterr()
     assert said.out == "No table x\\x1b[2J[bold]x[/bold]<script> was read:\nlook again\n"

@@ -33,7 +33,7 @@ def root(tmp_path: Path) -> Path:
     """A copy of what the command reads and writes."""
     shutil.copy(ROOT / PROJECT_FILE, tmp_path)
     shutil.copytree(ROOT / "models", tmp_path / "models")
-    (tmp_path / "profiles").mkdir()
+    shutil.copytree(ROOT / "profiles", tmp_path / "profiles")
     return tmp_path
 
 
@@ -171,7 +171,7 @@ def test_the_command_says_what_it_wrote_and_left(root: Path, command: Scaffold) 
     assert result.output.splitlines() == [
         "Declared 1 table in dbt_project.yml, and wrote 1 model to models/marts/typed:",
         "  crm_orders   canal_json crm.orders",
-        "Left 1 mart as it was:",
+        "Kept 1 existing mart:",
         "  shop_orders  canal_json shop.orders",
         "Next: uv run dbt build --target demo",
     ]

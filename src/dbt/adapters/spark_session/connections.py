@@ -65,12 +65,16 @@ class SparkSessionCredentials(SparkCredentials):
         # `conf` may hold secrets.
         return ("schema", "home", "run_lock", "packages")
 
-    def session(self, packages: Sequence[str] = ()) -> SparkSession:
-        """The process's Spark session for this target, with more `packages` than the target's."""
+    def session(self, packages: Sequence[str] = (), is_reader: bool = False) -> SparkSession:
+        """The process's Spark session for this target, with more `packages` than the target's.
+
+        `is_reader`: it writes nothing, so it neither waits for a run nor holds one up.
+        """
         home = Path(self.home).expanduser().resolve() if self.home else None
         conf = {str(key): _text(value) for key, value in self.conf.items()}
         packages = [*self.packages, *packages]
-        return open_session(home, conf, packages, self.lock_timeout, self.required)
+        lock_timeout = None if is_reader else self.lock_timeout
+        return open_session(home, conf, packages, lock_timeout, self.required)
 
 
 class SessionCursor(Cursor):

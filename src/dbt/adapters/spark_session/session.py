@@ -47,7 +47,7 @@ def open_session(
     home: Path | None,
     conf: Mapping[str, str],
     packages: Sequence[str] = (),
-    lock_timeout: float = 600,
+    lock_timeout: float | None = 600,
     required: Mapping[str, str] = MappingProxyType({}),
 ) -> SparkSession:
     """The process's Spark session, started if there is none.
@@ -55,9 +55,10 @@ def open_session(
     `conf`: Spark settings; `${home}` in a value is the home folder, and one
     without a value is left to spark-defaults.conf and Spark.
     `packages`: Maven coordinates of the jars to run with.
-    `home`: folder of an embedded catalog, which one process uses at a time: a
-    second one waits for it up to `lock_timeout` seconds.  None on a cluster,
-    where spark-defaults.conf holds too.
+    `home`: folder of an embedded catalog; None on a cluster, where
+    spark-defaults.conf holds too.
+    `lock_timeout`: one process at a time writes to an embedded catalog, and a
+    second one waits for it so many seconds; None is for one that only reads.
     `required`: environment variable -> the setting without which a cluster
     can't be used, and which may come from that file.
     A session that the process already has is used as it is.
@@ -86,7 +87,7 @@ def _start(
     home: Path | None,
     conf: Mapping[str, str],
     packages: Sequence[str],
-    lock_timeout: float,
+    lock_timeout: float | None,
     required: Mapping[str, str],
 ) -> SparkSession:
     # Rows are shown in UTC, whatever the machine's zone: PySpark uses the process's.
@@ -101,7 +102,7 @@ def _start(
     folder = work_dir(home)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if home is not None:
+        if home is not None and lock_timeout is not None:
             _take(home, lock_timeout)
         java = use_java(folder)
     except OSError as error:

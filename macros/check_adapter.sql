@@ -1,0 +1,10 @@
+{#- Called with the first node's schema, before any SQL is rendered. -#}
+{% macro check_adapter() -%}
+  {%- if target.type != 'spark_session' -%}
+    {{ exceptions.raise_compiler_error(
+      "cdc_marts needs the dbt adapter spark_session, but the target '" ~ target.name ~ "' is of"
+      ~ " type " ~ target.type ~ ": set `type: spark_session` for this target in "
+      ~ flags.PROFILES_DIR ~ "/profiles.yml."
+    ) }}
+  {%- endif -%}
+{%- endmacro %}

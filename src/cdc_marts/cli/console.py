@@ -1,0 +1,49 @@
+"""What commands print, and the codes that they exit with."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, TimeRemainingColumn
+
+from cdc_marts.printing import printable_lines
+
+FAILED = 1
+WRONG_USE = 2
+INTERRUPTED = 130
+
+output = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+errors = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
+
+
+def tell(text: str) -> None:
+    output.print(printable_lines(text))
+
+
+def say(text: str) -> None:
+    """On stderr, beside the progress bar."""
+    errors.print(printable_lines(text))
+
+
+def stop(text: str, code: int) -> NoReturn:
+    say(text)
+    raise typer.Exit(code)
+
+
+def counted(count: int, thing: str) -> str:
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
+def progress_bar(count: ProgressColumn) -> Progress:
+    """A bar that shows how much is done in `count`."""
+    return Progress(
+        SpinnerColumn(),
+        BarColumn(),
+        count,
+        TimeRemainingColumn(),
+        console=errors,
+        transient=True,
+        disable=not errors.is_terminal,
+    )

@@ -1,0 +1,101 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import inspect
+from collections.abc import Callable
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cdc_marts.cli.console import WRONG_USE, stop
+from cdc_marts.formats import SOURCE_FORMATS
+from cdc_marts.project import ProjectError, Target
+
+SourceFormat = Enum("SourceFormat", {name: name for name in SOURCE_FORMATS})
+
+
+def source_format_of(name: str | SourceFormat) -> SourceFormat:
+    """The format of this name; the error for another name suggests the closest format."""
+    if isinstance(name, SourceFormat):
+        return name
+    if name in SOURCE_FORMATS:
+        return SourceFormat[name]
+    meant = difflib.get_close_matches(name.lower(), SOURCE_FORMATS, n=1, cutoff=0.4)
+    hint = f" Did you mean {meant[0]}?" if meant else ""
+    raise typer.BadParameter(
+        f"There is no format {name!r}.{hint} The formats are {', '.join(SOURCE_FORMATS)}."
+    )
+
+
+Format = Annotated[
+    SourceFormat,
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        parser=source_format_of,
+        help=f"One of {', '.join(SOURCE_FORMATS)}.",
+    ),
+]
+
+ProjectDir = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FOLDER",
+        help="The folder of dbt_project.yml. The default is DBT_PROJECT_DIR, or else the current"
+        " folder or the nearest one above it.",
+    ),
+]
+ProfilesDir = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FOLDER",
+        help="The folder of profiles.yml. The default is DBT_PROFILES_DIR, or else the current"
+        " folder, the project, or ~/.dbt.",
+    ),
+]
+TargetName = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TARGET",
+        help="A target in profiles.yml: local, demo or cluster. The default is DBT_TARGET, or else"
+        " local.",
+    ),
+]
+
+_OPTIONS = {"project_dir": ProjectDir, "profiles_dir": ProfilesDir, "target": TargetName}
+
+
+def on_target(command: Callable[..., None]) -> Callable[..., None]:
+    """A command whose parameter `target: Target` comes from the options that say which one."""
+
+    @functools.wraps(command)
+    def with_options(
+        *,
+        project_dir: Path | None = None,
+        profiles_dir: Path | None = None,
+        target: str | None = None,
+        **others: Any,
+    ) -> None:
+        try:
+            found = Target.find(target, project_dir, profiles_dir)
+        except ProjectError as error:
+            stop(str(error), WRONG_USE)
+        command(**others, target=found)
+
+    signature = inspect.signature(command, eval_str=True)
+    others = [parameter for name, parameter in signature.parameters.items() if name != "target"]
+    options = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=option)
+        for name, option in _OPTIONS.items()
+    ]
+    with_options.__signature__ = signature.replace(parameters=[*others, *options])
+    # Typer looks there too.
+    with_options.__annotations__ = {
+        option.name: option.annotation for option in [*others, *options]
+    }
+    return with_options

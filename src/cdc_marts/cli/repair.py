@@ -1,0 +1,120 @@
+"""`cdc-marts requeue` and `resync`."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Annotated
+
+import typer
+
+from cdc_marts.cli.console import FAILED, counted, stop, tell
+from cdc_marts.cli.options import Format, SourceFormat, on_target, source_format_of
+from cdc_marts.cli.session import open_session
+from cdc_marts.formats import SOURCE_FORMATS
+from cdc_marts.printing import printable
+from cdc_marts.project import Target, run_dbt
+
+
+@on_target
+def requeue(
+    source_format: Annotated[
+        SourceFormat | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            parser=source_format_of,
+            help="Only messages of this format.",
+        ),
+    ] = None,
+    *,
+    target: Target,
+) -> None:
+    """Read quarantined messages again, for example after a parser was fixed.
+
+    The command runs `dbt run` with the var `requeue`. Messages that are readable
+    now move from the quarantine into the marts; the others stay.
+    """
+    from cdc_marts.requeue import requeue as requeue_messages
+
+    source_formats = SOURCE_FORMATS if source_format is None else (source_format.value,)
+    with open_session(target) as session:
+        outcomes = requeue_messages(
+            session, source_formats, lambda command: run_dbt(command, target)
+        )
+    if not outcomes:
+        tell("No messages are quarantined.")
+    for outcome in outcomes:
+        read = f"{outcome.source_format}: read {counted(outcome.read, 'message')}"
+        if not outcome.remaining:
+            tell(f"{read}, none remains")
+            continue
+        codes = ", ".join(
+            f"{count:,} {printable(code)}" for code, count in outcome.remaining.most_common()
+        )
+        tell(f"{read}, {outcome.remaining.total():,} remain: {codes}")
+
+
+@on_target
+def resync(
+    source_format: Format,
+    table_id: Annotated[
+        str,
+        typer.Option(
+            "--table", metavar="TABLE", help="The table_id of the table in marts.source_tables."
+        ),
+    ],
+    since: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="When the load began, such as 2026-11-22T08:00 (UTC). Its rows landed later.",
+        ),
+    ] = None,
+    topic: Annotated[
+        str | None,
+        typer.Option(metavar="TOPIC", help="The topic that contains the load."),
+    ] = None,
+    *,
+    target: Target,
+) -> None:
+    """Repair a table from a full load that has landed and was read by a run.
+
+    The load replaces everything that the stream reported before the load began:
+    rows that the load does not contain are deleted. Later changes stay. The
+    command runs `dbt run`; other tables stay unchanged.
+    """
+    from cdc_marts.resync import ResyncError
+    from cdc_marts.resync import resync as resync_table
+
+    if since is None and topic is None:
+        raise typer.BadParameter("Identify the load by --since, --topic, or both.")
+    loaded_since = None if since is None else _utc(since, "--since")
+    with open_session(target) as session:
+        try:
+            done = resync_table(
+                session,
+                source_format.value,
+                table_id,
+                lambda command: run_dbt(command, target),
+                loaded_since,
+                topic,
+            )
+        except ResyncError as error:
+            stop(f"{error} Nothing was changed.", FAILED)
+    before, now = done.rows
+    tell(
+        f"{printable(table_id)}: repaired from {counted(done.loaded_rows, 'row')} of the load"
+        f" since {done.loaded_since:%Y-%m-%d %H:%M:%S} UTC. The table had {counted(before, 'row')}"
+        f" and now has {now:,}."
+    )
+
+
+def _utc(text: str, option: str) -> dt.datetime:
+    """A time, of UTC where it names no zone."""
+    try:
+        time = dt.datetime.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(
+            f"{option} needs a time such as 2026-11-22T08:00, not {text!r}."
+        ) from None
+    return time.astimezone(dt.timezone.utc) if time.tzinfo else time.replace(tzinfo=dt.timezone.utc)

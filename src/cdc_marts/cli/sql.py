@@ -1,0 +1,130 @@
+"""`cdc-marts sql`."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cdc_marts.cli.console import FAILED, WRONG_USE, say, stop, tell
+from cdc_marts.cli.options import on_target
+from cdc_marts.cli.session import open_session
+from cdc_marts.project import Target, state_folder
+from cdc_marts.sql import ResultFormat
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: Of these a stream may hold the results of several queries.
+_FOR_PEOPLE = (ResultFormat.table, ResultFormat.md)
+
+
+@on_target
+def sql(
+    query: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="QUERY",
+            help="A query. Without it, queries come from stdin, or from a prompt on a terminal.",
+            show_default=False,
+        ),
+    ] = None,
+    result_format: Annotated[
+        ResultFormat,
+        typer.Option("--format", help="How the result is written."),
+    ] = ResultFormat.table,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the result to this file. The file appears when the result is complete.",
+        ),
+    ] = None,
+    *,
+    target: Target,
+) -> None:
+    """Query the marts.
+
+    cdc-marts sql "select * from marts.latest_state where table_id = 'shop.orders'"
+
+    Only queries run: select, with, values, show, describe and explain. They do
+    not wait for a running `dbt run` and do not delay one. VARIANT values are
+    shown as JSON.
+
+    On a terminal without a query, a prompt opens. A semicolon or a blank line
+    ends a query, Tab completes names, Ctrl-C cancels, and exit or Ctrl-D ends
+    the prompt.
+    """
+    is_prompt = query is None and sys.stdin.isatty()
+    if output is None and result_format is ResultFormat.parquet:
+        raise typer.BadParameter("Parquet is binary. Name a file with --output.")
+    if output is not None and is_prompt:
+        raise typer.BadParameter("--output needs a query.")
+    if output is not None and not output.absolute().parent.is_dir():
+        raise typer.BadParameter(f"The folder {output.absolute().parent} does not exist.")
+    statements = [] if is_prompt else _statements(sys.stdin.read() if query is None else query)
+    if len(statements) > 1 and (output is not None or result_format not in _FOR_PEOPLE):
+        raise typer.BadParameter(
+            f"{len(statements)} queries have no result in common. Give one, or use --format table."
+        )
+    with open_session(target, is_reader=True) as session:
+        if is_prompt:
+            _run_prompt(session, result_format, target)
+        for statement in statements:
+            try:
+                _run(session, statement, result_format, output)
+            except _QueryError as error:
+                stop(str(error), FAILED)
+
+
+def _statements(text: str) -> list[str]:
+    from cdc_marts.sql.statements import StatementError, check_is_query, split_statements
+
+    try:
+        statements = split_statements(text)
+        for statement in statements:
+            check_is_query(statement)
+    except StatementError as error:
+        stop(str(error), WRONG_USE)
+    if not statements:
+        stop("There is no query.", WRONG_USE)
+    return statements
+
+
+class _QueryError(Exception):
+    """There is no result; the message says why."""
+
+
+def _run(
+    session: SparkSession, statement: str, result_format: ResultFormat, output: Path | None = None
+) -> None:
+    """Write the result of a query."""
+    from cdc_marts.sql.errors import SPARK_ERRORS, sentence_of
+    from cdc_marts.sql.results import ResultError, write_result
+
+    try:
+        write_result(session.sql(statement), result_format, output)
+    except SPARK_ERRORS as error:
+        raise _QueryError(sentence_of(error)) from error
+    except ResultError as error:
+        raise _QueryError(str(error)) from error
+
+
+def _run_prompt(session: SparkSession, result_format: ResultFormat, target: Target) -> None:
+    from cdc_marts.sql.prompt import Cancelled, read_texts, run_cancellable
+    from cdc_marts.sql.statements import StatementError, check_is_query, split_statements
+
+    tell(f"Target {target.name}. End a query with a semicolon; exit or Ctrl-D ends the prompt.")
+    history = state_folder(target) / "sql_history"
+    for text in read_texts(session, f"{target.name}> ", history):
+        try:
+            for statement in split_statements(text):
+                check_is_query(statement)
+                run_cancellable(session, partial(_run, session, statement, result_format))
+        except (StatementError, _QueryError) as error:
+            say(str(error))
+        except Cancelled:
+            say("Cancelled.")

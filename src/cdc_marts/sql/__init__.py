@@ -1,0 +1,13 @@
+"""Queries on the marts: what may run, how results are written, and the prompt."""
+
+from enum import Enum
+
+
+class ResultFormat(str, Enum):
+    """How the result of a query is written."""
+
+    table = "table"
+    csv = "csv"
+    json = "json"
+    parquet = "parquet"
+    md = "md"

@@ -1,0 +1,47 @@
+"""Spark's errors on a query, in a sentence with the place in its text."""
+
+from __future__ import annotations
+
+import re
+
+from py4j.protocol import Py4JError, Py4JJavaError
+from pyspark.errors import PySparkException
+
+from dbt.adapters.spark_session.errors import message_of
+
+#: Where a parser, an analysis and a running query say it; only the last counts positions from one.
+_PLACES = (
+    (re.compile(r"\(line (\d+), pos (\d+)\)"), 1),
+    (re.compile(r"; line (\d+) pos (\d+)"), 1),
+    (re.compile(r"\(line (\d+), position (\d+)\)"), 0),
+)
+#: The condition before a message, and what follows it: a code, the query, a plan.
+_CONDITION = re.compile(r"^\[[\w.]+\] ")
+_BEHIND = re.compile(r"\s*SQLSTATE: \w+|;? line \d+ pos \d+|\n")
+
+
+#: What a query may raise.
+SPARK_ERRORS = (PySparkException, Py4JError)
+
+
+def sentence_of(error: BaseException) -> str:
+    """The message of an error with its line and position, which count from one."""
+    if isinstance(error, Py4JJavaError):
+        # Behind what iterates over a result stands what was wrong with a row.
+        text = _root_cause(error)
+    elif isinstance(error, PySparkException):
+        text = str(error).strip()
+    else:
+        return message_of(error)
+    message = _BEHIND.split(_CONDITION.sub("", text), maxsplit=1)[0].rstrip(".;: ")
+    for pattern, missing in _PLACES:
+        if found := pattern.search(text):
+            return f"{message} (line {found[1]}, position {int(found[2]) + missing})."
+    return f"{message}."
+
+
+def _root_cause(error: Py4JJavaError) -> str:
+    cause = error.java_exception
+    while cause.getCause() is not None:
+        cause = cause.getCause()
+    return cause.getMessage() or cause.toString()

@@ -1,0 +1,248 @@
+"""The result of a query as a table, CSV, JSON, Markdown or Parquet.
+
+Values are rendered by Spark, so digits and times are the same in all of them.  A VARIANT is its
+JSON text.  Only a table is collected; the rest is written row by row, as partitions of the result
+come in.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+import pyarrow.parquet as pq
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+from pyspark.sql.conversion import LocalDataToArrowConversion
+from pyspark.sql.pandas.types import to_arrow_schema
+from rich.cells import cell_len
+
+from cdc_marts.printing import printable
+from cdc_marts.sql import ResultFormat
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+#: A table shows so many rows of a result.
+MOST_ROWS = 1_000
+
+_NULL = "NULL"
+_NARROWEST = 3
+_NESTED = (T.ArrayType, T.MapType, T.StructType, T.VariantType)
+_BATCH = 10_000
+_JSON = {
+    "ignoreNullFields": "false",
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
+    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+}
+
+
+class ResultError(Exception):
+    """The result can't be written so; the message says why and what to do."""
+
+
+def write_result(frame: DataFrame, result_format: ResultFormat, output: Path | None) -> None:
+    """Run the query of `frame`, and write its rows to the file `output`, or to stdout.
+
+    A file is there as a whole or not at all.  On a terminal, characters that do not show are
+    escaped.
+    """
+    if result_format is ResultFormat.parquet:
+        if output is None:
+            raise ResultError("Parquet is binary: name a file with --output.")
+        with _whole(output) as partial:
+            _write_parquet(frame, partial)
+        return
+    with _stream(output) as stream:
+        _WRITERS[result_format](frame, stream)
+
+
+def table_of(frame: DataFrame, width: int | None = None) -> Iterator[str]:
+    """The lines of a table as Spark draws it, without its colours and cuts.
+
+    Where it is wider than `width`, each row is a record, a line per column.
+    """
+    names = [printable(name) for name in frame.columns]
+    found = _as_text(frame).limit(MOST_ROWS + 1).collect()
+    rows = [[_NULL if cell is None else printable(cell) for cell in row] for row in found]
+    is_cut = len(rows) > MOST_ROWS
+    del rows[MOST_ROWS:]
+    widths = [max(_NARROWEST, *map(cell_len, column)) for column in zip(names, *rows, strict=True)]
+    if width is not None and rows and sum(widths) + len(widths) + 1 > width:
+        yield from _records(names, rows)
+    else:
+        yield from _grid(names, rows, widths)
+    if is_cut:
+        yield f"The table shows the first {MOST_ROWS:,} rows; other formats have all of them."
+
+
+def _grid(names: list[str], rows: list[list[str]], widths: list[int]) -> Iterator[str]:
+    border = "+" + "".join("-" * width + "+" for width in widths)
+
+    def line(cells: list[str]) -> str:
+        padded = (
+            cell + " " * (width - cell_len(cell)) for cell, width in zip(cells, widths, strict=True)
+        )
+        return "|" + "".join(f"{cell}|" for cell in padded)
+
+    yield from (border, line(names), border)
+    yield from map(line, rows)
+    yield border
+
+
+def _records(names: list[str], rows: list[list[str]]) -> Iterator[str]:
+    width = max(map(cell_len, names))
+    for place, row in enumerate(rows, start=1):
+        yield f"-- row {place} --"
+        for name, cell in zip(names, row, strict=True):
+            yield f"{name}{' ' * (width - cell_len(name))} | {cell}"
+
+
+def _write_table(frame: DataFrame, stream: TextIO) -> None:
+    width = os.get_terminal_size(stream.fileno()).columns if stream.isatty() else None
+    stream.writelines(f"{line}\n" for line in table_of(frame, width))
+
+
+def _write_markdown(frame: DataFrame, stream: TextIO) -> None:
+    def line(cells: Iterable[str | None]) -> str:
+        texts = (_NULL if cell is None else printable(cell) for cell in cells)
+        return "| " + " | ".join(text.replace("|", "\\|") for text in texts) + " |\n"
+
+    stream.write(line(frame.columns))
+    stream.write("|" + "---|" * len(frame.columns) + "\n")
+    stream.writelines(map(line, _as_text(frame).toLocalIterator()))
+
+
+def _write_csv(frame: DataFrame, stream: TextIO) -> None:
+    write = _lines_to(stream)
+    write(",".join(map(_csv_field, frame.columns)))
+    for row in _as_text(frame, is_exact=True).toLocalIterator():
+        write(",".join(map(_csv_field, row)))
+
+
+def _csv_field(text: str | None) -> str:
+    """NULL is empty, an empty text is quoted; Python's own writer knows no difference."""
+    if text is None:
+        return ""
+    if not text or any(mark in text for mark in ',"\r\n'):
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def _write_json(frame: DataFrame, stream: TextIO) -> None:
+    """An array of objects, one on a line."""
+    _check_names(frame)
+    write = _lines_to(stream)
+    objects = frame.select(F.to_json(F.struct(*map(_in_json, frame.schema)), _JSON))
+    write("[")
+    previous = None
+    for (text,) in objects.toLocalIterator():
+        if previous is not None:
+            write(f"{previous},")
+        previous = text
+    if previous is not None:
+        write(previous)
+    write("]")
+
+
+def _in_json(field: T.StructField) -> Column:
+    column = F.col(_quoted(field.name))
+    return F.base64(column).alias(field.name) if field.dataType == T.BinaryType() else column
+
+
+def _write_parquet(frame: DataFrame, path: Path) -> None:
+    """VARIANT, which few readers know, is JSON text there too."""
+    _check_names(frame)
+    frame = frame.select(
+        *(
+            F.to_json(F.col(_quoted(field.name))).alias(field.name)
+            if _has_variant(field.dataType)
+            else F.col(_quoted(field.name))
+            for field in frame.schema
+        )
+    )
+    rows = frame.toLocalIterator()
+    with pq.ParquetWriter(path, to_arrow_schema(frame.schema)) as writer:
+        while batch := list(islice(rows, _BATCH)):
+            table = LocalDataToArrowConversion.convert(batch, frame.schema, False)
+            writer.write_table(table.cast(writer.schema))
+
+
+def _check_names(frame: DataFrame) -> None:
+    repeated = [name for name, count in Counter(frame.columns).items() if count > 1]
+    if repeated:
+        raise ResultError(
+            f"Several columns are named {', '.join(map(printable, repeated))}: give each a name of"
+            " its own with `as`, or choose another format."
+        )
+
+
+def _as_text(frame: DataFrame, is_exact: bool = False) -> DataFrame:
+    """Each column as a text.
+
+    `is_exact`: nested values are JSON and bytes are base64, for programs to read back.
+    """
+    # Columns of a result may share a name.
+    by_place = frame.toDF(*map(str, range(len(frame.columns))))
+    return by_place.select(*(_text_of(field, is_exact) for field in by_place.schema))
+
+
+def _text_of(field: T.StructField, is_exact: bool) -> Column:
+    column = F.col(_quoted(field.name))
+    if isinstance(field.dataType, _NESTED if is_exact else T.VariantType):
+        return F.to_json(column, _JSON)
+    if is_exact and isinstance(field.dataType, T.BinaryType):
+        return F.base64(column)
+    return column.cast("string")
+
+
+def _has_variant(kind: T.DataType) -> bool:
+    return "variant" in kind.simpleString()
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _lines_to(stream: TextIO) -> Callable[[str], object]:
+    """Writes lines; on a terminal, escaped."""
+    shown = printable if stream.isatty() else str
+    return lambda line: stream.write(shown(line) + "\n")
+
+
+@contextmanager
+def _stream(output: Path | None) -> Iterator[TextIO]:
+    """A file, or stdout where there is none."""
+    if output is None:
+        yield sys.stdout
+        sys.stdout.flush()
+        return
+    with _whole(output) as partial, partial.open("w", encoding="utf-8", newline="") as stream:
+        yield stream
+
+
+@contextmanager
+def _whole(output: Path) -> Iterator[Path]:
+    """A file beside `output` that takes its place when the block ends well."""
+    partial = output.with_name(f".{output.name}.{os.getpid()}.partial")
+    try:
+        yield partial
+        partial.replace(output)
+    except OSError as error:
+        raise ResultError(f"The file {output} can't be written: {error.strerror}.") from error
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+_WRITERS: dict[ResultFormat, Callable[[DataFrame, TextIO], None]] = {
+    ResultFormat.table: _write_table,
+    ResultFormat.csv: _write_csv,
+    ResultFormat.json: _write_json,
+    ResultFormat.md: _write_markdown,
+}
