@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from dbt.adapters.base import PythonJobHelper
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
+from dbt.adapters.spark_session.dataframes import create_view
 from dbt.adapters.spark_session.errors import message_of
 from dbt.adapters.spark_session.increments import NothingNew, Reading, read_new_rows
-from dbt.adapters.spark_session.jvm import java_class
 from dbt.adapters.spark_session.replacements import Replacement
 
 
@@ -40,7 +40,7 @@ class SessionPythonJob(PythonJobHelper):
             "spark": session,
             "load_table": self._load_table,
             "load_new_rows": self._load_new_rows,
-            "create_view": self._create_view,
+            "create_view": partial(create_view, session),
         }
         try:
             # The model's own code comes first: its line numbers are those of its file.
@@ -76,25 +76,6 @@ class SessionPythonJob(PythonJobHelper):
         if is_incremental and not reading.has_rows and len(self.inputs_read) == self.input_count:
             raise NothingNew(consumer)
         return rows
-
-    def _create_view(self, result: Any, name: str) -> None:
-        if not isinstance(result, DataFrame):
-            if hasattr(result, "to_spark"):
-                result = result.to_spark()
-            elif type(result).__module__.split(".")[0] == "pandas":
-                result = self.session.createDataFrame(result)
-            else:
-                raise TypeError(
-                    f"a model returns a Spark or pandas DataFrame, not {type(result).__name__}"
-                )
-        if result.sparkSession is not self.session:
-            # A view belongs to the session of its rows, and pandas-on-Spark takes one of its own.
-            dataset = java_class(self.session, "org.apache.spark.sql.classic.Dataset")
-            plan = result._jdf.queryExecution().analyzed()
-            result = ClassicDataFrame(
-                dataset.ofRows(self.session._jsparkSession, plan), self.session
-            )
-        result.createOrReplaceTempView(name)
 
     def _explain(self, error: Exception) -> str:
         """The error and the innermost line of the model file it came from."""
