@@ -19,13 +19,16 @@ from cdc_marts.typed.types import CodeTable, SourceType, common_type
 
 Warn = Callable[[str], Any]
 
+#: A value that does not fit its column's type.
+CAST_ERROR = "struct<column:string,text:string,type:string>"
+
 #: What a typed mart has beside its table's columns: name -> Spark type.
 MART_COLUMNS = {
     "_row_key": "string",
     "_row_copy": "bigint",
     "_last_op": "string",
     "_last_event_at": "timestamp",
-    "_cast_errors": "array<struct<column:string,text:string,type:string>>",
+    "_cast_errors": f"array<{CAST_ERROR}>",
 }
 
 

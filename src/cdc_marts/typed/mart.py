@@ -15,6 +15,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from cdc_marts.typed.columns import (
+    CAST_ERROR,
     MART_COLUMNS,
     TypedColumn,
     checksum_of_losses,
@@ -43,20 +44,19 @@ def rows(
     The inputs of the run have the names that `macros/typed/typed_mart.sql` gives
     them.  `source_formats`: format -> its traits.
     """
-    if not run.has_inputs:
-        return _no_rows(session, partition_columns(declared.partition_by))
     table = SourceTable(run, declared)
-    is_changed = run.has_new_rows and any(map(table.has_new_rows, _CHANGES))
-    if run.is_incremental and not is_changed and _is_as_declared(run, declared):
-        return session.table(run.relation).where("false")
-    columns: Sequence[TypedColumn] = []
-    if run.is_incremental or is_changed:
-        columns = read_columns(table, source_formats[declared.source_format], run.warn)
+    partitioned_by = partition_columns(declared.partition_by)
+    if not run.has_inputs:
+        return _no_rows(session, partitioned_by)
     run.keep_property(DECLARATION, declared.checksum)
+    is_changed = run.has_new_rows and any(map(table.has_new_rows, _CHANGES))
+    if run.is_incremental and not is_changed and _is_as_declared(table):
+        return session.table(run.relation).where("false")
+    if not run.is_incremental and not is_changed:
+        return _no_rows(session, partitioned_by)
+    traits = source_formats[declared.source_format]
+    columns = read_columns(table, traits, run.warn) or partitioned_by
     run.keep_property(LOST_COLUMNS, checksum_of_losses(columns))
-    columns = columns or partition_columns(declared.partition_by)
-    if not (run.is_incremental or is_changed):
-        return _no_rows(session, columns)
     if run.is_incremental and not _must_rebuild(session, table, columns):
         return _changed_rows(session, table, columns)
     if run.is_incremental:
@@ -64,17 +64,17 @@ def rows(
     return _typed_rows(_live_rows(table), columns)
 
 
-def _is_as_declared(run: ModelRun, declared: Declaration) -> bool:
+def _is_as_declared(table: SourceTable) -> bool:
     """Whether the mart was built by this declaration of its table."""
-    return run.property(DECLARATION) == declared.checksum
+    return table.run.property(DECLARATION) == table.declared.checksum
 
 
 def _must_rebuild(
     session: SparkSession, table: SourceTable, columns: Sequence[TypedColumn]
 ) -> bool:
-    """Whether more changes than rows with new events, and columns that come on."""
+    """Whether more than rows with new events has changed, apart from columns that are new."""
     run = table.run
-    if not _is_as_declared(run, table.declared):
+    if not _is_as_declared(table):
         return True
     if (run.property(LOST_COLUMNS) or "") != checksum_of_losses(columns):
         return True
@@ -89,7 +89,7 @@ def _live_rows(table: SourceTable, touched_keys: DataFrame | None = None) -> Dat
     """The rows that the table has now, one for each key; `touched_keys`: of these keys alone."""
     state = table.rows("live_rows")
     if touched_keys is not None:
-        # As `in`, unlike a join, it reaches the files of the state.
+        # Spark pushes an `in` through the view, like any filter; a semi join stays above it.
         state = state.where(F.col("row_key").isin(touched_keys))
     if not table.has_rows("keyless_rows"):
         return state
@@ -129,7 +129,7 @@ def _typed_rows(live_rows: DataFrame, columns: Sequence[TypedColumn]) -> DataFra
         F.explode(F.sequence(F.lit(1).cast("bigint"), "row_count")).alias("_row_copy"),
         F.col("last_op").alias("_last_op"),
         F.col("last_event_at").alias("_last_event_at"),
-        F.array_compact(F.array(*errors)).cast(MART_COLUMNS["_cast_errors"]).alias("_cast_errors"),
+        F.array_compact(F.array(*errors, _null(CAST_ERROR))).alias("_cast_errors"),
     )
 
 
