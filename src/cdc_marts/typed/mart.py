@@ -66,7 +66,7 @@ def rows(
 
 def _is_as_declared(table: SourceTable) -> bool:
     """Whether the mart was built by this declaration of its table."""
-    return table.run.property(DECLARATION) == table.declared.checksum
+    return table.run.table_property(DECLARATION) == table.declared.checksum
 
 
 def _must_rebuild(
@@ -76,7 +76,7 @@ def _must_rebuild(
     run = table.run
     if not _is_as_declared(table):
         return True
-    if (run.property(LOST_COLUMNS) or "") != checksum_of_losses(columns):
+    if (run.table_property(LOST_COLUMNS) or "") != checksum_of_losses(columns):
         return True
     types = MART_COLUMNS | {column.name.lower(): column.spark_type for column in columns}
     built = session.table(run.relation).dtypes

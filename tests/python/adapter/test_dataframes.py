@@ -36,9 +36,14 @@ select * from {{{{ dataframe(
 ) }}}}
 """
 
-WARNING = f"select * from {{{{ dataframe('{HERE}:warning', {{'numbers': ref('numbers')}}) }}}}"
-BROKEN = f"select * from {{{{ dataframe('{HERE}:broken', {{'numbers': ref('numbers')}}) }}}}"
-UNKNOWN = f"select * from {{{{ dataframe('{HERE}:unknown') }}}}"
+TABLE = "{{ config(materialized='table') }} "
+WARNING = (
+    f"{TABLE}select * from {{{{ dataframe('{HERE}:warning', {{'numbers': ref('numbers')}}) }}}}"
+)
+BROKEN = f"{TABLE}select * from {{{{ dataframe('{HERE}:broken', {{'numbers': ref('numbers')}}) }}}}"
+UNKNOWN = f"{TABLE}select * from {{{{ dataframe('{HERE}:unknown') }}}}"
+
+VIEW = WARNING.replace("table", "view")
 
 UNIT_TESTS_YML = """
 unit_tests:
@@ -54,7 +59,7 @@ unit_tests:
 def multiples(session: SparkSession, run: ModelRun, factor: int) -> DataFrame:
     if not run.has_inputs:
         return session.sql("select 1L as id, 2L as multiple where false")
-    if run.is_incremental and run.property("factor") == str(factor):
+    if run.is_incremental and run.table_property("factor") == str(factor):
         numbers = run.new_rows("numbers")
     else:
         numbers = run.rows("numbers")
@@ -83,6 +88,7 @@ class TestDataFrames:
             "warning.sql": WARNING,
             "broken.sql": BROKEN,
             "unknown.sql": UNKNOWN,
+            "view.sql": VIEW,
         }
 
     @pytest.fixture
@@ -124,7 +130,7 @@ class TestDataFrames:
 
         command = ["run", "--select", "warning"]
         assert dbtRunner(callbacks=[listen]).invoke(command).success
-        assert [f"{schema}.warning is doubtful" in text for text in warnings] == [True]
+        assert [text for text in warnings if f"{schema}.warning is doubtful" in text]
         assert not dbtRunner().invoke(["--warn-error", *command]).success
 
     def test_an_error_names_the_function(self, schema):
@@ -135,6 +141,10 @@ class TestDataFrames:
     def test_a_function_that_is_not_there_is_said(self, schema):
         [result] = run_dbt(["run", "--select", "unknown"], expect_pass=False)
         assert f"There is no function `{HERE}:unknown`" in result.message
+
+    def test_a_view_is_refused(self, schema):
+        [result] = run_dbt(["run", "--select", "view"], expect_pass=False)
+        assert "A view has no rows of a DataFrame" in result.message
 
     def test_without_its_inputs_a_model_compiles_and_does_not_run(self, schema, spark):
         spark.sql(f"drop table {schema}.numbers")

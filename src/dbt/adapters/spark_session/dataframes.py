@@ -24,30 +24,35 @@ if TYPE_CHECKING:
 class ModelRun:
     """A run of a model, for the function that gives its rows.
 
-    `relation`: the name of the model's table.  `is_incremental`: the rows are
-    merged into that table, which is there.  `has_inputs`: all inputs are there;
-    where they are not (a model is compiled, or a unit test has fixtures in their
-    place) the function gives no rows, but the columns.  `warn`: has dbt warn of
-    something.
+    `is_incremental`: the rows are merged into the model's table, which is there.
+    `has_inputs`: all inputs are there; where they are not (a model is compiled, or
+    a unit test has fixtures in their place) the function gives no rows, but the
+    columns.  `warn`: has dbt warn of something.
     """
 
     def __init__(
         self,
         adapter: SparkSessionAdapter,
-        relation: BaseRelation,
+        relation: BaseRelation | None,
         is_incremental: bool,
         inputs: Mapping[str, str] | None,
         new_inputs: Mapping[str, str],
         warn: Callable[[str], Any],
     ) -> None:
-        self.relation: str = relation.render()
+        self._relation = relation
         self.is_incremental = is_incremental
         self.has_inputs = inputs is not None
         self.warn = warn
         self._adapter = adapter
-        self._relation = relation
         self._inputs = inputs or {}
         self._new_inputs = new_inputs
+
+    @property
+    def relation(self) -> str:
+        """The name of the model's table; a unit test has none."""
+        if self._relation is None:
+            raise DbtRuntimeError("A unit test has no table: look at `has_inputs` first.")
+        return self._relation.render()
 
     def rows(self, name: str) -> DataFrame:
         """The rows of an input."""
@@ -62,7 +67,7 @@ class ModelRun:
         """Whether any input that is read for new rows has some; no query is needed for it."""
         return not self._adapter.has_nothing_new(self._relation)
 
-    def property(self, name: str) -> str | None:
+    def table_property(self, name: str) -> str | None:
         """A property of the model's table, which is there."""
         return self._adapter.table_property(self._relation, name)
 

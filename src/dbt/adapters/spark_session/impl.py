@@ -102,20 +102,20 @@ class SparkSessionAdapter(SparkAdapter):
     def dataframe(
         self,
         function: str,
-        relation: BaseRelation,
+        view: str,
+        relation: BaseRelation | None,
         is_incremental: bool,
         inputs: Mapping[str, str] | None,
         new_inputs: Mapping[str, str],
         arguments: Mapping[str, Any],
         warn: Callable[[str], Any],
     ) -> str:
-        """A temporary view of the DataFrame that a function gives: see the macro `dataframe`.
+        """The name of a temporary `view` of the rows that a function gives: see `dataframe.sql`.
 
-        `relation`: the model's.  `inputs`, `new_inputs`: name -> table expression;
-        `inputs` None where they are not there.
+        `relation`: the model's, None in a unit test.  `inputs`, `new_inputs`: name ->
+        table expression; `inputs` None where they are not there.
         """
         run = ModelRun(self, relation, is_incremental, inputs, new_inputs, warn)
-        view = f"{relation.identifier}__dbt_rows"
         try:
             rows = function_of(function)(self.session, run, **arguments)
             create_view(self.session, rows, view)

@@ -7,11 +7,17 @@
   relations too, it reads the rows that the model has not read yet.
 
   Where inputs are not there, because nothing is written (`dbt compile` before the first run, a
-  unit test), the function is asked for a query without rows.
+  unit test), the function is asked for a query without rows.  The model is a table: a view would
+  have to outlive the session.
 -#}
 {% macro dataframe(function, inputs={}, new_inputs={}, arguments={}) -%}
   {%- if not execute -%}
-    {%- do return(this.identifier) -%}
+    {%- do return(model.alias) -%}
+  {%- endif -%}
+  {%- if config.get('materialized') in ['view', 'ephemeral'] -%}
+    {%- do exceptions.raise_compiler_error(
+        'A view has no rows of a DataFrame: give it `materialized: table` or `incremental`.'
+    ) -%}
   {%- endif -%}
   {%- set missing = [] -%}
   {%- for relation in inputs.values() | list + new_inputs.values() | list
@@ -34,8 +40,9 @@
   {%- endif -%}
   {%- do return(adapter.dataframe(
       function,
+      model.alias ~ '__dbt_rows',
       this,
-      is_incremental(),
+      not missing and is_incremental(),
       none if missing else expressions,
       new_rows_expressions,
       arguments,
