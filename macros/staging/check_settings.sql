@@ -76,7 +76,9 @@ dbt run --full-refresh --select {{ model.name }}+ --target {{ target.name }}
   As dbt-spark's, with the settings by which a staging table's rows are read.
 -#}
 {% macro spark_session__tblproperties_clause() -%}
-  {%- set properties = dict(config.get('tblproperties') or {}) -%}
+  {%- set properties = dict(
+      config.get('tblproperties') or {}, **adapter.kept_properties(this)
+  ) -%}
   {%- for property, settings in cdc_marts.reading_settings().items() -%}
     {%- do properties.update({property: tojson(settings)}) -%}
   {%- endfor -%}

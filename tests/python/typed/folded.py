@@ -37,13 +37,14 @@ INPUTS = {
     "int_keyless_rows": "source_format string, table_id string, row_key string",
     "int_row_effects": """
         source_format string, table_id string, row_key string, effect string, op string,
-        is_partial boolean, is_move boolean
+        is_partial boolean, is_key_change boolean
     """,
     "int_table_ends": "source_format string, table_id string",
 }
 
 #: Model -> its query, where that is not what its table holds.
 STUBS_OF = {
+    "int_touched_keys": f"select source_format, table_id, row_key from {SCHEMA}.int_row_effects",
     # The columns of a map of Python's would not keep their order.
     "int_table_schemas": f"""
         select

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import base64
 from decimal import Context, Decimal
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pyspark.sql import SparkSession
+from pyspark.sql import Column, SparkSession
+from pyspark.sql import functions as F
 
-from tests.python.project.manifest import ROOT
-from tests.python.typed.plain_macros import plain_macros
+from cdc_marts.typed.decoding import bytes_of_base64, integer_of_bytes, scaled_digits
 
-MACROS = ROOT / "macros" / "typed" / "decoding" / "base64.sql"
 MOST = 10**38 - 1
 
 _EXACT = Context(prec=100)
@@ -31,25 +29,23 @@ edges = [
 ]
 
 
-@pytest.fixture(scope="module")
-def macros() -> SimpleNamespace:
-    """The macros as plain Jinja: they are made of SQL alone."""
-    return plain_macros(MACROS)
-
-
 def to_base64(number: int, padding: int) -> str:
     """The shortest bytes that hold the number, or some more."""
     size = (number if number >= 0 else -number - 1).bit_length() // 8 + 1 + padding
     return base64.b64encode(number.to_bytes(size, "big", signed=True)).decode()
 
 
-def query(session: SparkSession, expression: str, rows: list[tuple[str, int]]) -> list[str]:
+def digits() -> Column:
+    return integer_of_bytes(bytes_of_base64(F.col("text")))
+
+
+def query(session: SparkSession, expression: Column, rows: list[tuple[str, int]]) -> list[str]:
     frame = session.createDataFrame(
         [(number, *row) for number, row in enumerate(rows)], "number int, text string, scale int"
     )
     return [
         row.read
-        for row in frame.selectExpr("number", f"{expression} as read").sort("number").collect()
+        for row in frame.select("number", expression.alias("read")).sort("number").collect()
     ]
 
 
@@ -61,14 +57,12 @@ def query(session: SparkSession, expression: str, rows: list[tuple[str, int]]) -
 @given(st.lists(st.tuples(integers, st.integers(-3, 38), st.integers(0, 1)), min_size=30))
 def test_digits_are_those_of_the_number(
     spark: SparkSession,
-    macros: SimpleNamespace,
     numbers: list[tuple[int, int, int]],
 ) -> None:
     numbers = [*numbers, *((edge, 2, 0) for edge in edges)]
     # numbers of 38 digits need 16 bytes; no producer writes more
     rows = [(to_base64(n, p if abs(n) < 2**100 else 0), s) for n, s, p in numbers]
-    digits = macros.integer_of_bytes(macros.decode_base64("text"))
-    read = query(spark, macros.scaled_digits(digits, "scale"), rows)
+    read = query(spark, scaled_digits(digits(), F.col("scale")), rows)
     assert [Decimal(text) for text in read] == [
         Decimal(number).scaleb(-scale, _EXACT) for number, scale, _ in numbers
     ]
@@ -80,13 +74,11 @@ def test_digits_are_those_of_the_number(
     ] == []
 
 
-def test_what_has_more_digits_is_null(spark: SparkSession, macros: SimpleNamespace) -> None:
+def test_what_has_more_digits_is_null(spark: SparkSession) -> None:
     rows = [(to_base64(number, 0), 0) for number in (MOST + 1, -MOST - 1, 2**127, 2**200)]
-    digits = macros.integer_of_bytes(macros.decode_base64("text"))
-    assert query(spark, digits, rows) == [None] * 4
+    assert query(spark, digits(), rows) == [None] * 4
 
 
 @pytest.mark.parametrize("text", ["", "no base64!", "A"])
-def test_what_is_no_base64_is_null(spark: SparkSession, macros: SimpleNamespace, text: str) -> None:
-    digits = macros.integer_of_bytes(macros.decode_base64("text"))
-    assert query(spark, digits, [(text, 0)]) == [None]
+def test_what_is_no_base64_is_null(spark: SparkSession, text: str) -> None:
+    assert query(spark, digits(), [(text, 0)]) == [None]

@@ -6,17 +6,14 @@ import math
 import struct
 from decimal import Decimal
 from fractions import Fraction
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
-from tests.python.project.manifest import ROOT
-from tests.python.typed.plain_macros import plain_macros
-
-MACROS = ROOT / "macros" / "typed" / "decoding" / "numbers.sql"
+from cdc_marts.typed.casts import cast_exactly
 
 #: Texts that a type can't hold.
 INEXACT = {
@@ -86,34 +83,21 @@ EXACT = {
 }
 
 
-@pytest.fixture(scope="module")
-def macros() -> SimpleNamespace:
-    """The macros as plain Jinja: but for decimals they are made of SQL alone."""
-    return plain_macros(MACROS)
-
-
-def read(
-    session: SparkSession, macros: SimpleNamespace, type_: str, texts: list[str]
-) -> list[float | None]:
+def read(session: SparkSession, type_: str, texts: list[str]) -> list[float | None]:
     frame = session.createDataFrame(list(enumerate(texts)), "number int, text string")
-    expression = getattr(macros, f"read_{type_}")("text")
-    rows = frame.selectExpr("number", f"cast({expression} as double) as read").collect()
-    return [row.read for row in sorted(rows, key=lambda row: row.number)]
+    value = cast_exactly(F.col("text"), "string", type_).cast("double").alias("read")
+    return [row.read for row in frame.select("number", value).sort("number").collect()]
 
 
 @pytest.mark.parametrize("type_", ["double", "float"])
-def test_what_a_type_holds_is_read(
-    spark: SparkSession, macros: SimpleNamespace, type_: str
-) -> None:
-    values = read(spark, macros, type_, list(EXACT[type_]))
+def test_what_a_type_holds_is_read(spark: SparkSession, type_: str) -> None:
+    values = read(spark, type_, list(EXACT[type_]))
     assert list(map(str, values)) == list(map(str, EXACT[type_].values()))
 
 
 @pytest.mark.parametrize("type_", ["double", "float"])
-def test_what_a_type_does_not_hold_is_null(
-    spark: SparkSession, macros: SimpleNamespace, type_: str
-) -> None:
-    values = read(spark, macros, type_, INEXACT[type_])
+def test_what_a_type_does_not_hold_is_null(spark: SparkSession, type_: str) -> None:
+    values = read(spark, type_, INEXACT[type_])
     assert dict(zip(INEXACT[type_], values, strict=True)) == dict.fromkeys(INEXACT[type_])
 
 
@@ -129,31 +113,31 @@ floats = st.integers(0, 2**32 - 1).map(lambda bits: struct.unpack("f", struct.pa
 @RANDOM
 @given(st.lists(doubles, min_size=100))
 def test_every_rendering_of_a_double_is_that_double(
-    spark: SparkSession, macros: SimpleNamespace, numbers: list[float]
+    spark: SparkSession, numbers: list[float]
 ) -> None:
     numbers = [n for n in numbers if n == 0 or 1e-290 < abs(n) < 1e290]
     for rendering in ("{!r}", "{:.17g}", "{:.16e}"):
         texts = list(map(rendering.format, numbers))
-        assert read(spark, macros, "double", texts) == numbers
+        assert read(spark, "double", texts) == numbers
 
 
 @RANDOM
 @given(st.lists(floats, min_size=100))
 def test_every_rendering_of_a_float_is_that_float(
-    spark: SparkSession, macros: SimpleNamespace, numbers: list[float]
+    spark: SparkSession, numbers: list[float]
 ) -> None:
     numbers = [n for n in numbers if 1e-37 < abs(n) < math.inf]
     for rendering in ("{!r}", "{:.9g}", "{:.17g}"):
         texts = list(map(rendering.format, numbers))
-        assert read(spark, macros, "float", texts) == numbers
+        assert read(spark, "float", texts) == numbers
 
 
 @RANDOM
 @given(st.lists(st.decimals(-(10**18), 10**18, places=4), min_size=100))
 def test_a_double_is_off_by_half_of_the_last_digit_at_most(
-    spark: SparkSession, macros: SimpleNamespace, numbers: list[Decimal]
+    spark: SparkSession, numbers: list[Decimal]
 ) -> None:
-    values = read(spark, macros, "double", [f"{number:f}" for number in numbers])
+    values = read(spark, "double", [f"{number:f}" for number in numbers])
     for number, value in zip(numbers, values, strict=True):
         _, digits, exponent = number.normalize().as_tuple()
         assert value is not None or len(digits) > 15, number

@@ -387,6 +387,16 @@ def test_a_mart_may_become_that_of_another_table(table: SourceTable) -> None:
     assert contents(table) == [("x",)]
 
 
+def test_a_run_after_a_loss_writes_only_what_changed(table: SourceTable) -> None:
+    table.holds({"id": 1, "amount": 10}, 1)
+    table.loses_column("amount", 1, by_statement=True)
+    run(table)
+    table.rows['{"id": 1}'] = ('{"id": 1, "amount": 99}', 1, 1)
+    table.holds({"id": 2, "amount": 20}, 1)
+    run(table)
+    assert contents(table) == [(1, 10), (2, 20)]
+
+
 def folded_row(table: SourceTable) -> dict[str, Any]:
     return contents_by_name(table)[0]
 

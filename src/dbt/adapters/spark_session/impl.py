@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,15 @@ from dbt.adapters.contracts.relation import RelationConfig
 from dbt.adapters.spark.column import SparkColumn
 from dbt.adapters.spark.impl import SparkAdapter
 from dbt_common.clients import agate_helper
+from dbt_common.exceptions import DbtRuntimeError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from dbt.adapters.spark_session.__version__ import version
 from dbt.adapters.spark_session.catalog import has_row_lineage, has_rows
 from dbt.adapters.spark_session.connections import SparkSessionConnectionManager
+from dbt.adapters.spark_session.dataframes import ModelRun, create_view, function_of
+from dbt.adapters.spark_session.errors import message_of
 from dbt.adapters.spark_session.increments import (
     SNAPSHOT_PROPERTY,
     Reading,
@@ -87,6 +90,41 @@ class SparkSessionAdapter(SparkAdapter):
         job = SessionPythonJob(parsed_model, self.connections.profile.credentials)
         job.run(compiled_code, self.session, self._readings)
         return AdapterResponse(_message="OK")
+
+    # Python functions in SQL models
+
+    @available
+    def call_function(self, name: str, *arguments: Any, **named: Any) -> Any:
+        """What a Python function returns; `name`: `package.module:function`."""
+        return function_of(name)(*arguments, **named)
+
+    @available.parse(lambda *_, **__: "")
+    def dataframe(
+        self,
+        function: str,
+        view: str,
+        relation: BaseRelation | None,
+        is_incremental: bool,
+        inputs: Mapping[str, str] | None,
+        new_inputs: Mapping[str, str],
+        arguments: Mapping[str, Any],
+        warn: Callable[[str], Any],
+    ) -> str:
+        """The name of a temporary `view` of the rows that a function gives: see `dataframe.sql`.
+
+        `relation`: the model's, None in a unit test.  `inputs`, `new_inputs`: name ->
+        table expression; `inputs` None where they are not there.
+        """
+        run = ModelRun(self, relation, is_incremental, inputs, new_inputs, warn)
+        try:
+            rows = function_of(function)(self.session, run, **arguments)
+            create_view(self.session, rows, view)
+        except DbtRuntimeError:  # says what to do, wherever it is raised
+            raise
+        except Exception as error:
+            message = message_of(error, self.connections.profile.credentials.home)
+            raise DbtRuntimeError(f"{type(error).__name__}: {message}\n  in {function}") from error
+        return view
 
     # Exact increments
 

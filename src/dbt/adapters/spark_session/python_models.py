@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from dbt.adapters.base import PythonJobHelper
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
+from dbt.adapters.spark_session.dataframes import create_view
 from dbt.adapters.spark_session.errors import message_of
 from dbt.adapters.spark_session.increments import (
     NothingNew,
@@ -19,7 +20,6 @@ from dbt.adapters.spark_session.increments import (
     read_new_rows,
     read_rows_so_far,
 )
-from dbt.adapters.spark_session.jvm import java_class
 from dbt.adapters.spark_session.replacements import Replacement
 
 
@@ -55,7 +55,7 @@ class SessionPythonJob(PythonJobHelper):
             "load_table": self._load_table,
             "new_rows_of": self._new_rows_of,
             "rows_so_far_of": self._rows_so_far_of,
-            "create_view": self._create_view,
+            "create_view": partial(create_view, session),
         }
         try:
             # The model's own code comes first: its line numbers are those of its file.
@@ -113,25 +113,6 @@ class SessionPythonJob(PythonJobHelper):
         reading = self.readings.setdefault(consumer, Reading())
         reading.inputs = inputs
         return reading
-
-    def _create_view(self, result: Any, name: str) -> None:
-        if not isinstance(result, DataFrame):
-            if hasattr(result, "to_spark"):
-                result = result.to_spark()
-            elif type(result).__module__.split(".")[0] == "pandas":
-                result = self.session.createDataFrame(result)
-            else:
-                raise TypeError(
-                    f"a model returns a Spark or pandas DataFrame, not {type(result).__name__}"
-                )
-        if result.sparkSession is not self.session:
-            # A view belongs to the session of its rows, and pandas-on-Spark takes one of its own.
-            dataset = java_class(self.session, "org.apache.spark.sql.classic.Dataset")
-            plan = result._jdf.queryExecution().analyzed()
-            result = ClassicDataFrame(
-                dataset.ofRows(self.session._jsparkSession, plan), self.session
-            )
-        result.createOrReplaceTempView(name)
 
     def _explain(self, error: Exception) -> str:
         """The error and the innermost line of the model file it came from."""

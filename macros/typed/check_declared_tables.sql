@@ -1,0 +1,8 @@
+{#- Before a run: all declarations of tables are right, also without a mart. -#}
+{% macro check_declared_tables() -%}
+  {%- do adapter.call_function(
+      'cdc_marts.typed.declaration:check_declarations',
+      var('tables'),
+      cdc_marts.source_formats()
+  ) -%}
+{%- endmacro %}

@@ -1,0 +1,1 @@
+"""Typed marts: declared source tables as tables with real columns."""

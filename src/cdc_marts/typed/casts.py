@@ -1,0 +1,121 @@
+"""Exact casts: a value as a value of another Spark type, null where that does not hold it.
+
+Nothing is cut off or rounded, as Spark's own casts of text would do.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from cdc_marts.typed.types import exact_digits
+
+_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+_TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6}0*)?)?"
+_ZONE = r"( ?(Z|UTC|[+-][0-9]{2}(:?[0-9]{2})?))?"
+_TIME_PATTERNS = {"timestamp": f"{_TIME}{_ZONE}$", "timestamp_ntz": f"{_TIME}$"}
+
+
+def cast_exactly(value: Column, from_type: str, to_type: str) -> Column:
+    """A value of the Spark type `from_type` as one of `to_type`; null where that can't hold it."""
+    if from_type == to_type:
+        return value
+    if from_type == "string":
+        return _cast_text(value, to_type)
+    if to_type == "string" and from_type == "binary":
+        return F.translate(F.base64(value), "\r\n", "")
+    if to_type == "string" and from_type == "variant":
+        return F.to_json(value)
+    return value.try_cast(to_type)
+
+
+def _cast_text(text: Column, spark_type: str) -> Column:
+    if spark_type.startswith("decimal"):
+        return text_to_decimal(text, spark_type)
+    if spark_type == "double":
+        return text_to_double(text)
+    if spark_type == "float":
+        return text_to_float(text)
+    if spark_type == "date":
+        return F.when(text.rlike(_DATE), _in_calendar(text.try_cast("date")))
+    if spark_type in _TIME_PATTERNS:
+        is_time = text.rlike(_TIME_PATTERNS[spark_type])
+        return F.when(is_time, _in_calendar(text.try_cast(spark_type)))
+    if spark_type == "binary":
+        return F.try_to_binary(text, F.lit("base64"))
+    if spark_type == "variant":
+        return F.try_parse_json(text)
+    return text.try_cast(spark_type)
+
+
+def text_to_double(text: Column) -> Column:
+    """Text -> double, null where another number is printed of it than was published.
+
+    Up to 15 digits are always printed again.  More are right if they are what is
+    printed of the double, or if they are no more than 17, as Java before 19 and
+    PostgreSQL before 12 print, and the double is within half of the last of them.
+    """
+    value = text.try_cast("double")
+    digits = F.length(_significant_digits(text))
+    is_normal = F.abs(value).between(1e-300, 1e300)
+    last_place = _last_place(text)
+    error = F.abs(
+        text.try_cast("decimal(38,19)")
+        - value.try_cast("bigint")
+        - (value % 1).try_cast("decimal(38,19)")
+    )
+    # A fraction of 16 digits is not known more exactly.
+    most = last_place / 2 + F.when(last_place < 1e-12, 6e-17).otherwise(0)
+    is_large_or_small = ~F.abs(value).between(1, 1e18)
+    return (
+        F.when((digits <= 15) & is_normal, value)
+        .when(_is_printed_as(value, text), value)
+        .when((digits <= 17) & is_normal & (is_large_or_small | (error < most)), value)
+    )
+
+
+def text_to_float(text: Column) -> Column:
+    """Text -> float, as with a double; of a float 6 digits are always printed again."""
+    value = text.try_cast("float")
+    has_few_digits = F.length(_significant_digits(text)) <= 6
+    error = F.abs(text.try_cast("double") - value.cast("double"))
+    return (
+        F.when(has_few_digits & F.abs(value).between(1e-37, 1e38), value)
+        .when(_is_printed_as(value, text), value)
+        # Within half of the last digit, but for the rounding of doubles.
+        .when(error <= _last_place(text) * 0.500001, value)
+    )
+
+
+def text_to_decimal(text: Column, spark_type: str) -> Column:
+    """Text -> decimal, null where it has more digits than the type."""
+    digits = exact_digits(spark_type)
+    if digits is None:
+        raise ValueError(f"{spark_type} is no type of exact numbers")
+    value = text.try_cast(spark_type)
+    fits = text.rlike(rf"^[+-]?[0-9]*([.][0-9]{{0,{digits.scale}}}0*)?$")
+    return F.when(fits, value).when(_is_printed_as(value, text), value)
+
+
+def _is_printed_as(value: Column, text: Column) -> Column:
+    """Whether Spark prints a number as the text has it, zeros and form aside."""
+    return _significant_digits(value.cast("string")) == _significant_digits(text)
+
+
+def _significant_digits(text: Column) -> Column:
+    """A number without sign, point, exponent and the zeros at either end; of a word the word."""
+    small = F.replace(F.lower(text), F.lit("infinity"), F.lit("inf"))
+    mantissa = F.split_part(small, F.lit("e"), F.lit(1))
+    return F.btrim(F.translate(mantissa, "+-.", ""), F.lit("0"))
+
+
+def _last_place(text: Column) -> Column:
+    """What 1 in the last digit of a number stands for, a double."""
+    mantissa, exponent = (F.split_part(F.lower(text), F.lit("e"), F.lit(n)) for n in (1, 2))
+    shift = F.coalesce(F.nullif(exponent, F.lit("")).try_cast("int"), F.lit(0))
+    return F.pow(F.lit(10), shift - F.length(F.split_part(mantissa, F.lit("."), F.lit(2))))
+
+
+def _in_calendar(time: Column) -> Column:
+    """The time, null outside the years 1 to 9999."""
+    return F.when(F.year(time).between(1, 9999), time)

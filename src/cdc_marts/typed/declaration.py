@@ -1,0 +1,161 @@
+"""What `vars: tables` of dbt_project.yml declares of source tables and their typed marts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from dbt_common.exceptions import CompilationError
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from cdc_marts.typed.types import CASTABLE_TYPES, castable_type
+
+
+class DeclarationError(CompilationError):
+    """A declaration is wrong; the message names the mart, the setting and what to do."""
+
+    def __init__(self, mart: str, problem: str) -> None:
+        super().__init__(f"Typed mart `{mart}`: {problem}.")
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """A typed mart: the table it is of, and what the project says of its columns.
+
+    `name`: of the mart.  `key`: where messages name none.  `renames`: source
+    column -> name.  `casts`: source column -> Spark type.  `partition_by`:
+    columns or transforms, as Iceberg writes them.
+    """
+
+    name: str
+    source_format: str
+    table_id: str
+    key: Sequence[str]
+    renames: Mapping[str, str]
+    casts: Mapping[str, str]
+    partition_by: Sequence[str]
+
+    @property
+    def checksum(self) -> str:
+        """Changes with every change of the declaration."""
+        text = json.dumps(asdict(self), sort_keys=True)
+        return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+
+    @property
+    def is_of_table(self) -> Column:
+        """Condition that a row is of the table."""
+        return (F.col("source_format") == self.source_format) & (F.col("table_id") == self.table_id)
+
+
+_SETTINGS = tuple(field.name for field in fields(Declaration) if field.name != "name")
+#: Setting that maps columns -> what it maps them to.
+_MAPPINGS = {"renames": "new name", "casts": "type"}
+_LISTS = ("key", "partition_by")
+
+
+def declaration(
+    mart: str, tables: Mapping[str, Any] | None, source_formats: Iterable[str] | None
+) -> Declaration:
+    """The checked declaration of a mart.
+
+    `tables`: the var of that name.  `source_formats`: the formats that there are,
+    None where they are not known yet.
+
+    Raises DeclarationError.
+    """
+    settings = (tables or {}).get(mart)
+    if mart not in (tables or {}):
+        raise DeclarationError(
+            mart,
+            "it is not declared: add it to `vars: tables` of dbt_project.yml, or let"
+            " `cdc-marts scaffold` do so",
+        )
+    if not isinstance(settings, Mapping):
+        raise DeclarationError(
+            mart,
+            f"its declaration is {settings!r}: write `source_format` and `table_id` below its name",
+        )
+    _check_settings(mart, settings)
+    _check_source_format(mart, settings["source_format"], source_formats)
+    return Declaration(
+        name=mart,
+        source_format=settings["source_format"],
+        table_id=str(settings["table_id"]),
+        key=list(map(str, settings.get("key") or ())),
+        renames={
+            str(column): str(name) for column, name in (settings.get("renames") or {}).items()
+        },
+        casts=_casts(mart, settings.get("casts") or {}),
+        partition_by=list(map(str, settings.get("partition_by") or ())),
+    )
+
+
+def check_declarations(
+    tables: Mapping[str, Any] | None, source_formats: Iterable[str] | None
+) -> None:
+    """Check all declarations, also of tables without a mart: a table has one key.
+
+    Raises DeclarationError.
+    """
+    by_table: dict[tuple[str, str], Declaration] = {}
+    for mart in tables or {}:
+        declared = declaration(mart, tables, source_formats)
+        table = (declared.source_format, declared.table_id)
+        other = by_table.setdefault(table, declared)
+        if other.key != declared.key:
+            raise DeclarationError(
+                mart,
+                f"its `key` is {declared.key}, that of `{other.name}` is {other.key}, and both are"
+                f" of {declared.table_id} in {declared.source_format}: give them the same",
+            )
+
+
+def _check_settings(mart: str, settings: Mapping[str, Any]) -> None:
+    for setting in settings:
+        if setting not in _SETTINGS:
+            raise DeclarationError(
+                mart, f"there is no option `{setting}`: there are {', '.join(_SETTINGS)}"
+            )
+    for setting in ("source_format", "table_id"):
+        if not settings.get(setting):
+            raise DeclarationError(
+                mart, f"it lacks `{setting}`: `marts.source_tables` has that of each table"
+            )
+    for setting, value in _MAPPINGS.items():
+        if settings.get(setting) and not isinstance(settings[setting], Mapping):
+            raise DeclarationError(
+                mart,
+                f"`{setting}` is no mapping but {settings[setting]!r}: write {{column: {value}}}",
+            )
+    for setting in _LISTS:
+        if settings.get(setting) and not isinstance(settings[setting], list | tuple):
+            raise DeclarationError(
+                mart, f"`{setting}` is no list but {settings[setting]!r}: write [column, …]"
+            )
+
+
+def _check_source_format(
+    mart: str, source_format: Any, source_formats: Iterable[str] | None
+) -> None:
+    if source_formats is not None and source_format not in list(source_formats):
+        raise DeclarationError(
+            mart, f"there is no format `{source_format}`: there are {', '.join(source_formats)}"
+        )
+
+
+def _casts(mart: str, casts: Mapping[str, Any]) -> dict[str, str]:
+    spark_types = {}
+    for column, type_ in casts.items():
+        spark_type = castable_type(type_)
+        if spark_type is None:
+            raise DeclarationError(
+                mart,
+                f"the cast of `{column}` to `{type_}` is to no type that a cast can have:"
+                f" {CASTABLE_TYPES}",
+            )
+        spark_types[str(column)] = spark_type
+    return spark_types

@@ -1,0 +1,287 @@
+"""What the decoding rules of the code table make of published values.
+
+A rule gives text, which is yet to be cast, or a value of the column's own type;
+null for what is not of its form.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Callable
+from decimal import Decimal
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from cdc_marts.typed.casts import cast_exactly
+from cdc_marts.typed.types import SourceType
+
+#: (the value as text, the same as VARIANT, its type) -> decoded.
+Decoder = Callable[[Column, Column, SourceType], Column]
+
+_TWO_TO_64 = Decimal(2**64)
+
+#: Microseconds since 1970 of the first and the last time of the years 1 to 9999, days of the dates.
+_CALENDAR_MICROS = (-62_135_596_800_000_000, 253_402_300_799_999_999)
+_CALENDAR_DAYS = (-719_162, 2_932_896)
+
+
+def read_value(text: Column, value: Column, source_type: SourceType, spark_type: str) -> Column:
+    """A published value as one of a Spark type, null where it does not fit.
+
+    `text`, `value`: the value as string and as VARIANT.
+    """
+    if source_type.is_array:
+        if spark_type != source_type.spark_type:
+            return cast_exactly(text, "string", spark_type)
+        return _read_array(value, source_type.element)
+    decoded = DECODERS[source_type.decoding](text, value, source_type)
+    return cast_exactly(decoded, _decoded_type(source_type), spark_type)
+
+
+def _decoded_type(source_type: SourceType) -> str:
+    decoding, spark_type = source_type.decoding, source_type.spark_type
+    is_typed = (
+        decoding.startswith("epoch_")
+        or decoding == "variant"
+        or (spark_type == "binary" and decoding != "text")
+    )
+    return spark_type if is_typed else "string"
+
+
+def _read_array(value: Column, element: SourceType) -> Column:
+    """Each element by the rule of its type; null where one does not fit."""
+    elements = F.transform(
+        value.try_cast("array<variant>"),
+        lambda item: F.struct(item.alias("value"), item.try_cast("string").alias("text")),
+    )
+    read = F.transform(
+        elements,
+        lambda item: F.struct(
+            item["text"].alias("text"),
+            read_value(item["text"], item["value"], element, element.spark_type).alias("value"),
+        ),
+    )
+    misfits = F.exists(read, lambda item: item["text"].isNotNull() & item["value"].isNull())
+    return F.when(~misfits, read["value"])
+
+
+# --- What is text already, or a value -----------------------------------------------------------
+
+
+def _text(text: Column, value: Column, source_type: SourceType) -> Column:
+    return text
+
+
+def _variant(text: Column, value: Column, source_type: SourceType) -> Column:
+    return value
+
+
+# --- Numbers and bytes in base64 -----------------------------------------------------------------
+
+
+def bytes_of_base64(text: Column) -> Column:
+    """Base64 -> bytes; null where it is none."""
+    return F.try_to_binary(text, F.lit("base64"))
+
+
+def _base64(text: Column, value: Column, source_type: SourceType) -> Column:
+    return bytes_of_base64(text)
+
+
+def _base64_decimal(text: Column, value: Column, source_type: SourceType) -> Column:
+    """Connect's Decimal: base64 of an unscaled number; a converter may be set to write a number."""
+    scale = F.lit(int(source_type.parameters.get("scale", 0)))
+    decoded = scaled_digits(integer_of_bytes(bytes_of_base64(text)), scale)
+    return F.when(F.schema_of_variant(value) == "STRING", decoded).otherwise(text)
+
+
+def _variable_scale_decimal(text: Column, value: Column, source_type: SourceType) -> Column:
+    """Debezium's VariableScaleDecimal, `{"scale": 2, "value": "<base64>"}`."""
+    digits = integer_of_bytes(bytes_of_base64(F.try_variant_get(value, "$.value", "string")))
+    return scaled_digits(digits, F.try_variant_get(value, "$.scale", "int"))
+
+
+def _little_endian_bits(text: Column, value: Column, source_type: SourceType) -> Column:
+    """Debezium's Bits, the first bit in the lowest, as the number that they are.
+
+    The bytes as they came where the type has more than 64 bits.
+    """
+    published = bytes_of_base64(text)
+    if source_type.spark_type == "binary":
+        return published
+    digits = F.array_join(F.reverse(F.regexp_extract_all(F.hex(published), F.lit("(..)"))), "")
+    # No bits at all are no digit.
+    return F.conv(F.concat(F.lit("0"), digits), 16, 10)
+
+
+def integer_of_bytes(published: Column) -> Column:
+    """Big-endian two's-complement bytes -> decimal digits, exact to 38 of them; null beyond."""
+    digits = F.hex(published)
+    is_negative = digits >= "8"
+    sign = F.when(is_negative, "F").otherwise("0")
+    ones = F.when(is_negative, 1).otherwise(0)
+    wide = F.lpad(digits, 32, sign)
+    # Two halves of 64 bits, both of the number's sign.
+    high = F.conv(F.left(wide, F.lit(16)), 16, -10).cast("decimal(20,0)") + ones
+    low = F.conv(F.right(wide, F.lit(16)), 16, 10).cast("decimal(20,0)") - ones * _TWO_TO_64
+    return F.when(F.length(digits).between(1, 16), F.conv(F.lpad(digits, 16, sign), 16, -10)).when(
+        F.length(digits).between(17, 32),
+        F.try_add(F.try_multiply(high, F.lit(_TWO_TO_64)), low).cast("string"),
+    )
+
+
+def scaled_digits(digits: Column, scale: Column) -> Column:
+    """Digits of an unscaled integer -> digits with their point."""
+    zeros_before = F.concat(F.lit("$1"), F.repeat(F.lit("0"), scale))
+    zeros_behind = F.repeat(F.lit("0"), -scale)
+    padded = F.concat(F.regexp_replace(digits, F.lit("^(-?)"), zeros_before), zeros_behind)
+    fraction = F.concat(F.lit(r"(\d{"), F.greatest(scale, F.lit(0)), F.lit("})$"))
+    pointed = F.regexp_replace(padded, fraction, F.lit(".$1"))
+    return F.regexp_replace(pointed, r"^(-?)0+(?=\d)|\.$", "$1")
+
+
+# --- MySQL's own types, as a Canal server writes them --------------------------------------------
+
+
+def _mysql_enum(text: Column, value: Column, source_type: SourceType) -> Column:
+    """An ENUM, which is written by number: its label; a label instead of a number is kept.
+
+    0 is MySQL's empty label.
+    """
+    labels = F.array(*map(F.lit, _labels(source_type.name))).cast("array<string>")
+    return (
+        F.when(text == "0", "")
+        .when(text.rlike("^[0-9]+$"), F.get(labels, text.try_cast("int") - 1))
+        .when(F.array_contains(labels, text), text)
+    )
+
+
+def _mysql_set(text: Column, value: Column, source_type: SourceType) -> Column:
+    """A SET, which is written by its bits: the labels with commas between, as MySQL shows them."""
+    labels = _labels(source_type.name)
+    bits = F.conv(text, 10, 2)
+    padded = F.lpad(bits, 64, "0")
+    chosen = [
+        F.when(F.substring(padded, 64 - number, 1) == "1", label)
+        for number, label in enumerate(labels)
+    ]
+    is_number = text.rlike("^[0-9]+$")
+    known = F.array(F.lit(""), *map(F.lit, labels))
+    others = F.array_except(F.split(text, ","), known)
+    return F.when(is_number & (F.length(bits) <= len(labels)), F.concat_ws(",", *chosen)).when(
+        ~is_number & (F.size(others) == 0), text
+    )
+
+
+def _labels(source_type: str) -> list[str]:
+    """The labels of `enum('a','it''s')`."""
+    return [label.replace("''", "'") for label in re.findall("'((?:[^']|'')*)'", source_type)]
+
+
+def _latin1(text: Column, value: Column, source_type: SourceType) -> Column:
+    """Binaries, one character a byte; null where a character is none."""
+    return F.when(text.rlike(r"^[\x{00}-\x{FF}]*$"), F.encode(text, "ISO-8859-1"))
+
+
+def _padded_latin1(text: Column, value: Column, source_type: SourceType) -> Column:
+    """BINARY(n): Canal leaves out the zero bytes that fill it up."""
+    published = _latin1(text, value, source_type)
+    length = re.search(r"\(\s*(\d+)", source_type.name)
+    if length is None:
+        return published
+    return F.rpad(published, int(length[1]), F.lit(bytearray(b"\0")))
+
+
+# --- Times ---------------------------------------------------------------------------------------
+
+
+def _epoch_days(text: Column, value: Column, source_type: SourceType) -> Column:
+    """Days since 1970-01-01 -> date; null outside the years 1 to 9999."""
+    days = text.try_cast("int")
+    date = F.date_add(F.lit(dt.date(1970, 1, 1)), days)
+    return F.when(days.between(*_CALENDAR_DAYS), date)
+
+
+def _epoch_millis(text: Column, value: Column, source_type: SourceType) -> Column:
+    micros = F.try_multiply(text.try_cast("bigint"), F.lit(1000).cast("bigint"))
+    return _time_of_micros(micros, source_type.spark_type)
+
+
+def _epoch_micros(text: Column, value: Column, source_type: SourceType) -> Column:
+    return _time_of_micros(text.try_cast("bigint"), source_type.spark_type)
+
+
+def _epoch_nanos(text: Column, value: Column, source_type: SourceType) -> Column:
+    """Null where there is more than microseconds: nothing is cut off."""
+    nanos = text.try_cast("bigint")
+    micros = F.when(nanos % 1000 == 0, _divided(nanos, 1000))
+    return _time_of_micros(micros, source_type.spark_type)
+
+
+def _time_of_micros(micros: Column, spark_type: str) -> Column:
+    """Microseconds since 1970 (UTC) -> a time; null outside the years 1 to 9999."""
+    time = F.timestamp_micros(micros).cast(spark_type)
+    return F.when(micros.between(*_CALENDAR_MICROS), time)
+
+
+def _millis_of_day(text: Column, value: Column, source_type: SourceType) -> Column:
+    return _time_text(text, 1000)
+
+
+def _micros_of_day(text: Column, value: Column, source_type: SourceType) -> Column:
+    return _time_text(text, 1_000_000)
+
+
+def _nanos_of_day(text: Column, value: Column, source_type: SourceType) -> Column:
+    return _time_text(text, 1_000_000_000)
+
+
+def _time_text(text: Column, per_second: int) -> Column:
+    """A time or a duration in fractions of a second -> `HH:mm:ss[.f…]`.
+
+    MySQL's may be negative, or have more than 24 hours.
+    """
+    fractions = text.try_cast("bigint")
+    seconds = _divided(F.abs(fractions), per_second)
+    hours = _divided(seconds, 3600).cast("string")
+    minutes = (_divided(seconds, 60) % 60).cast("string")
+    width = len(str(per_second)) - 1
+    fraction = F.lpad((F.abs(fractions) % per_second).cast("string"), width, "0")
+    return F.concat(
+        F.when(fractions < 0, "-").otherwise(""),
+        F.lpad(hours, F.greatest(F.lit(2), F.length(hours)), "0"),
+        F.lit(":"),
+        F.lpad(minutes, 2, "0"),
+        F.lit(":"),
+        F.lpad((seconds % 60).cast("string"), 2, "0"),
+        F.regexp_replace(F.concat(F.lit("."), fraction), "[.]?0*$", ""),
+    )
+
+
+def _divided(number: Column, divisor: int) -> Column:
+    """The whole part of a quotient."""
+    return F.call_function("div", number, F.lit(divisor))
+
+
+#: Rules of the code table, by the names that it has for them.
+DECODERS: dict[str, Decoder] = {
+    "text": _text,
+    "variant": _variant,
+    "base64": _base64,
+    "base64_decimal": _base64_decimal,
+    "variable_scale_decimal": _variable_scale_decimal,
+    "little_endian_bits": _little_endian_bits,
+    "mysql_enum": _mysql_enum,
+    "mysql_set": _mysql_set,
+    "latin1": _latin1,
+    "padded_latin1": _padded_latin1,
+    "epoch_days": _epoch_days,
+    "epoch_millis": _epoch_millis,
+    "epoch_micros": _epoch_micros,
+    "epoch_nanos": _epoch_nanos,
+    "millis_of_day": _millis_of_day,
+    "micros_of_day": _micros_of_day,
+    "nanos_of_day": _nanos_of_day,
+}

@@ -1,0 +1,182 @@
+"""The rows of a typed mart: those that its source table has now, in real columns.
+
+An incremental run gives the rows of the keys with new events only, and with
+them the keys that are gone (`_last_op` null), for the merge to delete.  Where
+the table was emptied, its declaration changed, or the mart has columns that the
+table has not, or not so, the mart is built anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from cdc_marts.typed.columns import (
+    CAST_ERROR,
+    MART_COLUMNS,
+    TypedColumn,
+    checksum_of_losses,
+    partition_columns,
+)
+from cdc_marts.typed.declaration import Declaration
+from cdc_marts.typed.source_table import SourceTable, read_columns
+from dbt.adapters.spark_session.dataframes import ModelRun
+
+#: Properties of a mart's table.
+DECLARATION = "cdc_marts.declaration"
+LOST_COLUMNS = "cdc_marts.lost_columns"
+
+#: What is new of a changed table.
+_CHANGES = ("touched_keys", "ends", "column_drops")
+
+
+def rows(
+    session: SparkSession,
+    run: ModelRun,
+    declared: Declaration,
+    source_formats: Mapping[str, Mapping[str, Any]],
+) -> DataFrame:
+    """The rows to write to the mart of a declared table.
+
+    The inputs of the run have the names that `macros/typed/typed_mart.sql` gives
+    them.  `source_formats`: format -> its traits.
+    """
+    table = SourceTable(run, declared)
+    partitioned_by = partition_columns(declared.partition_by)
+    if not run.has_inputs:
+        return _no_rows(session, partitioned_by)
+    run.keep_property(DECLARATION, declared.checksum)
+    is_changed = run.has_new_rows and any(map(table.has_new_rows, _CHANGES))
+    if run.is_incremental and not is_changed and _is_as_declared(table):
+        return session.table(run.relation).where("false")
+    if not run.is_incremental and not is_changed:
+        return _no_rows(session, partitioned_by)
+    traits = source_formats[declared.source_format]
+    columns = read_columns(table, traits, run.warn) or partitioned_by
+    run.keep_property(LOST_COLUMNS, checksum_of_losses(columns))
+    if run.is_incremental and not _must_rebuild(session, table, columns):
+        return _changed_rows(session, table, columns)
+    if run.is_incremental:
+        run.rebuild()
+    return _typed_rows(_live_rows(table), columns)
+
+
+def _is_as_declared(table: SourceTable) -> bool:
+    """Whether the mart was built by this declaration of its table."""
+    return table.run.table_property(DECLARATION) == table.declared.checksum
+
+
+def _must_rebuild(
+    session: SparkSession, table: SourceTable, columns: Sequence[TypedColumn]
+) -> bool:
+    """Whether more than rows with new events has changed, apart from columns that are new."""
+    run = table.run
+    if not _is_as_declared(table):
+        return True
+    if (run.table_property(LOST_COLUMNS) or "") != checksum_of_losses(columns):
+        return True
+    types = MART_COLUMNS | {column.name.lower(): column.spark_type for column in columns}
+    built = session.table(run.relation).dtypes
+    if any(types.get(name.lower()) != type_ for name, type_ in built):
+        return True
+    return table.has_new_rows("ends")
+
+
+def _live_rows(table: SourceTable, touched_keys: DataFrame | None = None) -> DataFrame:
+    """The rows that the table has now, one for each key; `touched_keys`: of these keys alone."""
+    state = table.rows("live_rows")
+    if touched_keys is not None:
+        # Spark pushes an `in` through the view, like any filter; a semi join stays above it.
+        state = state.where(F.col("row_key").isin(touched_keys))
+    if not table.has_rows("keyless_rows"):
+        return state
+    # A row may be there twice whose table has lost its key.
+    newest = F.struct("row", "schema_id", "last_op", "last_event_at")
+    return (
+        state.groupBy("row_key")
+        .agg(
+            F.max_by(newest, "last_sequence").alias("newest"),
+            F.sum("row_count").alias("row_count"),
+        )
+        .select("row_key", "newest.*", "row_count")
+    )
+
+
+def _typed_rows(live_rows: DataFrame, columns: Sequence[TypedColumn]) -> DataFrame:
+    """Rows with their images -> rows of the mart, one for each of several equal ones."""
+    other = ["row_key", "row_count", "last_op", "last_event_at"]
+    texts = [f"text_{number}" for number in range(len(columns))]
+    values = [f"value_{number}" for number in range(len(columns))]
+    # Step by step, so that what the next step uses several times is computed once.
+    published = live_rows.select(
+        *(column.text().alias(text) for column, text in zip(columns, texts, strict=True)),
+        *("row", "schema_id", *other),
+    )
+    read = published.select(
+        *(
+            column.value(F.col(text)).alias(value)
+            for column, text, value in zip(columns, texts, values, strict=True)
+        ),
+        *(*texts, *other),
+    )
+    errors = map(_cast_error, columns, map(F.col, texts), map(F.col, values))
+    return read.select(
+        *(F.col(value).alias(column.name) for column, value in zip(columns, values, strict=True)),
+        F.col("row_key").alias("_row_key"),
+        F.explode(F.sequence(F.lit(1).cast("bigint"), "row_count")).alias("_row_copy"),
+        F.col("last_op").alias("_last_op"),
+        F.col("last_event_at").alias("_last_event_at"),
+        F.array_compact(F.array(*errors, _null(CAST_ERROR))).alias("_cast_errors"),
+    )
+
+
+def _changed_rows(
+    session: SparkSession, table: SourceTable, columns: Sequence[TypedColumn]
+) -> DataFrame:
+    """The rows of keys with new events, and those of the mart that are gone."""
+    touched_keys = _touched_keys(table)
+    typed_rows = _typed_rows(_live_rows(table, touched_keys), columns)
+    copy = ["_row_key", "_row_copy"]
+    gone_rows = (
+        session.table(table.run.relation)
+        .select(*copy)
+        .join(touched_keys.withColumnRenamed("row_key", "_row_key"), "_row_key", "left_semi")
+        .join(typed_rows.select(*copy), copy, "left_anti")
+        .select(
+            *(_null(column.spark_type).alias(column.name) for column in columns),
+            *copy,
+            *(_null(MART_COLUMNS[name]).alias(name) for name in MART_COLUMNS if name not in copy),
+        )
+    )
+    return typed_rows.union(gone_rows)
+
+
+def _touched_keys(table: SourceTable) -> DataFrame:
+    """The keys whose rows may have changed, once each."""
+    # These rows may take values from under another key, which changed.
+    takes_values = F.col("is_partial") & (F.col("is_key_change") | (F.col("op") == "insert"))
+    partial = table.rows("effects").where((F.col("effect") == "upsert") & takes_values)
+    touched = table.new_rows("touched_keys").select("row_key")
+    return touched.union(partial.select("row_key")).distinct()
+
+
+def _cast_error(column: TypedColumn, text: Column, value: Column) -> Column:
+    """What stands in `_cast_errors` of a value that does not fit; null where it does."""
+    error = F.struct(
+        F.lit(column.name).alias("column"),
+        text.alias("text"),
+        F.lit(column.spark_type).alias("type"),
+    )
+    return F.when(text.isNotNull() & value.isNull(), error)
+
+
+def _no_rows(session: SparkSession, columns: Sequence[TypedColumn]) -> DataFrame:
+    types = {column.name: column.spark_type for column in columns} | MART_COLUMNS
+    return session.range(0).select(*(_null(type_).alias(name) for name, type_ in types.items()))
+
+
+def _null(spark_type: str) -> Column:
+    return F.lit(None).cast(spark_type)

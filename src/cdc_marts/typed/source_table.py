@@ -1,0 +1,129 @@
+"""A declared source table, as the models that a typed mart reads have it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from cdc_marts.typed.columns import (
+    SchemaVersion,
+    TypedColumn,
+    Warn,
+    check_columns,
+    check_types,
+    key_first,
+    listed_columns,
+    typed_columns,
+    unlisted_column,
+)
+from cdc_marts.typed.declaration import Declaration
+from cdc_marts.typed.types import CodeTable, TypeRule, dialects_of
+from dbt.adapters.spark_session.dataframes import ModelRun
+
+
+@dataclass(frozen=True)
+class SourceTable:
+    """The rows of a run's inputs that are of the declared table."""
+
+    run: ModelRun
+    declared: Declaration
+
+    def rows(self, name: str) -> DataFrame:
+        return self.run.rows(name).where(self.declared.is_of_table)
+
+    def new_rows(self, name: str) -> DataFrame:
+        return self.run.new_rows(name).where(self.declared.is_of_table)
+
+    def has_rows(self, name: str) -> bool:
+        return not self.rows(name).isEmpty()
+
+    def has_new_rows(self, name: str) -> bool:
+        return not self.new_rows(name).isEmpty()
+
+
+def read_columns(table: SourceTable, traits: Mapping[str, Any], warn: Warn) -> list[TypedColumn]:
+    """The columns of the table's mart: of the key, as the source lists them, those of rows alone.
+
+    `traits`: of the table's format.
+    """
+    versions = _versions(table)
+    type_dialects = traits.get("type_dialects") or []
+    has_sparse_rows = traits.get("has_sparse_rows", False)
+    listed = listed_columns(
+        versions,
+        _code_table(table, dialects_of(type_dialects, _source_type(versions))),
+        None if has_sparse_rows else _current_columns(table),
+        _lost_columns(table),
+    )
+    if has_sparse_rows:
+        listed |= {n: unlisted_column(n) for n in _unlisted_columns(table) if n not in listed}
+    listed = key_first(listed, table.declared.key or _key_columns(table))
+    check_columns(table.declared, listed, warn)
+    if type_dialects:
+        check_types(table.declared, listed, warn)
+    return typed_columns(table.declared, listed, warn)
+
+
+def _versions(table: SourceTable) -> list[SchemaVersion]:
+    """The schema versions: first those that list all columns, newest first."""
+    versions = (
+        table.rows("schema_versions")
+        .orderBy(F.desc_nulls_last("last_whole_sequence"), F.desc("last_sequence"))
+        .select("schema_id", "source_type", "column_names", "column_types", "column_parameters")
+    )
+    return [
+        SchemaVersion(
+            row.schema_id,
+            row.source_type,
+            row.column_names,
+            row.column_types or {},
+            row.column_parameters or {},
+        )
+        for row in versions.collect()
+    ]
+
+
+def _source_type(versions: Sequence[SchemaVersion]) -> str | None:
+    """The kind of database, as the version that names the most types says."""
+    widest = max(versions, key=lambda version: len(version.types), default=None)
+    return widest.source_type if widest is not None and widest.types else None
+
+
+def _code_table(table: SourceTable, dialects: Sequence[str]) -> CodeTable:
+    rules = table.run.rows("code_table").where(F.col("dialect").isin(list(dialects)))
+    columns = [field.name for field in fields(TypeRule)]
+    return CodeTable([TypeRule(*row) for row in rules.select(*columns).collect()], dialects)
+
+
+def _current_columns(table: SourceTable) -> list[str]:
+    columns = table.rows("columns").where(F.col("lost_sequence").isNull())
+    return [row.column_name for row in columns.select("column_name").collect()]
+
+
+def _lost_columns(table: SourceTable) -> dict[str, str]:
+    """Column -> the event that lost it last, a JSON text."""
+    lost = (
+        table.rows("lost_columns")
+        .groupBy("column_name")
+        .agg(F.to_json(F.max("sequence")).alias("lost_at"))
+    )
+    return {row.column_name: row.lost_at for row in lost.collect()}
+
+
+def _key_columns(table: SourceTable) -> list[str]:
+    """The columns of the key of some row."""
+    effect = table.rows("effects").select("row_key").first()
+    return list(json.loads(effect.row_key)) if effect is not None and effect.row_key else []
+
+
+def _unlisted_columns(table: SourceTable) -> list[str]:
+    """The columns of rows that no schema version describes, by name."""
+    names = F.map_keys(F.col("row").cast("map<string,variant>"))
+    unlisted = table.rows("live_rows").where(F.col("schema_id").isNull())
+    columns = unlisted.select(F.explode(names).alias("name")).distinct().sort("name")
+    return [row.name for row in columns.collect()]

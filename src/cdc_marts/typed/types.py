@@ -1,0 +1,218 @@
+"""Which Spark type a source type is, and which one holds the values of several.
+
+Spark types are names, as `DataType.simpleString` writes them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+#: Digits of the most that Spark's decimals hold.
+MOST_DIGITS = 38
+
+_LENGTH = re.compile(r"\(\s*(\d+)\s*(?:,\s*(-?\d+)\s*)?\)")
+_DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
+
+#: Names that a cast may be declared by -> Spark's own.
+_ALIASES = {
+    "tinyint": "int",
+    "smallint": "int",
+    "integer": "int",
+    "long": "bigint",
+    "real": "float",
+    "timestamp_ltz": "timestamp",
+}
+_CASTABLE = (
+    *("boolean", "int", "bigint", "float", "double", "string", "binary"),
+    *("date", "timestamp", "timestamp_ntz", "variant"),
+)
+CASTABLE_TYPES = ", ".join(("decimal(p,s)", *_CASTABLE))
+
+#: Sets of types -> the one that holds the values of all of them.
+_WIDER = {
+    frozenset({"int", "bigint"}): "bigint",
+    frozenset({"float", "double"}): "double",
+    frozenset({"int", "double"}): "double",
+    frozenset({"int", "float", "double"}): "double",
+    frozenset({"date", "timestamp_ntz"}): "timestamp_ntz",
+}
+
+
+@dataclass(frozen=True)
+class Digits:
+    """How many digits a number may have before and behind its point."""
+
+    whole: int
+    scale: int
+
+
+#: Digits of a decimal of which no bound is published.
+_UNBOUND = Digits(20, 18)
+
+
+@dataclass(frozen=True)
+class SourceType:
+    """A type as messages name it, with its rule of the code table.
+
+    `name`: as published, empty where messages name none.  `parameters`: of a
+    Connect type.  Of an array, `parameters` and `decoding` are its elements'.
+    """
+
+    name: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    spark_type: str = "string"
+    decoding: str = "text"
+    #: whether the code table has a rule for it
+    is_known: bool = False
+
+    @property
+    def is_array(self) -> bool:
+        return self.spark_type.startswith("array<")
+
+    @property
+    def element(self) -> SourceType:
+        """The type of an array's elements."""
+        spark_type = self.spark_type.removeprefix("array<").removesuffix(">")
+        return SourceType(self.name, self.parameters, spark_type, self.decoding, self.is_known)
+
+
+@dataclass(frozen=True)
+class TypeRule:
+    """A row of the code table: source types that match a pattern, in lower case."""
+
+    dialect: str
+    source_type: str
+    spark_type: str
+    decoding: str
+
+
+@dataclass(frozen=True)
+class CodeTable:
+    """The rules of the dialects that a table's types are of, which are tried in their order."""
+
+    rules: Sequence[TypeRule]
+    dialects: Sequence[str]
+
+    def source_type(self, name: str, parameters: Mapping[str, Any]) -> SourceType:
+        """A type as published; the values of one without a rule are text."""
+        items = parameters if name == "array" else {}
+        rule = self._rule(items.get("name") or items.get("type") or name)
+        if items:
+            parameters = items.get("parameters") or {}
+        if rule is None:
+            return SourceType(name, parameters)
+        spark_type = completed_type(rule.spark_type, name, parameters)
+        if name == "array":
+            spark_type = f"array<{spark_type}>"
+        return SourceType(name, parameters, spark_type, rule.decoding, is_known=True)
+
+    def _rule(self, name: str) -> TypeRule | None:
+        return next(
+            (
+                rule
+                for dialect in self.dialects
+                for rule in self.rules
+                if rule.dialect == dialect and re.fullmatch(rule.source_type, name.lower())
+            ),
+            None,
+        )
+
+
+def dialects_of(dialects: Sequence[str], source_type: str | None) -> Sequence[str]:
+    """The dialects of the code table in which a table's types are looked up, in this order.
+
+    `dialects`: of the table's format.  `source_type`: the kind of database, where
+    a format carries tables of several kinds.
+    """
+    if list(dialects) == ["dts"]:
+        return [_DTS_DIALECTS.get(source_type or "", "dts")]
+    return [source_type] if source_type in dialects else dialects
+
+
+#: DTS numbers types per kind of database.
+_DTS_DIALECTS = {
+    "mysql": "dts_mysql",
+    "drds": "dts_mysql",
+    "oracle": "dts_oracle",
+    "postgresql": "dts_postgresql",
+    "ppas": "dts_postgresql",
+}
+
+
+def castable_type(name: Any) -> str | None:
+    """Spark's name of a type that a cast may be declared to; None for any other."""
+    name = re.sub(r"\s+", "", str(name).lower())
+    decimal = re.fullmatch(r"(?:decimal|numeric|dec)\((\d+)(?:,(\d+))?\)", name)
+    if decimal:
+        precision, scale = int(decimal[1]), int(decimal[2] or 0)
+        is_possible = scale <= precision and 1 <= precision <= MOST_DIGITS
+        return f"decimal({precision},{scale})" if is_possible else None
+    name = _ALIASES.get(name, name)
+    return name if name in _CASTABLE else None
+
+
+def completed_type(spark_type: str, source_type: str, parameters: Mapping[str, Any]) -> str:
+    """The code table's Spark type, completed by the length and scale that are published.
+
+    `spark_type`: `decimal` and `bits` stand for types that depend on them.
+    """
+    length = _LENGTH.search(source_type)
+    if spark_type == "bits":
+        return _bits_type(int(length[1] if length else parameters.get("length", 1)))
+    if spark_type == "decimal":
+        return decimal_type(_published_digits(length, parameters))
+    return spark_type
+
+
+def _bits_type(length: int) -> str:
+    if length > 64:
+        return "binary"
+    return "bigint" if length < 64 else "decimal(20,0)"
+
+
+def _published_digits(length: re.Match[str] | None, parameters: Mapping[str, Any]) -> Digits:
+    if length:
+        precision, scale = int(length[1]), int(length[2] or 0)
+    elif "scale" in parameters:
+        precision = int(parameters.get("connect.decimal.precision") or MOST_DIGITS)
+        scale = int(parameters["scale"])
+    else:
+        return _UNBOUND
+    return Digits(max(precision - scale, 0), max(scale, 0))
+
+
+def decimal_type(digits: Digits) -> str:
+    """A decimal of so many digits; text where that is more than Spark has."""
+    precision = max(digits.whole + digits.scale, 1)
+    return f"decimal({precision},{digits.scale})" if precision <= MOST_DIGITS else "string"
+
+
+def exact_digits(spark_type: str) -> Digits | None:
+    """The digits of an exact number; None for any other type."""
+    if spark_type in ("int", "bigint"):
+        return Digits(10 if spark_type == "int" else 19, 0)
+    decimal = _DECIMAL.fullmatch(spark_type)
+    if decimal is None:
+        return None
+    precision, scale = int(decimal[1]), int(decimal[2])
+    return Digits(precision - scale, scale)
+
+
+def common_type(spark_types: Iterable[str]) -> str:
+    """The type that holds the values of all of these exactly.
+
+    A wider number, a time in place of a date, else text.
+    """
+    types = frozenset(spark_types)
+    if len(types) == 1:
+        return next(iter(types))
+    if types in _WIDER:
+        return _WIDER[types]
+    digits = [exact_digits(spark_type) for spark_type in types]
+    exact = [d for d in digits if d is not None]
+    if len(exact) < len(digits):
+        return "string"
+    return decimal_type(Digits(max(d.whole for d in exact), max(d.scale for d in exact)))

@@ -1,0 +1,51 @@
+{#-
+  A way from a SQL model to a DataFrame: the name of a view of the rows that a Python function
+  gives, `package.module:function`.  It is called with the Spark session, an object for the run
+  (`dataframes.ModelRun`), and the `arguments` by name.
+
+  `inputs`: relations that it reads, by the names that it has for them.  Of those in `new_inputs`,
+  relations too, it reads the rows that the model has not read yet.
+
+  Where inputs are not there, because nothing is written (`dbt compile` before the first run, a
+  unit test), the function is asked for a query without rows.  The model is a table: a view would
+  have to outlive the session.
+-#}
+{% macro dataframe(function, inputs={}, new_inputs={}, arguments={}) -%}
+  {%- if not execute -%}
+    {%- do return(model.alias) -%}
+  {%- endif -%}
+  {%- if config.get('materialized') in ['view', 'ephemeral'] -%}
+    {%- do exceptions.raise_compiler_error(
+        'A view has no rows of a DataFrame: give it `materialized: table` or `incremental`.'
+    ) -%}
+  {%- endif -%}
+  {%- set missing = [] -%}
+  {%- for relation in inputs.values() | list + new_inputs.values() | list
+      if relation.is_cte or load_relation(relation) is none -%}
+    {%- do missing.append(relation.identifier) -%}
+  {%- endfor -%}
+  {%- if missing and flags.WHICH in ['run', 'build'] and model.resource_type == 'model' -%}
+    {%- do exceptions.raise_compiler_error(
+        'It reads ' ~ missing | unique | join(', ') ~ ', which are not there: build them first.'
+    ) -%}
+  {%- endif -%}
+  {%- set expressions, new_rows_expressions = {}, {} -%}
+  {%- if not missing -%}
+    {%- for name, relation in inputs.items() -%}
+      {%- do expressions.update({name: relation.render()}) -%}
+    {%- endfor -%}
+    {%- for name, relation in new_inputs.items() -%}
+      {%- do new_rows_expressions.update({name: new_rows(relation)}) -%}
+    {%- endfor -%}
+  {%- endif -%}
+  {%- do return(adapter.dataframe(
+      function,
+      model.alias ~ '__dbt_rows',
+      this,
+      not missing and is_incremental(),
+      none if missing else expressions,
+      new_rows_expressions,
+      arguments,
+      exceptions.warn
+  )) -%}
+{%- endmacro %}
