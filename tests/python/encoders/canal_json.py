@@ -29,6 +29,7 @@ _DDL_TYPES = {
     "replace": "CREATE",
     "alter": "ALTER",
     "drop_column": "ALTER",
+    "rename_column": "ALTER",
     "rename": "RENAME",
     "truncate": "TRUNCATE",
     "drop": "ERASE",
@@ -119,7 +120,7 @@ def _row_message(
     written_at: int | None,
 ) -> Message:
     table, place, kind = rows[0].table, rows[0].place, rows[0].kind
-    numbers = [name for name in table.key if keys_as_numbers and table.columns[name] == "long"]
+    numbers = [n for n in table.identity if keys_as_numbers and table.columns[n] == "long"]
     before = [_image(row.logged_before, numbers) for row in rows]
     after = [_image(row.logged_after, numbers) for row in rows]
     if kind == UPDATE:

@@ -44,6 +44,13 @@ class Table:
     database: str = "shop"
     #: Null where the kind of database has no schemas.
     schema: str | None = None
+    #: The key where only the project's settings name it.
+    declared_key: tuple[str, ...] = ()
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """The columns that identify a row, whether or not messages name them."""
+        return self.key or self.declared_key
 
 
 @dataclass(frozen=True)
@@ -115,8 +122,8 @@ class Statement:
 class Ddl:
     """A schema change.
 
-    Kinds: create, replace, alter, drop_column, rename, truncate, drop, drop_temporary (of a table
-    that only a session has), drop_database.
+    Kinds: create, replace, alter, drop_column, rename_column, rename, truncate, drop,
+    drop_temporary (of a table that only a session has), drop_database.
     """
 
     kind: str
@@ -127,6 +134,8 @@ class Ddl:
     more_tables: tuple[Table, ...] = ()
     #: What the session was in, where that is not the table's: an empty name is no table.
     named_as: Table | None = None
+    #: The column that it drops or renames.
+    column: str | None = None
 
     @property
     def tables(self) -> tuple[Table, ...]:

@@ -48,7 +48,9 @@ def image(
         for name, value in row.items()
     }
     if keys_as_text:
-        written |= {n: str(row[n]) for n in table.key if table.columns[n] == "long" and n in row}
+        written |= {
+            n: str(row[n]) for n in table.identity if table.columns[n] == "long" and n in row
+        }
     return written
 
 

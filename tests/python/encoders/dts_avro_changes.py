@@ -33,12 +33,14 @@ def encode(
     with_born_timestamp: bool = False,
     charset: str = "utf8mb4",
     source_type: str = "MySQL",
+    record_id: int | None = None,
 ) -> list[Message]:
     """All kinds of changes.
 
     `with_born_timestamp`: as newer producers write it, with one more member at the end.
     `charset`: of the texts, as far as it has their characters; the rest is utf8mb4.
     `source_type`: the kind of database.
+    `record_id`: where the task counts anew; else ids go with the log.
     """
     match change:
         case RowChange(kind, table, place):
@@ -59,6 +61,8 @@ def encode(
             record = {"operation": "HEARTBEAT", **_members(place), "sourceTxid": ""}
         case _:
             return []
+    if record_id is not None:
+        record["id"] = record_id
     born_timestamp = place.made_at if with_born_timestamp else None
     return [Message(dts_avro.encode(record | {"sourceType": source_type}, born_timestamp))]
 

@@ -37,6 +37,7 @@ _DDL_OPS = {
     "replace": "CREATE",
     "alter": "ALTER",
     "drop_column": "ALTER",
+    "rename_column": "ALTER",
     "rename": "RENAME",
     "truncate": "TRUNCATE",
     "drop": "ERASE",
@@ -158,7 +159,9 @@ def _image(row: Row | None, table: Table | None, keys_as_text: bool) -> dict[str
         return None
     columns = {name: _written(value, table.columns[name]) for name, value in row.items()}
     if keys_as_text:
-        columns |= {n: str(row[n]) for n in table.key if table.columns[n] == "long" and n in row}
+        columns |= {
+            n: str(row[n]) for n in table.identity if table.columns[n] == "long" and n in row
+        }
     return {"dataColumn": columns}
 
 

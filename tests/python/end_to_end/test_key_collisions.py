@@ -228,6 +228,32 @@ CASES = {
         ],
         [row(1, "b"), row(2, "a")],
     ),
+    "a producer restarts within the second key change of a swap": Case(
+        "cdl_debezium_json",
+        "swap_with_a_restart",
+        [
+            [
+                debezium("c", 100, 1, row(1, "a")),
+                debezium("c", 110, 1, row(2, "b")),
+                debezium("d", 200, 2, row(1, "a")),
+                None,
+                debezium("c", 200, 2, row(2, "a")),
+                debezium("d", 200, 2, row(2, "b")),
+                None,
+                debezium("d", 200, 2, row(2, "b")),
+                None,
+                debezium("c", 200, 2, row(1, "b")),
+            ]
+        ],
+        [row(1, "b"), row(2, "a")],
+    ),
+}
+#: Cases that fail -> the cause.
+UNSOLVED = {
+    "a producer restarts within the second key change of a swap": (
+        "an insert is paired with the first delivery of its delete, not with the one right before"
+        " it, so the delete counts as one of the row that has the key by then"
+    )
 }
 
 
@@ -245,7 +271,15 @@ def states(project: Project) -> dict[str, dict[str, list[Any]]]:
 
 
 @pytest.mark.parametrize("way", ["at once", "by and by", "history"])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.xfail(strict=True, reason=UNSOLVED[name]))
+        if name in UNSOLVED
+        else name
+        for name in CASES
+    ],
+)
 def test_the_row_that_leaves_a_key_is_the_one_whose_image_says_so(
     states: dict[str, dict[str, list[Any]]], name: str, way: str
 ) -> None:

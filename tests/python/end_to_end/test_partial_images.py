@@ -415,7 +415,30 @@ CASES = [
         [row(id="2"), row(id="7", big="small")],
         {1: ["big"], 3: ["big"]},
     ),
+    Case(
+        "a_placeholder_behind_a_delete_that_is_sent_again_is_the_value_under_the_old_key",
+        "cdl_debezium_json",
+        [
+            {0: debezium("c", row(id="1", big="TOAST"), 10), 1: debezium("d", row(id="1"), 20)},
+            {
+                2: tombstone,
+                3: debezium("d", row(id="1"), 20),
+                4: tombstone,
+                5: debezium("c", row(id="2", big=PLACEHOLDER), 20),
+                6: debezium("c", row(id="7", big="small"), 20),
+            },
+        ],
+        [row(id="2", big="TOAST"), row(id="7", big="small")],
+        {1: ["big"], 5: ["big"]},
+    ),
 ]
+#: Cases whose rows are wrong -> the cause.
+UNSOLVED = {
+    "a_placeholder_behind_a_delete_that_is_sent_again_is_the_value_under_the_old_key": (
+        "an insert is paired with the first delivery of its delete, not with the one right before"
+        " it, so nothing says under which key the value was"
+    )
+}
 
 
 @dataclass(frozen=True)
@@ -437,7 +460,17 @@ def marts(project: Project) -> Marts:
     return _marts(project)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(
+            case, marks=pytest.mark.xfail(strict=True, reason=UNSOLVED[case.name]), id=case.name
+        )
+        if case.name in UNSOLVED
+        else pytest.param(case, id=case.name)
+        for case in CASES
+    ],
+)
 def test_the_rows_are_those_of_the_table(marts: Marts, case: Case) -> None:
     rows = marts.rows[case.source_format, case.name]
     assert rows == case.rows

@@ -13,12 +13,20 @@ from tests.python.encoders.changes import (
     SNAPSHOT,
     Change,
     Ddl,
+    Row,
     RowChange,
     instant,
     one_by_one,
+    without,
 )
 from tests.python.oracle.carriers import Delivered
-from tests.python.oracle.database import SourceTable, Stored, row_id
+from tests.python.oracle.database import (
+    HIDDEN_COLUMNS,
+    SourceTable,
+    Stored,
+    identifying_columns,
+    row_id,
+)
 from tests.python.oracle.histories import History
 from tests.python.oracle.traits import BY_ADDRESS
 from tests.python.oracle.values import of_spark, parsed_row, reader
@@ -65,12 +73,10 @@ def by_table(rows: Iterable[MartRow]) -> ByTable:
 def state_differences(history: History, latest_state: ByTable) -> list[Difference]:
     """`select * from t` of each table against the rows of `latest_state`."""
     differences = []
-    for name, table in history.tables.items():
+    for table in history.tables.values():
         table_id = history.table_id(table)
         found = latest_state.get((history.source_format, table_id), [])
-        rows = _Rows(history, table, table_id)
-        compare = rows.as_multiset if table.is_keyless else rows.by_identity
-        differences += compare(history.stored[name], found)
+        differences += _Rows(history, table, table_id).of_state(found)
     return differences
 
 
@@ -83,12 +89,10 @@ def typed_differences(
     a value that Spark can't hold in its type.
     """
     differences = []
-    for name, table in history.tables.items():
+    for table in history.tables.values():
         table_id = history.table_id(table)
         found = marts[history.source_format, table_id]
-        rows = _TypedRows(history, table, table_id, found)
-        compare = rows.as_multiset if table.is_keyless else rows.by_identity
-        differences += compare(history.stored[name], found)
+        differences += _TypedRows(history, table, table_id, found).of_state(found)
     return differences
 
 
@@ -101,6 +105,8 @@ class _Version:
 
     change: RowChange
     valid_from: dt.datetime | None
+    #: The columns of the row that a message had.
+    told: Set[str]
     valid_to: dt.datetime | None = None
     is_current: bool = True
 
@@ -112,7 +118,8 @@ class _Version:
 def history_differences(history: History, row_history: ByTable) -> list[Difference]:
     """Each version that a row has had, with its times, against `row_history`, in its order.
 
-    Of a keyless table only the rows that are open: it has no versions of a row.
+    Only the rows that are open of a keyless table, which has no versions of a row, of one whose key
+    has changed, and of records that a producer repeated as other ones.
     """
     versions = _versions(history)
     differences = []
@@ -120,9 +127,8 @@ def history_differences(history: History, row_history: ByTable) -> list[Differen
         table_id = history.table_id(table)
         found = row_history.get((history.source_format, table_id), [])
         rows = _Rows(history, table, table_id)
-        if table.is_keyless:
-            current = [version for version in found if version["is_current"]]
-            differences += rows.as_multiset(history.stored[name], current)
+        if table.is_keyless or table.unique_columns or history.repeated:
+            differences += rows.of_state([v for v in found if v["is_current"]])
         else:
             differences += rows.versions(versions[name], found)
     return differences
@@ -131,10 +137,12 @@ def history_differences(history: History, row_history: ByTable) -> list[Differen
 def _versions(history: History) -> dict[str, dict[Any, list[_Version]]]:
     """Table -> identity of a row -> its versions, in the order of the log."""
     tables: dict[str, dict[Any, list[_Version]]] = {name: {} for name in history.tables}
+    told = _ToldColumns()
     #: (table, address) -> the row's last version, under whatever key.
     last: dict[tuple[str, str | None], _Version] = {}
     for change in one_by_one(history.log):
         at = _event_at(history, change)
+        told.follow(change)
         if isinstance(change, Ddl) and change.ends_rows:
             for table in change.tables:
                 for versions in tables[table.name].values():
@@ -150,9 +158,99 @@ def _versions(history: History) -> dict[str, dict[Any, list[_Version]]]:
             if versions:
                 # In a swap another row still holds the key.
                 versions[-1].end(at)
-            last[row] = _Version(change, at)
+            last[row] = _Version(change, at, told.of(*row))
             versions.append(last[row])
     return tables
+
+
+class _ToldColumns:
+    """The columns of each row that messages have had: others have values that no mart can know."""
+
+    def __init__(self) -> None:
+        #: Table -> address of a row -> its columns.
+        self._columns: dict[str, dict[str | None, frozenset[str]]] = defaultdict(dict)
+
+    def follow(self, change: Change) -> None:
+        if isinstance(change, Ddl) and change.column is not None:
+            rows = self._columns[change.table.name]
+            for address, names in rows.items():
+                rows[address] = names - {change.column}
+        if isinstance(change, RowChange) and change.logged_after is not None:
+            names = frozenset(change.logged_after)
+            if change.before is not None:
+                names |= self.of(change.table.name, change.row_id)
+            self._columns[change.table.name][change.row_id] = names
+
+    def of(self, table: str, address: str | None) -> frozenset[str]:
+        return self._columns[table][address]
+
+
+def _told_columns(history: History, table: SourceTable) -> dict[Any, frozenset[str]]:
+    """Identity of a row in the end -> the columns of it that messages have had."""
+    told = _ToldColumns()
+    for change in one_by_one(history.log):
+        told.follow(change)
+    return {
+        table.identity(table.told_row(stored), row_id(stored[0])): told.of(
+            table.name, row_id(stored[0])
+        )
+        for stored in history.stored[table.name]
+    }
+
+
+def _rows_by_key(log: Iterable[Change], name: str) -> list[tuple[tuple[str, ...], Row]]:
+    """(key columns, row) of a table whose key changes, as far as messages tell: a known limit.
+
+    A row stays under a key until a message with that key, or a statement, takes it away.  Where
+    the key is lost, it is so, too, and rows of the keyless table are counted beside it.
+    """
+    #: Key columns -> key -> the change that wrote the row.
+    keyed: dict[tuple[str, ...], dict[Any, RowChange]] = defaultdict(dict)
+    keyless: Counter[Any] = Counter()
+    for change in one_by_one(list(log)):
+        if isinstance(change, Ddl) and change.ends_rows and name in [t.name for t in change.tables]:
+            keyed.clear()
+            keyless.clear()
+        if not isinstance(change, RowChange) or change.table.name != name:
+            continue
+        key = identifying_columns(change.table)
+        rows = keyed[key]
+        if change.before is not None:
+            if key:
+                old_key = _values_of(change.before, key)
+                if not _takes_the_key(rows.get(old_key), change):
+                    rows.pop(old_key, None)
+            else:
+                keyless[_items(change.before)] -= 1
+        if change.after is not None:
+            if key:
+                rows[_values_of(change.after, key)] = change
+            else:
+                keyless[_items(change.after)] += 1
+            if set(key) == set(change.after):
+                # It is known by its whole image, as it was without a key.
+                del keyless[_items(change.after)]
+    return [
+        *((key, row.after or {}) for key, rows in keyed.items() for row in rows.values()),
+        *(((*dict(items),), dict(items)) for items in keyless.elements()),
+    ]
+
+
+def _takes_the_key(written: RowChange | None, change: RowChange) -> bool:
+    """Whether in a swap another row has the key that this one leaves."""
+    return (
+        written is not None
+        and written.row_id != change.row_id
+        and written.place.transaction == change.place.transaction
+    )
+
+
+def _values_of(row: Row, names: Iterable[str]) -> tuple[Any, ...]:
+    return tuple(row[name] for name in names)
+
+
+def _items(row: Row) -> tuple[tuple[str, Any], ...]:
+    return tuple(sorted(row.items()))
 
 
 def _event_at(history: History, change: Change) -> dt.datetime | None:
@@ -165,11 +263,52 @@ def _event_at(history: History, change: Change) -> dt.datetime | None:
     return instant(made_at // traits.clock * traits.clock)
 
 
+# -- known limits --------------------------------------------------------------------------------
+
+
+def known_limits(history: History) -> set[tuple[str, str]]:
+    """(data test, table_id) of the tables whose rows messages do not contain whole.
+
+    Of a column that no row has nobody knows.
+    """
+    limits = set()
+    for table in history.tables.values():
+        if table.unique_columns:
+            test = _key_limit(history, table)
+        elif table.is_keyless or history.traits.leaves_out_nulls:
+            test = None
+        else:
+            told = _told_columns(history, table)
+            told = [columns.intersection(table.columns) for columns in told.values()]
+            test = "rows_have_all_columns" if len(set(told)) > 1 else None
+        if test is not None:
+            limits.add((test, history.table_id(table)))
+    return limits
+
+
+def _key_limit(history: History, table: SourceTable) -> str | None:
+    """The data test that names a table some of whose rows are known by an older key."""
+    rows = [row for _, row in _rows_by_key(history.log, table.name)]
+    stored = [row for _, row in history.stored[table.name]]
+    told, held = (
+        Counter(_items({name: row[name] for name in table.columns}) for row in rows)
+        for rows in (rows, stored)
+    )
+    if told == held:
+        return None
+    changes = [c for c in one_by_one(history.log) if isinstance(c, RowChange)]
+    are_keyless = {history.is_keyless(c) for c in changes if c.table.name == table.name}
+    return "rows_have_one_key" if len(are_keyless) == 1 else "tables_are_keyed_or_keyless"
+
+
 # -- rows ----------------------------------------------------------------------------------------
 
 
 class _Rows:
     """The comparison of one table's rows."""
+
+    #: What may stand in a mart for a value that no message had.
+    _untold: tuple[Any, ...] = (_NOT_TOLD,)
 
     def __init__(self, history: History, table: SourceTable, table_id: str) -> None:
         self._history = history
@@ -178,11 +317,40 @@ class _Rows:
         self._types = table.told().columns
         self._readers = reader(history.source_format)
 
+    def of_state(self, found: list[MartRow]) -> list[Difference]:
+        """The table in the end against rows of a mart."""
+        stored = self._history.stored[self._table.name]
+        if self._table.unique_columns:
+            return self.by_key(found)
+        if self._table.is_keyless:
+            return self.as_multiset(stored, found)
+        return self.by_identity(stored, found)
+
+    def by_key(self, found: list[MartRow]) -> list[Difference]:
+        """Each row with the columns that it is known by: a table whose key changes has several."""
+        hidden = set(HIDDEN_COLUMNS.values())
+        types = without(self._types, frozenset(hidden))
+
+        def counted(key: Iterable[str], row: Mapping[str, Any]) -> Any:
+            # The hidden column of rows from before is gone, or not there yet.
+            return frozenset(key), self._comparable(without(row, frozenset(hidden)))
+
+        rows = _rows_by_key(self._history.log, self._table.name)
+        expected = Counter(counted(key, self._as_expected(row)) for key, row in rows)
+        states: Counter[Any] = Counter()
+        for state in found:
+            key = parsed_row(state["row_key"])
+            states[counted(key, self._values(state, types))] += state["row_count"]
+        if expected == states:
+            return []
+        return [self._difference("*", "rows by key", expected - states, states - expected)]
+
     def by_identity(self, stored: list[Stored], found: list[MartRow]) -> list[Difference]:
         expected = {
             self._table.identity(self._table.told_row(row), row_id(row[0])): self._expected(row)
             for row in stored
         }
+        told = _told_columns(self._history, self._table)
         differences = []
         states: dict[Any, MartRow] = {}
         for state in found:
@@ -199,7 +367,11 @@ class _Rows:
                 differences.append(self._difference(state["row_key"], "row", None, state["row"]))
             else:
                 differences += self._in_columns(
-                    states[identity], expected[identity], self._types, self._table.added
+                    states[identity],
+                    expected[identity],
+                    self._types,
+                    self._table.added,
+                    told[identity],
                 )
         return differences
 
@@ -236,6 +408,7 @@ class _Rows:
                         change.after,
                         change.table.columns,
                         self._table.added | self._table.added_before,
+                        version.told,
                     )
         return differences
 
@@ -245,8 +418,12 @@ class _Rows:
         expected: Mapping[str, Any],
         types: Mapping[str, str],
         added: Set[str],
+        told: Set[str],
     ) -> list[Difference]:
-        """`added`: columns that came later: rows from before have no message with them."""
+        """`added`: columns that came later: rows from before have no message with them.
+
+        `told`: the columns of which a message had the row's value; the others are not there.
+        """
         found = self._values(state, types)
         differences = []
         if state["row_count"] != 1:
@@ -256,6 +433,10 @@ class _Rows:
         for name in expected.keys() | found.keys():
             ours = found.get(name, _NOT_TOLD)
             theirs = expected.get(name, "(no such column)")
+            if name in expected and name not in told:
+                if ours in self._untold:
+                    continue
+                theirs = _NOT_TOLD
             may_be_untold = self._history.traits.leaves_out_nulls or name in added
             if ours == _NOT_TOLD and theirs is None and may_be_untold:
                 continue
@@ -272,7 +453,10 @@ class _Rows:
         return tuple(self._read(key, self._types).values())
 
     def _expected(self, stored: Stored) -> Mapping[str, Any]:
-        return self._table.told_row(stored)
+        return self._as_expected(self._table.told_row(stored))
+
+    def _as_expected(self, row: Row) -> Row:
+        return row
 
     def _values(self, state: MartRow, types: Mapping[str, str]) -> dict[str, Any]:
         row = parsed_row(state["row"])
@@ -300,6 +484,9 @@ class _Rows:
 class _TypedRows(_Rows):
     """The comparison with a typed mart."""
 
+    #: A typed mart has a column for all rows as soon as one has it.
+    _untold = (_NOT_TOLD, None)
+
     def __init__(
         self, history: History, table: SourceTable, table_id: str, found: list[MartRow]
     ) -> None:
@@ -311,13 +498,13 @@ class _TypedRows(_Rows):
             if isinstance(value, float)
         }
 
-    def _expected(self, stored: Stored) -> Mapping[str, Any]:
+    def _as_expected(self, row: Row) -> Row:
         """A decimal whose message calls it a DOUBLE is one."""
         return {
             name: Decimal(repr(float(value)))
             if name in self._doubles and value is not None
             else value
-            for name, value in super()._expected(stored).items()
+            for name, value in row.items()
         }
 
     def _values(self, state: MartRow, types: Mapping[str, str]) -> dict[str, Any]:
@@ -340,7 +527,7 @@ def event_differences(
 ) -> list[Difference]:
     """How many changes of rows a table has had, however often they were delivered."""
     expected: Counter[str] = Counter()
-    for change in one_by_one(history.log):
+    for change in [*one_by_one(history.log), *history.repeated]:
         if isinstance(change, RowChange):
             is_split = history.traits.splits_key_changes and change.is_key_change
             expected[change.table.name] += 2 if is_split else 1

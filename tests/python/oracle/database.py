@@ -52,6 +52,9 @@ _READ: dict[str, Callable[[Any], Any]] = {
     "timestamp": dt.datetime.fromisoformat,
 }
 
+#: Kind of database -> the column that its tables without a key get.
+HIDDEN_COLUMNS = {"MySQL": "#alibaba_rds_row_id#", "Oracle": "rowid"}
+
 Row = dict[str, Any]
 #: (address, row)
 Stored = tuple[int, Row]
@@ -79,15 +82,22 @@ class SourceTable:
     added_before: set[str] = field(default_factory=set)
     #: No message has told yet that a column is gone.
     is_shape_untold: bool = False
+    #: Columns that are unique each, of which now these, now those are the key, or none.
+    unique_columns: tuple[str, ...] = ()
 
     @property
     def is_keyless(self) -> bool:
         return self.known_by == BY_ITSELF
 
     @property
+    def fixed_columns(self) -> tuple[str, ...]:
+        """Columns that only a change of a key changes."""
+        return self.unique_columns or self.key
+
+    @property
     def needed_columns(self) -> set[str | None]:
         """Columns that every image has."""
-        return {*self.key, self.hidden_column}
+        return {*self.fixed_columns, self.hidden_column}
 
     def told(self) -> Table:
         """As messages name it."""
@@ -98,6 +108,7 @@ class SourceTable:
             self.key if self.known_by == BY_MESSAGE else (),
             self.database,
             self.schema,
+            self.key if self.known_by == BY_SETTING else (),
         )
 
     def told_row(self, stored: Stored) -> Row:
@@ -257,7 +268,26 @@ class SourceDatabase:
             )
             table.columns = {c: type_ for c, type_ in table.columns.items() if c != name}
             table.is_shape_untold = not is_told
-        self._write([self._ddl("drop_column", [table], statement)])
+        self._write([self._ddl("drop_column", [table], statement, column=name)])
+
+    def rename_column(self, table: SourceTable, name: str, to: str, statement: str) -> None:
+        with self._unheard(table):
+            self._connection.execute(
+                f"alter table {_quoted(table.name)} rename column {_quoted(name)} to {_quoted(to)}"
+            )
+            table.columns = {to if c == name else c: t for c, t in table.columns.items()}
+        self._write([self._ddl("rename_column", [table], statement, column=name)])
+
+    def change_key(
+        self,
+        table: SourceTable,
+        key: tuple[str, ...],
+        known_by: str,
+        hidden_column: str | None,
+        statement: str,
+    ) -> None:
+        table.key, table.known_by, table.hidden_column = key, known_by, hidden_column
+        self._write([self._ddl("alter", [table], statement)])
 
     def heartbeat(self) -> None:
         self._write([Heartbeat(_NOWHERE)])
@@ -349,9 +379,10 @@ class SourceDatabase:
         tables: Sequence[SourceTable],
         statement: str,
         named_as: Table | None = None,
+        column: str | None = None,
     ) -> Ddl:
         first, *more = (table.told() for table in tables)
-        return Ddl(kind, first, _NOWHERE, statement, tuple(more), named_as)
+        return Ddl(kind, first, _NOWHERE, statement, tuple(more), named_as, column)
 
     def _write(self, changes: Sequence[Change]) -> None:
         """Gives the changes of one transaction their places, and writes them to the log."""
@@ -384,6 +415,11 @@ class SourceDatabase:
         if table is not None and table.is_shape_untold:
             table.is_shape_untold = False
             self.shape_tellers.add(change.place.position)
+
+
+def identifying_columns(table: Table) -> tuple[str, ...]:
+    """By what rows are known at the time of a change; none in a keyless table."""
+    return table.identity or tuple(n for n in HIDDEN_COLUMNS.values() if n in table.columns)
 
 
 def _all_logged(*_: Any) -> frozenset[str]:

@@ -22,12 +22,21 @@ from tests.python.encoders.changes import (
     Table,
     one_by_one,
 )
-from tests.python.oracle.database import Row, SourceDatabase, SourceTable, Stored, Unlogged
+from tests.python.oracle.database import (
+    HIDDEN_COLUMNS,
+    Row,
+    SourceDatabase,
+    SourceTable,
+    Stored,
+    Unlogged,
+    identifying_columns,
+)
 from tests.python.oracle.statements import Spelling
 from tests.python.oracle.traits import (
     ADD_COLUMN,
     BY_HIDDEN_COLUMN,
     BY_ITSELF,
+    BY_MESSAGE,
     DROP_COLUMN,
     DROP_TABLE,
     EMPTY_ROW,
@@ -35,6 +44,9 @@ from tests.python.oracle.traits import (
     KEY_CHANGE,
     KEY_SWAP,
     KEYLESS_LACKS,
+    OTHER_KEY,
+    REKEYED_LACKS,
+    RENAME_COLUMN,
     TRAITS,
     TRUNCATE,
     UNAVAILABLE,
@@ -43,7 +55,6 @@ from tests.python.oracle.traits import (
 from tests.python.oracle.values import STRATEGIES
 
 _COLUMN_NAMES = ("note", "amount", "Größe", 'say "hi"', "a.b", "日本", "it's", "back\\slash")
-_HIDDEN_COLUMNS = {"MySQL": "#alibaba_rds_row_id#", "Oracle": "rowid"}
 #: Few keys, so that they come back.
 _KEY_POOLS: dict[str, tuple[Any, ...]] = {
     "long": (1, 2, 3, 4, 2**53, 2**53 + 1, 2**63 - 1, -1),
@@ -76,6 +87,9 @@ class History:
     #: Position of a change -> its time as the log of another server has it, in milliseconds.
     told_times: dict[int, int] = field(default_factory=dict)
 
+    #: Records that a task which counts anew repeats under other ids: other events.
+    repeated: list[Change] = field(default_factory=list)
+
     @property
     def name(self) -> str:
         return f"{self.source_format}:{self.number}"
@@ -83,6 +97,13 @@ class History:
     @property
     def traits(self) -> Traits:
         return TRAITS[self.source_format]
+
+    def is_keyless(self, change: RowChange) -> bool:
+        """At the time of a change."""
+        table = self.tables[change.table.name]
+        if table.unique_columns:
+            return not identifying_columns(change.table)
+        return table.is_keyless
 
     def table_id(self, table: SourceTable) -> str:
         """As the marts name it."""
@@ -218,7 +239,7 @@ class _Script:
 
     def _load_anew(self, table: SourceTable) -> None:
         """Rows changed before anybody listened, and are loaded once more, each with news."""
-        others = [name for name in table.columns if name not in table.key]
+        others = [name for name in table.columns if name not in table.fixed_columns]
         stored = self._database.stored(table)
         news = {}
         for address, row in stored:
@@ -244,6 +265,8 @@ class _Script:
             *([(self._load_within_the_log, 0.5)] if self._traits.is_ordered_by_landing else ()),
             (self._on_table(ADD_COLUMN, self._add_column), 1),
             (self._on_table(DROP_COLUMN, self._drop_column), 1),
+            (self._on_table(RENAME_COLUMN, self._rename_column), 1),
+            (self._on_table(OTHER_KEY, self._change_key_columns), 4),
         ]
 
     def _scenes_of_statements(self) -> list[tuple[Callable[[], None], float]]:
@@ -280,14 +303,18 @@ class _Script:
         if rows:
             left_out = self._left_out(table)
             table.added |= left_out
-            rows = [row | dict.fromkeys(left_out) for row in rows]
+            defaults = {name: self._value(table, name) for name in sorted(left_out)}
+            rows = [row | defaults for row in rows]
             self._database.insert(table, rows, lambda *_: left_out)
 
     def _left_out(self, table: SourceTable) -> frozenset[str]:
         """Columns that an insert leaves out, so that its image in the log lacks them, too.
 
-        That none of them is gone is known only of a table that has had other partial images.
+        That none of them is gone is known where the message lists them, else only of a table that
+        has had other partial images.
         """
+        if not self._traits.inserts_leave_out_columns or self._logs_whole_rows(table):
+            return frozenset()
         is_partial = any(
             isinstance(change, RowChange)
             and change.table.name == table.name
@@ -295,15 +322,15 @@ class _Script:
             and change.unavailable
             for change in one_by_one(self._database.log)
         )
-        may_leave_out = self._source_format == "canal_json" and is_partial
-        if not may_leave_out or not self._has(UNAVAILABLE, table) or self._random.random() < 0.4:
+        may_leave_out = is_partial or not self._set_up["lists_image_only"]
+        if not may_leave_out or self._random.random() < 0.4:
             return frozenset()
         names = [name for name in table.columns if name not in table.needed_columns]
         return frozenset(self._random.sample(names, self._random.randint(0, len(names))))
 
     def _update(self, table: SourceTable) -> None:
         addresses = self._some_addresses(table)
-        columns = [name for name in table.columns if name not in table.key]
+        columns = [name for name in table.columns if name not in table.fixed_columns]
         if not addresses or not columns:
             return
         changed = self._random.sample(columns, self._random.randint(1, min(2, len(columns))))
@@ -326,7 +353,7 @@ class _Script:
         if not stored or key is None:
             return
         address, row = self._random.choice(stored)
-        other = [name for name in table.columns if name not in table.key]
+        other = [name for name in table.columns if name not in table.fixed_columns]
         if other and self._random.random() < 0.3:
             name = self._random.choice(other)
             key[name] = self._value(table, name)
@@ -358,7 +385,7 @@ class _Script:
         others = self._random_columns(old)
         table = replace(
             old,
-            columns={name: old.columns[name] for name in old.key} | others,
+            columns={name: old.columns[name] for name in old.fixed_columns} | others,
             added=set(),
             added_before=old.added | old.added_before,
             is_shape_untold=False,
@@ -437,6 +464,28 @@ class _Script:
             is_told = self._traits.reads_statements
             self._database.drop_column(table, name, statement, is_told)
 
+    def _rename_column(self, table: SourceTable) -> None:
+        names = [name for name in table.columns if name not in table.key]
+        free = [n for n in map(self._traits.spelled, _COLUMN_NAMES) if n not in table.columns]
+        if names and free:
+            name, to = self._random.choice(names), self._random.choice(free)
+            statement = self._spelling.rename_column(table.told(), name, to, table.columns[name])
+            self._database.rename_column(table, name, to, statement)
+
+    def _change_key_columns(self, table: SourceTable) -> None:
+        """To some of the unique columns, in any order, or to none."""
+        count = self._random.randint(0, len(table.unique_columns))
+        key = tuple(self._random.sample(table.unique_columns, count))
+        if len(key) == len(table.columns):
+            # In another order it is no key of a keyless row: `test_changed_keys.py`.
+            key = tuple(sorted(key))
+        if key != table.key:
+            hidden_column = None if key else self._hidden_column
+            without_key = BY_HIDDEN_COLUMN if hidden_column else BY_ITSELF
+            known_by = BY_MESSAGE if key else without_key
+            statement = self._spelling.change_key(table.told(), key)
+            self._database.change_key(table, key, known_by, hidden_column, statement)
+
     def _on_table(self, feature: str, happen: Callable[[SourceTable], None]) -> Callable[[], None]:
         def scene() -> None:
             tables = [t for t in self._database.tables.values() if self._has(feature, t)]
@@ -451,22 +500,28 @@ class _Script:
         known_by = self._random.choice([*self._traits.known_by, *self._traits.known_by[:-1]])
         hidden_column = None
         if known_by == BY_HIDDEN_COLUMN:
-            hidden_column = _HIDDEN_COLUMNS.get(self._kind_of_source)
+            hidden_column = self._hidden_column
             known_by = BY_HIDDEN_COLUMN if hidden_column else BY_ITSELF
         key_types = {spelled("id"): "long", spelled("code"): "text"}
-        key = ()
+        key, unique_columns = (), ()
+        if known_by == BY_MESSAGE and self._traits.has(OTHER_KEY) and self._random.random() < 0.4:
+            unique_columns = (*key_types,)
         if known_by not in (BY_HIDDEN_COLUMN, BY_ITSELF):
             key = tuple(self._random.sample([*key_types], self._random.choice((1, 1, 2))))
         table = SourceTable(
             name=spelled(f"{self._source_format}_{self._number}_{letter}"),
-            columns={name: key_types[name] for name in key},
+            columns={name: key_types[name] for name in unique_columns or key},
             key=key,
             known_by=known_by,
             database=self._name,
             schema=f"S_{self._number}" if self._traits.has_schemas else None,
             hidden_column=hidden_column,
             is_key_unordered=self._traits.has_unordered_keys,
+            unique_columns=unique_columns,
         )
+        if unique_columns and self._random.random() < 0.3:
+            # A key may have all columns.
+            return table
         return replace(table, columns=table.columns | self._random_columns(table))
 
     def _random_columns(self, table: SourceTable) -> dict[str, str]:
@@ -474,10 +529,19 @@ class _Script:
         chosen = self._random.sample(names, self._random.randint(1, 5))
         return {name: self._random.choice(TYPES) for name in chosen if name not in table.key}
 
+    @property
+    def _hidden_column(self) -> str | None:
+        """The one that a table without a key gets."""
+        knows = BY_HIDDEN_COLUMN in self._traits.known_by
+        return HIDDEN_COLUMNS.get(self._kind_of_source) if knows else None
+
     def _has(self, feature: str, table: SourceTable) -> bool:
         if feature == KEY_SWAP and not self._may_swap_keys(table):
             return False
+        if feature == OTHER_KEY and not table.unique_columns:
+            return False
         lacks = KEYLESS_LACKS if table.is_keyless else {}
+        lacks = REKEYED_LACKS if table.unique_columns else lacks
         return self._traits.has(feature) and feature not in lacks
 
     def _may_swap_keys(self, table: SourceTable) -> bool:
@@ -499,22 +563,27 @@ class _Script:
         """Rows with keys that are free; in a keyless table often equal to one that is there."""
         new: list[Row] = []
         for _ in range(count):
-            if table.is_keyless and rows and self._random.random() < 0.5:
+            if not table.fixed_columns and rows and self._random.random() < 0.5:
                 new.append(self._random.choice(rows))
                 continue
             key = self._free_key(table, rows + new)
             if key is None:
                 break
-            others = [name for name in table.columns if name not in table.key]
+            others = [name for name in table.columns if name not in table.fixed_columns]
             new.append(key | {name: self._value(table, name) for name in others})
         return [{name: row[name] for name in table.columns} for row in new]
 
     def _free_key(self, table: SourceTable, rows: list[Row]) -> Row | None:
         """Values of the key columns that no row has; null if all are taken."""
-        taken = [{name: row[name] for name in table.key} for row in rows]
+        names = table.fixed_columns
+        unique = [(name,) for name in table.unique_columns] or [names]
         for _ in range(20):
-            key = {name: self._random.choice(_KEY_POOLS[table.columns[name]]) for name in table.key}
-            if key not in taken or not table.key:
+            key = {name: self._random.choice(_KEY_POOLS[table.columns[name]]) for name in names}
+            if not names or not any(
+                all(key[name] == row[name] for name in together)
+                for row in rows
+                for together in unique
+            ):
                 return key
         return None
 
@@ -524,10 +593,13 @@ class _Script:
             return None
         return self._random.choice(self._pools[table.columns[name]])
 
+    def _logs_whole_rows(self, table: SourceTable) -> bool:
+        is_whole = self._images == "whole" or self._set_up.get("swapped")
+        return is_whole or not self._has(UNAVAILABLE, table)
+
     def _unlogged(self, table: SourceTable) -> Unlogged | None:
         """What the log leaves out of the images of a statement."""
-        is_whole = self._images == "whole" or self._set_up.get("swapped")
-        if is_whole or not self._has(UNAVAILABLE, table):
+        if self._logs_whole_rows(table):
             return None
         is_minimal = self._images == "minimal"
         share = 1.0 if is_minimal else self._random.choice((0.5, 1.0))

@@ -60,6 +60,23 @@ class Spelling:
             action = self._random.choice((f"{index}, {action}", f"{action}, {index}"))
         return self._alter(table, action)
 
+    def rename_column(self, table: Table, column: str, to: str, type_: str) -> str:
+        old, new = self._quoted(column, True), self._quoted(to, True)
+        spellings = [f"rename column {old} to {new}"]
+        if self._is_mysql:
+            spellings += [f"change column {old} {new} {type_}", f"change {old} {new} {type_} null"]
+        return self._alter(table, self._random.choice(spellings))
+
+    def change_key(self, table: Table, key: Sequence[str]) -> str:
+        """`table`: with the key that it has so far."""
+        constraint = "primary key" if self._is_mysql else "constraint pk"
+        actions = [f"drop {constraint}"] if table.key else []
+        if key:
+            named = "" if self._is_mysql else f"{constraint} "
+            columns = ", ".join(self._quoted(name, True) for name in key)
+            actions.append(f"add {named}primary key ({columns})")
+        return self._alter(table, ", ".join(actions))
+
     def _alter(self, table: Table, action: str) -> str:
         return self._spelled("alter table", table, f"{self._names([table], False)} {action}")
 

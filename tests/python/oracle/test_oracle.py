@@ -54,6 +54,10 @@ REBUILT = (
 )
 
 
+#: Data tests that name tables whose rows messages do not contain whole.
+KNOWN_LIMITS = ("rows_have_one_key", "tables_are_keyed_or_keyless", "rows_have_all_columns")
+
+
 @dataclass(frozen=True)
 class Batch:
     """Histories that go through the same runs."""
@@ -101,6 +105,8 @@ class Outcome:
     #: (format, table_id) -> rows of its typed mart, after all runs and after a rebuild.
     typed: comparison.ByTable
     typed_rebuilt: comparison.ByTable
+    #: (data test, format, table_id) of the tables that data tests of known limits name.
+    named: set[tuple[str, str, str]]
     #: Mart -> its rows as JSON texts.
     after_runs: dict[str, set[str]]
     rebuilt: dict[str, set[str]]
@@ -147,6 +153,7 @@ def outcome(
     )
     ledger = project.rows("select * from marts.message_ledger")
     typed = _typed_rows(project, typed_tables)
+    named = _named_tables(project, options)
     project.dbt("run", "--full-refresh", *options)
     return Outcome(
         batch,
@@ -158,6 +165,7 @@ def outcome(
         ledger,
         typed,
         _typed_rows(project, typed_tables),
+        named,
         after_runs,
         {mart: _texts(project, mart) for mart in REBUILT},
     )
@@ -214,6 +222,17 @@ def test_every_message_is_accounted_for(outcome: Outcome, source_format: str) ->
         source_format,
         lambda delivered: comparison.ledger_differences(delivered, outcome.ledger),
     )
+
+
+@pytest.mark.parametrize("source_format", SOURCE_FORMATS)
+def test_data_tests_name_the_tables_of_known_limits(outcome: Outcome, source_format: str) -> None:
+    unnamed = [
+        (delivered.history.name, test, table_id)
+        for delivered in outcome.of(source_format)
+        for test, table_id in comparison.known_limits(delivered.history)
+        if (test, source_format, table_id) not in outcome.named
+    ]
+    assert not unnamed
 
 
 @pytest.mark.parametrize("mart", REBUILT)
@@ -324,6 +343,25 @@ def _summary(batch: Batch, delivered: list[Delivered]) -> str:
         f" {sum(d.messages for d in delivered)} messages,"
         f" {sum(d.bad_messages for d in delivered)} of them bad"
     )
+
+
+# -- known limits --------------------------------------------------------------------------------
+
+
+def _named_tables(project: Project, options: Sequence[str]) -> set[tuple[str, str, str]]:
+    """What the data tests of known limits find, by the queries that dbt runs for them."""
+    project.dbt("compile", "--select", *(f"test_name:{name}" for name in KNOWN_LIMITS), *options)
+    manifest = json.loads((project.root / "target" / "manifest.json").read_text("utf-8"))
+    queries = {
+        node["test_metadata"]["name"]: node["compiled_code"]
+        for node in manifest["nodes"].values()
+        if node.get("compiled_code") and "test_metadata" in node
+    }
+    return {
+        (test, row["source_format"], row["table_id"])
+        for test in KNOWN_LIMITS
+        for row in project.rows(queries[test])
+    }
 
 
 # -- marts ---------------------------------------------------------------------------------------

@@ -17,6 +17,9 @@ KEY_CHANGE = "key change"
 KEY_SWAP = "key swap"
 ADD_COLUMN = "add column"
 DROP_COLUMN = "drop column"
+RENAME_COLUMN = "rename column"
+#: A table gets another key, its first one, or loses its key.
+OTHER_KEY = "other key"
 #: Columns of a row that the log does not have: minimal images, TOAST.
 UNAVAILABLE = "unavailable columns"
 #: One message under two offsets.
@@ -56,6 +59,8 @@ class Traits:
     splits_key_changes: bool = False
     #: The key comes from an object, which has no order.
     has_unordered_keys: bool = False
+    #: An insert may leave out columns that get their defaults, and so its image in the log.
+    inserts_leave_out_columns: bool = False
     #: A NULL is a column that is not there.
     leaves_out_nulls: bool = False
     #: The step of its clock, in milliseconds.
@@ -81,6 +86,7 @@ _SELDOM = (True, False, False)
 _STREAMX_DDL_OPS = (None, None, "QUERY")
 _ONE_ROW_PER_KEY = "MySQL checks keys row by row: two rows never hold one key"
 _NOT_PUBLISHED = "no message tells it"
+_NAMES_NO_KEY = "no message names a key"
 _IMAGES_ARE_WHOLE = "images are always whole"
 
 TRAITS = {
@@ -92,6 +98,8 @@ TRAITS = {
             KEY_CHANGE: "Lindorm has none: a row is deleted and inserted",
             KEY_SWAP: "Lindorm has no changes of keys",
             DROP_COLUMN: _NOT_PUBLISHED,
+            RENAME_COLUMN: _NOT_PUBLISHED,
+            OTHER_KEY: "a table of Lindorm keeps its key",
             UNAVAILABLE: _IMAGES_ARE_WHOLE,
             EQUAL_TIMES: "the time is the log position",
             EMPTY_ROW: "there is no row without columns",
@@ -105,6 +113,7 @@ TRAITS = {
         known_by=(BY_MESSAGE, BY_SETTING, BY_HIDDEN_COLUMN, BY_ITSELF),
         lacks={},
         reads_statements=True,
+        inserts_leave_out_columns=True,
         tells_transactions=False,
         is_full_load_timeless=True,
         set_up={"db_type": ("MySQL", "Oracle", "PostgreSQL"), "lists_image_only": _BOTH},
@@ -128,6 +137,8 @@ TRAITS = {
         known_by=(BY_SETTING, BY_ADDRESS, BY_ITSELF),
         lacks={
             DROP_COLUMN: "the message does not say which column",
+            RENAME_COLUMN: _NOT_PUBLISHED,
+            OTHER_KEY: _NAMES_NO_KEY,
             UNAVAILABLE: _IMAGES_ARE_WHOLE,
         },
         has_schemas=True,
@@ -145,6 +156,7 @@ TRAITS = {
         is_ordered_by_landing=True,
         knows_statements=True,
         reads_statements=True,
+        inserts_leave_out_columns=True,
         clock=1000,
         set_up={"swapped": (False, False, True), "lists_image_only": _BOTH},
         per_message={
@@ -161,6 +173,7 @@ TRAITS = {
         lacks={
             TRUNCATE: _NOT_PUBLISHED,
             DROP_TABLE: _NOT_PUBLISHED,
+            RENAME_COLUMN: _NOT_PUBLISHED,
         },
         has_schemas=True,
         tells_database=False,
@@ -175,7 +188,7 @@ TRAITS = {
     ),
     "cdl_debezium_json": Traits(
         known_by=(BY_MESSAGE, BY_ITSELF),
-        lacks={DROP_TABLE: _NOT_PUBLISHED},
+        lacks={DROP_TABLE: _NOT_PUBLISHED, RENAME_COLUMN: _NOT_PUBLISHED},
         has_schemas=True,
         splits_key_changes=True,
         set_up={"full_before": _BOTH, "with_snapshot_lsn": _BOTH, "one_lsn": _BOTH},
@@ -193,6 +206,8 @@ TRAITS = {
             DROP_TABLE: _NOT_PUBLISHED,
             ADD_COLUMN: "a topic keeps the columns it was made with",
             DROP_COLUMN: "a topic keeps the columns it was made with",
+            RENAME_COLUMN: "a topic keeps the columns it was made with",
+            OTHER_KEY: _NAMES_NO_KEY,
             UNAVAILABLE: _IMAGES_ARE_WHOLE,
         },
         tells_transactions=False,
@@ -222,4 +237,9 @@ KEYLESS_LACKS = {
     UNAVAILABLE: "a row is known by its whole image",
     ADD_COLUMN: "a row is known by its whole image, which changes without a message",
     DROP_COLUMN: "a row is known by its whole image, which changes without a message",
+    RENAME_COLUMN: "a row is known by its whole image, which changes without a message",
+}
+#: What a table whose key changes may not go through, in any format -> why.
+REKEYED_LACKS = KEYLESS_LACKS | {
+    UNAVAILABLE: "under a new key no message has had the value before",
 }
