@@ -78,7 +78,7 @@ def row_lives(
     `effects`: all those on some keys, as `int_row_effects`.  `moved`: as `moves` returns.
     `superseded`, `truncations`: as `int_superseded_effects` and `int_table_ends`.
 
-    Returns the effects with `effect` (also `void_delete`), `origin_key` and `delete_id` (of a move),
+    Returns the effects with `effect` (also `void_delete`), `origin_key` and `delete_id` of a move,
     `truncations_before` and `life`.
     """
     placed = effects.sparkSession.sql(

@@ -138,7 +138,12 @@ def test_a_change_that_looks_like_a_redelivery_is_warned_of(built: Project) -> N
     assert [row["row_count"] for row in built.latest_state(CDL, "keyless")] == [1]
     run = dbtRunner().invoke(
         [
-            *("test", "--select", "redeliveries_are_certain_int_records_ref_int_exceptional_records_", "--quiet"),
+            *(
+                "test",
+                "--select",
+                "redeliveries_are_certain_int_records_ref_int_exceptional_records_",
+                "--quiet",
+            ),
             *("--target", "local", "--project-dir", str(built.root)),
         ]
     )

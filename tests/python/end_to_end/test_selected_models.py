@@ -26,7 +26,9 @@ def statuses(project: Project) -> list[list[str]]:
     run()
     land(project, 1, RowChange(UPDATE, ORDERS, place(1), NEW, SENT))
     project.dbt(
-        "run", "--select", "stg_canal_json+1 int_raised_positions int_records int_exceptional_records"
+        "run",
+        "--select",
+        "stg_canal_json+1 int_raised_positions int_records int_exceptional_records",
     )
     run(MART)
     run()

@@ -1,0 +1,69 @@
+"""Small DataFrames for the functions of the fold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+SEQUENCE = (
+    "struct<position: decimal(38,0), transaction_index: bigint, partition: int, offset: bigint,"
+    " row_index: int>"
+)
+_TYPES = {
+    "partition": "int",
+    "offset": "bigint",
+    "row_index": "int",
+    "schema_id": "bigint",
+    "landing_commit": "bigint",
+    "delivery_position": "decimal(38,0)",
+    "sequence": SEQUENCE,
+    "from_sequence": SEQUENCE,
+    "to_sequence": SEQUENCE,
+    "event_at": "timestamp",
+    "key_columns": "array<string>",
+    "unavailable_columns": "array<string>",
+    "column_names": "array<string>",
+    "row_keys": "array<string>",
+    "column_types": "map<string,string>",
+    "column_parameters": "map<string,string>",
+}
+_IMAGES = ("before", "after")
+_FLAGS = ("is_", "lists_", "took_")
+
+
+def frame(spark: SparkSession, columns: str, rows: Iterable[Mapping[str, Any]]) -> DataFrame:
+    """Rows by column; a column that a row leaves out is null.
+
+    `columns`: names, by blanks; their types are those that the models give them.  An image is a
+    dict, a sequence (position, partition, offset).
+    """
+    names = columns.split()
+    schema = ", ".join(f"`{name}` {_type(name)}" for name in names)
+    table = spark.createDataFrame(
+        [tuple(_value(name, row.get(name)) for name in names) for row in rows], schema
+    )
+    for image in set(names) & set(_IMAGES):
+        table = table.withColumn(image, F.parse_json(image))
+    return table.select(*names)
+
+
+def _type(name: str) -> str:
+    return _TYPES.get(name, "boolean" if name.startswith(_FLAGS) else "string")
+
+
+def _value(name: str, value: Any) -> Any:
+    if value is None:
+        return None
+    if name in _IMAGES:
+        return json.dumps(value)
+    if _type(name) == SEQUENCE:
+        position, partition, offset = value
+        return (Decimal(position), None, partition, offset, 0)
+    if _type(name).startswith("decimal"):
+        return Decimal(value)
+    return value

@@ -1,0 +1,128 @@
+"""What became of keys that two rows held at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from cdc_marts.fold.contested_keys import superseded_effects
+from tests.python.fold.frames import frame
+
+EFFECTS = (
+    "source_format table_id row_key event_id effect op transaction_id event_at is_key_change"
+    " sequence before after"
+)
+EVENTS = "source_format event_id key_columns previous_row_key before after"
+PAIRS = "source_format table_id delete_id insert_id old_key"
+
+#: event_id, effect, key -> whether a delete took an older row
+Superseded = dict[tuple[str, str, str], bool]
+
+
+def effect(
+    position: int, event_id: str, kind: str, row_key: str, op: str, **other: Any
+) -> dict[str, Any]:
+    return {
+        "source_format": "cdl_debezium_json",
+        "table_id": "shop.seats",
+        "row_key": row_key,
+        "event_id": event_id,
+        "effect": kind,
+        "op": op,
+        "transaction_id": "t",
+        "is_key_change": False,
+        "sequence": (position, 0, position),
+        **other,
+    }
+
+
+def superseded(
+    spark: SparkSession,
+    effects: list[dict[str, Any]],
+    *,
+    images: dict[str, dict[str, Any]] | None = None,
+    pairs: list[tuple[str, str, str]] = (),
+    truncated_at: int | None = None,
+) -> Superseded:
+    """`images`: event_id -> before, after; `pairs`: delete, insert and old key of key changes."""
+    names = {"source_format": "cdl_debezium_json", "table_id": "shop.seats"}
+    events = [
+        {**names, "event_id": event_id, "key_columns": ["seat"], **(images or {}).get(event_id, {})}
+        for event_id in {e["event_id"] for e in effects}
+    ]
+    rows = superseded_effects(
+        frame(spark, EFFECTS, effects),
+        frame(spark, EVENTS, events),
+        frame(
+            spark,
+            PAIRS,
+            [{**names, "delete_id": d, "insert_id": i, "old_key": k} for d, i, k in pairs],
+        ),
+        frame(
+            spark,
+            "source_format table_id sequence",
+            []
+            if truncated_at is None
+            else [{**names, "sequence": (truncated_at, 0, truncated_at)}],
+        ),
+    ).collect()
+    return {(r.event_id, r.effect, r.row_key): r.took_older_row for r in rows}
+
+
+SWAP = [
+    effect(1, "first guest", "upsert", "1", "insert", transaction_id="t1"),
+    effect(2, "second guest", "upsert", "2", "insert", transaction_id="t1"),
+    effect(3, "first leaves", "delete", "1", "delete"),
+    effect(3, "first comes", "upsert", "2", "insert"),
+    effect(4, "second leaves", "delete", "2", "delete"),
+    effect(4, "second comes", "upsert", "1", "insert"),
+]
+PAIRS_OF_SWAP = [("first leaves", "first comes", "1"), ("second leaves", "second comes", "2")]
+
+
+def test_two_rows_may_swap_their_keys(spark: SparkSession) -> None:
+    """Without images the older row leaves: it had to make room."""
+    found = superseded(spark, SWAP, pairs=PAIRS_OF_SWAP)
+    assert found == {("second leaves", "delete", "2"): True}
+
+
+def test_a_delete_that_is_no_key_change_ends_its_key(spark: SparkSession) -> None:
+    assert superseded(spark, SWAP) == {}
+
+
+def test_a_delete_takes_the_row_whose_image_it_carries(spark: SparkSession) -> None:
+    """Here the newer one: what was written of it says nothing any more."""
+    steps = [
+        effect(1, "stays", "upsert", "1", "insert"),
+        effect(2, "passes", "upsert", "1", "update", is_key_change=True),
+        effect(3, "leaves", "delete", "1", "update", is_key_change=True),
+    ]
+    images = {
+        "stays": {"after": {"seat": 1, "guest": "a"}},
+        "passes": {"after": {"seat": 1, "guest": "b"}, "previous_row_key": "9"},
+        "leaves": {"before": {"seat": 1, "guest": "b"}, "after": {"seat": 3, "guest": "b"}},
+    }
+    assert superseded(spark, steps, images=images) == {
+        ("leaves", "delete", "1"): False,
+        ("passes", "upsert", "1"): False,
+    }
+
+
+def test_a_truncation_takes_the_rows_before_it(spark: SparkSession) -> None:
+    steps = [
+        effect(1, "sat there", "upsert", "4", "insert"),
+        effect(5, "comes by", "upsert", "4", "update", is_key_change=True),
+        effect(6, "left", "delete", "4", "update", is_key_change=True),
+    ]
+    assert superseded(spark, steps) == {("left", "delete", "4"): True}
+    assert superseded(spark, steps, truncated_at=2) == {}
+
+
+def test_of_another_transaction_one_row_is_left(spark: SparkSession) -> None:
+    steps = [
+        effect(1, "one", "upsert", "1", "insert", transaction_id="a"),
+        effect(2, "two", "upsert", "1", "update", is_key_change=True, transaction_id="a"),
+        effect(3, "leaves", "delete", "1", "update", is_key_change=True, transaction_id="b"),
+    ]
+    assert superseded(spark, steps) == {}

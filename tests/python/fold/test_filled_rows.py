@@ -1,0 +1,165 @@
+"""Rows of partial images keep what they had before."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from cdc_marts.fold.filled_rows import filled_rows, partial_by_image
+from tests.python.fold.frames import frame
+
+EFFECTS = (
+    "source_format table_id row_key topic op event_id pairing_id transaction_id schema_id"
+    " lists_all_columns key_columns is_keyless unavailable_columns is_partial event_at sequence"
+    " is_key_change effect before after"
+)
+NAMES = {"source_format": "canal_json", "table_id": "shop.orders"}
+
+
+def effect(position: int, row_key: str, after: dict[str, Any] | None, **other: Any) -> dict:
+    return {
+        **NAMES,
+        "row_key": row_key,
+        "topic": "shop",
+        "op": "update" if after else "delete",
+        "event_id": str(position),
+        "effect": "upsert" if after else "delete",
+        "is_partial": False,
+        "is_key_change": False,
+        "is_keyless": False,
+        "lists_all_columns": False,
+        "unavailable_columns": [],
+        "sequence": (position, 0, position),
+        "after": after,
+        **other,
+    }
+
+
+def filled(
+    spark: SparkSession,
+    effects: list[dict[str, Any]],
+    *,
+    truncated_at: int | None = None,
+    pairs: list[tuple[str, str, str]] = (),
+    superseded: list[tuple[str, str, bool]] = (),
+    halves: list[dict[str, Any]] = (),
+    longest_key_chain: int = 20,
+) -> dict[str, dict[str, Any]]:
+    """event_id -> its row.
+
+    `pairs`: delete, insert and old key.  `superseded`: key, event and took_older_row.
+    """
+    ends = [] if truncated_at is None else [{**NAMES, "sequence": (truncated_at, 0, truncated_at)}]
+    rows = filled_rows(
+        frame(spark, EFFECTS, effects),
+        frame(spark, "source_format table_id row_key", effects).distinct(),
+        frame(
+            spark,
+            "source_format table_id delete_id insert_id old_key",
+            [{**NAMES, "delete_id": d, "insert_id": i, "old_key": k} for d, i, k in pairs],
+        ),
+        frame(
+            spark,
+            "source_format table_id row_key event_id effect took_older_row",
+            [
+                {**NAMES, "row_key": k, "event_id": e, "effect": "delete", "took_older_row": took}
+                for k, e, took in superseded
+            ],
+        ),
+        frame(spark, "source_format table_id sequence", ends),
+        frame(spark, "source_format pairing_id before", halves),
+        longest_key_chain,
+    ).selectExpr("event_id", "to_json(row) as row")
+    return {row.event_id: json.loads(row.row) for row in rows.collect()}
+
+
+INSERT = effect(1, "1", {"id": 1, "a": 1, "b": 2}, op="insert")
+PARTIAL = effect(3, "1", {"id": 1, "a": 9}, is_partial=True)
+
+
+def test_a_column_keeps_the_value_of_the_event_before(spark: SparkSession) -> None:
+    late = effect(2, "1", {"id": 1, "a": 5, "b": 6})
+    assert filled(spark, [INSERT, PARTIAL]) == {"3": {"id": 1, "a": 9, "b": 2}}
+    assert filled(spark, [INSERT, late, PARTIAL]) == {"3": {"id": 1, "a": 9, "b": 6}}
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        effect(2, "1", None),
+        # A change of the whole row ends what was before.
+        effect(2, "1", {"id": 1, "a": 5}),
+    ],
+)
+def test_nothing_is_kept_over_a_delete_or_a_whole_row(
+    spark: SparkSession, between: dict[str, Any]
+) -> None:
+    assert filled(spark, [INSERT, between, PARTIAL]) == {"3": {"id": 1, "a": 9}}
+
+
+def test_nothing_is_kept_over_a_truncation_or_an_insert(spark: SparkSession) -> None:
+    assert filled(spark, [INSERT, PARTIAL], truncated_at=2) == {"3": {"id": 1, "a": 9}}
+    assert filled(spark, [INSERT, {**PARTIAL, "op": "insert"}]) == {"3": {"id": 1, "a": 9}}
+
+
+def test_the_image_before_says_what_no_event_before_does(spark: SparkSession) -> None:
+    told = {**PARTIAL, "before": {"id": 1, "a": 1, "b": 7}}
+    assert filled(spark, [told]) == {"3": {"id": 1, "a": 9, "b": 7}}
+    assert filled(spark, [INSERT, told]) == {"3": {"id": 1, "a": 9, "b": 2}}
+    half = {"source_format": "canal_json", "pairing_id": "p", "before": {"id": 1, "b": 8}}
+    assert filled(spark, [{**PARTIAL, "pairing_id": "p"}], halves=[half]) == {
+        "3": {"id": 1, "a": 9, "b": 8}
+    }
+
+
+def moved(position: int, old_key: str, row_key: str) -> list[dict[str, Any]]:
+    """A key change with an image that lacks `b`."""
+    change = effect(
+        position, row_key, {"id": row_key, "a": position}, is_partial=True, is_key_change=True
+    )
+    gone = {**change, "row_key": old_key, "effect": "delete", "after": None, "is_partial": False}
+    return [change, gone]
+
+
+def test_a_row_takes_its_values_to_another_key(spark: SparkSession) -> None:
+    effects = [INSERT, *moved(4, "1", "2"), *moved(5, "2", "3")]
+    rows = filled(spark, effects)
+    assert rows == {"4": {"id": "2", "a": 4, "b": 2}, "5": {"id": "3", "a": 5, "b": 2}}
+    assert filled(spark, effects, longest_key_chain=1)["5"] == {"id": "3", "a": 5}
+
+
+def test_a_delete_and_an_insert_may_be_one_move(spark: SparkSession) -> None:
+    gone = effect(4, "1", None, event_id="gone")
+    come = effect(5, "2", {"id": 2, "a": 4}, op="insert", is_partial=True, event_id="come")
+    pairs = [("gone", "come", "1")]
+    assert filled(spark, [INSERT, gone, come], pairs=pairs) == {"come": {"id": 2, "a": 4, "b": 2}}
+    # Another change of a row between the two.
+    come = {**come, "sequence": (6, 0, 6)}
+    other = effect(5, "7", {"id": 7, "b": 0})
+    assert filled(spark, [INSERT, gone, other, come], pairs=pairs) == {"come": {"id": 2, "a": 4}}
+
+
+def test_a_delete_that_took_an_older_row_ends_nothing(spark: SparkSession) -> None:
+    void = effect(2, "1", None)
+    assert filled(spark, [INSERT, void, PARTIAL], superseded=[("1", "2", True)]) == {
+        "3": {"id": 1, "a": 9, "b": 2}
+    }
+
+
+def test_an_image_is_partial_too_that_lacks_a_column_of_its_table(spark: SparkSession) -> None:
+    effects = [
+        effect(1, "1", {"id": 1}, schema_id=7),
+        effect(5, "1", {"id": 1}, schema_id=7),
+        effect(6, "1", {"id": 1}, schema_id=7, lists_all_columns=True),
+        effect(7, "1", {"id": 1}, schema_id=8),
+        effect(8, "1", None, schema_id=7),
+    ]
+    missing = {**NAMES, "schema_id": 7, "from_sequence": (2, 0, 2), "column_names": ["b"]}
+    rows = partial_by_image(
+        frame(spark, EFFECTS, effects),
+        frame(spark, "source_format table_id schema_id from_sequence to_sequence", [missing]),
+    ).collect()
+    assert [row.event_id for row in rows if row.is_partial] == ["5"]

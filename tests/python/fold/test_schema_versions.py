@@ -1,0 +1,107 @@
+"""From where to where the schema versions of a table are seen, and what they list."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from cdc_marts.fold.schema_versions import schema_versions
+from tests.python.fold.frames import frame
+
+EFFECTS = "source_format table_id topic schema_id lists_all_columns sequence"
+RECORDS = (
+    "source_format topic partition offset record_type table_id schema_id source_type column_types"
+    " column_parameters unavailable_columns before after"
+)
+VERSION = "source_format table_id schema_id"
+NAMES = {"source_format": "canal_json", "table_id": "shop.orders", "topic": "shop"}
+
+
+def effect(offset: int, schema_id: int | None, is_whole: bool = False) -> dict[str, Any]:
+    return {
+        **NAMES,
+        "schema_id": schema_id,
+        "lists_all_columns": is_whole,
+        "sequence": (offset, 0, offset),
+    }
+
+
+def record(offset: int, schema_id: int | None, **other: Any) -> dict[str, Any]:
+    return {
+        **NAMES,
+        "partition": 0,
+        "offset": offset,
+        "record_type": "change",
+        "schema_id": schema_id,
+        "unavailable_columns": [],
+        **other,
+    }
+
+
+def versions(
+    spark: SparkSession,
+    new: list[dict[str, Any]],
+    records: list[dict[str, Any]],
+    *,
+    earlier: list[dict[str, Any]] = (),
+    revised: list[dict[str, Any]] = (),
+    known: DataFrame | None = None,
+) -> DataFrame:
+    return schema_versions(
+        frame(spark, EFFECTS, new),
+        frame(spark, EFFECTS, [*earlier, *new]),
+        frame(spark, VERSION, revised),
+        frame(spark, RECORDS, records),
+        known,
+    )
+
+
+def seen(rows: DataFrame) -> dict[int, tuple[int, int, int | None, int | None, list[str]]]:
+    return {
+        row.schema_id: (
+            row.first_sequence.position,
+            row.last_sequence.position,
+            row.first_whole_sequence and row.first_whole_sequence.position,
+            row.last_whole_sequence and row.last_whole_sequence.position,
+            sorted(row.column_names),
+        )
+        for row in rows.collect()
+    }
+
+
+def test_a_version_is_described_by_its_first_message(spark: SparkSession) -> None:
+    """By the columns that it lists, else by those in its images."""
+    rows = versions(
+        spark,
+        [effect(1, 7), effect(2, 7, True), effect(3, 7), effect(4, 8), effect(5, None)],
+        [
+            record(1, 7, column_types={"id": "int", "a": "text"}, after={"id": 1}),
+            record(4, 8, before={"id": 1}, after={"b": 1}, unavailable_columns=["c"]),
+            record(5, None, after={"z": 1}),
+        ],
+    )
+    assert seen(rows) == {7: (1, 3, 2, 2, ["a", "id"]), 8: (4, 4, None, None, ["b", "c", "id"])}
+
+
+def test_later_runs_widen_what_is_known(spark: SparkSession) -> None:
+    first = versions(spark, [effect(3, 7)], [record(3, 7, after={"id": 1})])
+    known = spark.createDataFrame(first.collect(), first.schema)
+    rows = versions(
+        spark,
+        [effect(1, 7), effect(9, 8)],
+        [record(1, 7, after={"other": 1}), record(9, 8, after={"id": 1})],
+        known=known,
+    )
+    assert seen(rows) == {7: (1, 3, None, None, ["id"]), 8: (9, 9, None, None, ["id"])}
+
+
+def test_a_version_of_changed_effects_is_looked_at_whole(spark: SparkSession) -> None:
+    first = versions(
+        spark, [effect(3, 7), effect(5, 7)], [record(o, 7, after={"id": 1}) for o in (3, 5)]
+    )
+    known = spark.createDataFrame(first.collect(), first.schema)
+    version = {**NAMES, "schema_id": 7}
+    # The effect at 5 is a redelivery now.
+    rows = versions(spark, [], [], earlier=[effect(3, 7)], revised=[version], known=known)
+    assert seen(rows) == {7: (3, 3, None, None, ["id"])}
