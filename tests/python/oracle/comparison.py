@@ -204,8 +204,8 @@ def _rows_by_key(log: Iterable[Change], name: str) -> list[tuple[tuple[str, ...]
     A row stays under a key until a message with that key, or a statement, takes it away.  Where
     the key is lost, it is so, too, and rows of the keyless table are counted beside it.
     """
-    #: Key columns -> key -> the change that wrote the row.
-    keyed: dict[tuple[str, ...], dict[Any, RowChange]] = defaultdict(dict)
+    #: Key columns -> key -> row.
+    keyed: dict[tuple[str, ...], dict[Any, Row]] = defaultdict(dict)
     keyless: Counter[Any] = Counter()
     for change in one_by_one(list(log)):
         if isinstance(change, Ddl) and change.ends_rows and name in [t.name for t in change.tables]:
@@ -217,32 +217,21 @@ def _rows_by_key(log: Iterable[Change], name: str) -> list[tuple[tuple[str, ...]
         rows = keyed[key]
         if change.before is not None:
             if key:
-                old_key = _values_of(change.before, key)
-                if not _takes_the_key(rows.get(old_key), change):
-                    rows.pop(old_key, None)
+                rows.pop(_values_of(change.before, key), None)
             else:
                 keyless[_items(change.before)] -= 1
         if change.after is not None:
             if key:
-                rows[_values_of(change.after, key)] = change
+                rows[_values_of(change.after, key)] = change.after
             else:
                 keyless[_items(change.after)] += 1
             if set(key) == set(change.after):
                 # It is known by its whole image, as it was without a key.
                 del keyless[_items(change.after)]
     return [
-        *((key, row.after or {}) for key, rows in keyed.items() for row in rows.values()),
+        *((key, row) for key, rows in keyed.items() for row in rows.values()),
         *(((*dict(items),), dict(items)) for items in keyless.elements()),
     ]
-
-
-def _takes_the_key(written: RowChange | None, change: RowChange) -> bool:
-    """Whether in a swap another row has the key that this one leaves."""
-    return (
-        written is not None
-        and written.row_id != change.row_id
-        and written.place.transaction == change.place.transaction
-    )
 
 
 def _values_of(row: Row, names: Iterable[str]) -> tuple[Any, ...]:
