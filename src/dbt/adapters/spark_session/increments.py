@@ -216,19 +216,32 @@ def _end(session: SparkSession, name: str, consumer: str | None, reading: Readin
 def _newest_read_by_all(
     session: SparkSession, table: Any, name: str, read_by: Mapping[str, int], watermark: int | None
 ) -> int:
-    """`read_by`: input made from the table -> snapshot of the table up to which it had read."""
+    """`read_by`: input made from the table -> snapshot of the table up to which it had read.
+
+    What brought no rows counts as read: a model whose inputs have no new rows takes no note.
+    """
     behind = set(read_by.values())
     if table.currentSnapshot() is None or _NOTHING in behind:
         return watermark or _NOTHING
+    end = None
     for snapshot in snapshots(session, table):
+        end = snapshot.id if end is None else end
         behind.discard(snapshot.id)
         if not behind or snapshot.id == watermark:
-            return snapshot.id
+            return end
+        if _brings_rows(snapshot):
+            end = None
     reader = next(other for other, read in read_by.items() if read in behind)
     raise DbtRuntimeError(
         f"{name} was rebuilt, or its snapshots expired, after {reader} read it: rebuild {reader}"
         " and what follows it with --full-refresh."
     )
+
+
+def _brings_rows(snapshot: Snapshot) -> bool:
+    if snapshot.operation == "append":
+        return snapshot.summary.get("added-records", "0") != "0"
+    return snapshot.operation not in _WITHOUT_NEW_ROWS
 
 
 def _notes(session: SparkSession, consumer: str, at: int | None = None) -> dict[str, int]:
