@@ -107,6 +107,33 @@ def model(dbt, session):
 """
 
 
+#: Rarely has rows, and what is made of it is rarely written.
+EXCEPTIONS = LOG.replace("source('landing', 'a')", "ref('log')") + "where id < 0"
+OF_EXCEPTIONS = LOG.replace("source('landing', 'a')", "ref('exceptions')")
+
+#: New rows, each with how many had been read by the end of its run.
+COUNTING = """
+{{ config(materialized='incremental', incremental_strategy='append') }}
+-- depends_on: {{ ref('exceptions') }} {{ ref('of_exceptions') }}
+select id, (select cast(count(*) as string) from {{ rows_so_far(ref('log')) }}) as text
+from {{ new_rows(ref('log')) }}
+"""
+
+PYTHON_COUNTING = """
+def model(dbt, session):
+    log, exceptions, known = dbt.ref("log"), dbt.ref("exceptions"), dbt.ref("of_exceptions")
+    rows = dbt.new_rows(log)
+    return rows.selectExpr("id", f"'{dbt.rows_so_far(log).count()}' as text")
+"""
+
+PYTHON_COUNTING_YML = """
+  - name: python_counting
+    config:
+      materialized: incremental
+      incremental_strategy: append
+"""
+
+
 class Landing:
     """Tables a and b, and what the readers have made of them."""
 
@@ -490,3 +517,51 @@ class TestInputsThatAreBehind:
         self.check(landing)
         landing.run("--exclude", "log")
         self.check(landing, 3)
+
+
+class TestRowsSoFar:
+    """A model that reads the new rows of a log, and all that it has read of it."""
+
+    readers = ("counting", "python_counting")
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "sources.yml": SOURCES_YML + PYTHON_COUNTING_YML,
+            "log.sql": LOG,
+            "exceptions.sql": EXCEPTIONS,
+            "of_exceptions.sql": OF_EXCEPTIONS,
+            "counting.sql": COUNTING,
+            "python_counting.py": PYTHON_COUNTING,
+        }
+
+    @pytest.fixture
+    def landing(self, project, spark) -> Landing:
+        landing = Landing(spark, project.test_schema)
+        landing.create()
+        landing.append("a", 1, 2)
+        landing.run("--full-refresh")
+        return landing
+
+    def check(self, landing: Landing, **counts: str) -> None:
+        for reader in self.readers:
+            rows = landing.spark.table(f"{landing.schema}.{reader}").collect()
+            assert {f"row_{row.id}": row.text for row in rows} == counts
+
+    def test_they_end_where_the_new_rows_end(self, landing):
+        """Here at what the models have read that both are made from."""
+        landing.append("a", 3)
+        landing.run("--select", "log", "exceptions", "of_exceptions")
+        landing.append("a", 4)
+        landing.run("--select", "log")
+        landing.run("--select", *self.readers)
+        self.check(landing, row_1="2", row_2="2", row_3="3")
+        landing.run()
+        self.check(landing, row_1="2", row_2="2", row_3="3", row_4="4")
+
+    def test_an_input_without_new_rows_holds_nobody_back(self, landing):
+        for id in (3, 4):
+            landing.append("a", id)
+            messages = landing.run()
+            assert messages["of_exceptions"] == "OK, nothing new"
+        self.check(landing, row_1="2", row_2="2", row_3="3", row_4="4")
