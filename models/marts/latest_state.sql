@@ -1,3 +1,20 @@
+{#- What rows of tables with and without keys have in common. -#}
+{%- set state_columns -%}
+source_format,
+        table_id,
+        database_name,
+        schema_name,
+        table_name,
+        row_key,
+        row_count,
+        last_op,
+        last_event_id,
+        schema_id,
+        last_event_at,
+        last_sequence,
+        first_event_at
+{%- endset %}
+
 with
 
 row_state as (select * from {{ ref('int_row_state') }}),
@@ -74,7 +91,7 @@ rows_without_key as (
 current_rows as (
 
     select
-        {{ state_columns() }},
+        {{ state_columns }},
         `row`,
         filled_from
     from keyed_rows
@@ -82,7 +99,7 @@ current_rows as (
     union all
 
     select
-        {{ state_columns() }},
+        {{ state_columns }},
         parse_json(row_key) as `row`,
         null as filled_from
     from rows_without_key
