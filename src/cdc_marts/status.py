@@ -1,8 +1,9 @@
 """How a target stands: what landed, what waits, what was rejected, and when the last run was.
 
 It is read from metadata of the tables and from small tables: the counts that each run
-leaves (`int_message_counts`), and the partitions of the rejected messages.  Neither landed
-messages nor what was made of them is read; of messages that wait, their topics are.
+leaves (`int_message_counts`), and the partitions of the rejected messages.  Neither messages nor
+images are read: of messages that wait their topics are, and where updates came in halves, which
+halves belong together.
 """
 
 from __future__ import annotations
