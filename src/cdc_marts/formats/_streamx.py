@@ -20,7 +20,7 @@ from cdc_marts.parsing.images import (
 )
 from cdc_marts.parsing.messages import COORDINATES, read_json, rejection
 from cdc_marts.parsing.ops import meaning_of, source_ops
-from cdc_marts.parsing.records import to_staging
+from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_setting
 from cdc_marts.parsing.statements import (
     change_of,
@@ -123,35 +123,37 @@ def parse_envelope(
     return to_staging(
         imaged,
         source_format,
-        rejection=F.coalesce("unreadable", _broken()),
-        record_type=F.col("record_type"),
-        source_type=F.col("source_type"),
-        database_name=F.col("database_name"),
-        schema_name=F.col("schema_name"),
-        table_name=F.coalesce(
-            "table_name",
-            named_table(F.col("table_changes"), F.col("database_name"), F.col("schema_name")),
+        Record(
+            rejection=F.coalesce("unreadable", _broken()),
+            record_type=F.col("record_type"),
+            source_type=F.col("source_type"),
+            database_name=F.col("database_name"),
+            schema_name=F.col("schema_name"),
+            table_name=F.coalesce(
+                "table_name",
+                named_table(F.col("table_changes"), F.col("database_name"), F.col("schema_name")),
+            ),
+            op=F.col("op"),
+            source_op=F.col("source_op"),
+            key_columns=F.col("key_columns"),
+            whole_number_columns=F.col("whole_number_columns"),
+            before=F.col("before"),
+            after=F.col("after"),
+            columns_before=F.col("columns_before"),
+            columns_after=F.col("columns_after"),
+            unavailable_columns=F.array_except("source_columns", carried_columns),
+            column_types=F.col("column_types"),
+            event_at=timestamp_of_millis(F.col("times.eventTime")),
+            published_at=timestamp_of_millis(F.col("times.systemTime")),
+            checkpoint_at=timestamp_of_millis(F.col("times.checkpointTime")),
+            position=position(F.col("sequence_id")),
+            identity=identity(F.col("code"), F.col("after")),
+            pairing_id=F.when(is_half, pairing_id(source_format)),
+            ddl_text=F.when(~F.col("is_row"), _ddl_member(F.col("ddl"), "text")),
+            # A serialized Java object: it stays text.
+            ddl_meta=F.when(~F.col("is_row"), _ddl_member(F.col("ddl"), "ddlMeta")),
+            table_changes=F.col("table_changes"),
         ),
-        op=F.col("op"),
-        source_op=F.col("source_op"),
-        key_columns=F.col("key_columns"),
-        whole_number_columns=F.col("whole_number_columns"),
-        before=F.col("before"),
-        after=F.col("after"),
-        columns_before=F.col("columns_before"),
-        columns_after=F.col("columns_after"),
-        unavailable_columns=F.array_except("source_columns", carried_columns),
-        column_types=F.col("column_types"),
-        event_at=timestamp_of_millis(F.col("times.eventTime")),
-        published_at=timestamp_of_millis(F.col("times.systemTime")),
-        checkpoint_at=timestamp_of_millis(F.col("times.checkpointTime")),
-        position=position(F.col("sequence_id")),
-        identity=identity(F.col("code"), F.col("after")),
-        pairing_id=F.when(is_half, pairing_id(source_format)),
-        ddl_text=F.when(~F.col("is_row"), _ddl_member(F.col("ddl"), "text")),
-        # A serialized Java object: it stays text.
-        ddl_meta=F.when(~F.col("is_row"), _ddl_member(F.col("ddl"), "ddlMeta")),
-        table_changes=F.col("table_changes"),
     )
 
 

@@ -20,7 +20,7 @@ from cdc_marts.parsing.images import (
 )
 from cdc_marts.parsing.messages import COORDINATES, lacking_key, read_json, rejection
 from cdc_marts.parsing.ops import meaning_of, source_ops
-from cdc_marts.parsing.records import to_staging
+from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_columns_of
 from cdc_marts.parsing.statements import change_of, named_table, table_changes
 from cdc_marts.parsing.type_systems import source_type
@@ -48,6 +48,15 @@ def parse(
     those written (`ts`) before carry the row after in `old` and the row before in `data`
     (DTS instances made before 2022-03-20, until they are restarted).
     """
+    is_swapped = _is_update() & _is_swapped(swapped_topics or {})
+    envelope = _read_envelope(messages, key_settings)
+    oriented = _oriented(envelope, is_swapped, key_settings)
+    checked = oriented.select("*", F.coalesce("unreadable", _broken(is_swapped)).alias("rejection"))
+    return to_staging(_imaged(checked), SOURCE_FORMAT, _record(), has_texts_only=True)
+
+
+def _read_envelope(messages: DataFrame, key_settings: KeySettings | None) -> DataFrame:
+    """Messages with the members of their envelope, and what is read of them by lambdas."""
     envelope = read_json(
         messages,
         ENVELOPE,
@@ -56,7 +65,7 @@ def parse(
             _table_changes(message).alias("table_changes"),
         ),
     ).select(*COORDINATES, "value", "unreadable", "message.*", "seen.*")
-    named = envelope.select(
+    return envelope.select(
         "*",
         meaning_of(_op_code(), SOURCE_FORMAT).alias("meaning"),
         _rows(F.col("data")).alias("data_rows"),
@@ -64,49 +73,55 @@ def parse(
         timestamp_of_millis(F.col("ts")).alias("published_at"),
         source_type(F.map_values("mysqlType")).alias("source_type"),
     )
-    is_row_message = F.col("meaning.record_type").eqNullSafe("change")
+
+
+def _oriented(
+    envelope: DataFrame, is_swapped: Column, key_settings: KeySettings | None
+) -> DataFrame:
+    """`rows`: the rows as they are, or for deletes were; `changes`: what updates had before."""
     is_old_delete = (
         (F.col("meaning.op") == "delete")
         & F.col("data_rows").isNull()
         & F.col("old_rows").isNotNull()
     )
-    is_swapped = (F.col("meaning.op") == "update") & _is_swapped(swapped_topics or {})
-    oriented = named.select(
+    return envelope.select(
         "*",
         F.when(is_old_delete | is_swapped, F.col("old_rows"))
         .otherwise(F.col("data_rows"))
         .alias("rows"),
         F.when(is_swapped, F.col("data_rows"))
-        .when(F.col("meaning.op") == "update", F.col("old_rows"))
+        .when(_is_update(), F.col("old_rows"))
         .alias("changes"),
         F.when(is_old_delete | is_swapped, F.col("unidentified.old"))
         .otherwise(F.col("unidentified.data"))
         .alias("has_unidentified_row"),
         _key_columns(envelope, key_settings).alias("key_columns"),
     )
-    checked = oriented.select(
-        "*",
-        F.coalesce("unreadable", _broken(is_row_message, is_swapped)).alias("rejection"),
-    )
+
+
+def _imaged(checked: DataFrame) -> DataFrame:
+    """One row per row of a message: `index`, `row`, its `columns` and those before."""
     exploded = checked.select(
         "*",
         F.posexplode_outer(
-            F.when(is_row_message & F.col("rejection").isNull(), _paired_rows())
+            F.when(_is_row_message() & F.col("rejection").isNull(), _paired_rows())
         ).alias("index", "row"),
     )
     read = exploded.select("*", columns_of(F.col("row.image")).alias("columns"))
-    imaged = read.select(
+    updated = overlay(F.col("columns"), columns_of(F.col("row.changes")))
+    return read.select(
         "*",
-        F.when(
-            F.col("meaning.op") == "update",
-            overlay(F.col("columns"), columns_of(F.col("row.changes"))),
-        )
+        F.when(_is_update(), updated)
         .when(F.col("meaning.op") == "delete", F.col("columns"))
         .alias("columns_before"),
         F.array_except(column_names(F.col("mysqlType")), column_names(F.col("columns"))).alias(
             "unavailable_columns"
         ),
     )
+
+
+def _record() -> Record:
+    """What a row of `_imaged` tells."""
     op = F.col("meaning.op")
     is_statement = F.col("meaning.record_type") != "change"
     # What the server could not parse it calls a QUERY that is no schema change.
@@ -114,10 +129,7 @@ def parse(
     before = F.when(op == "update", image_of(F.col("columns_before"))).when(
         op == "delete", F.col("row.image")
     )
-    return to_staging(
-        imaged,
-        SOURCE_FORMAT,
-        has_texts_only=True,
+    return Record(
         rejection=F.coalesce("rejection", _without_columns()),
         record_type=F.when(is_schema_change, "ddl").otherwise(F.col("meaning.record_type")),
         row_index=F.col("index"),
@@ -145,6 +157,14 @@ def parse(
         ddl_text=F.when(is_statement, non_empty(F.col("sql"))),
         table_changes=F.col("table_changes"),
     )
+
+
+def _is_update() -> Column:
+    return F.col("meaning.op") == "update"
+
+
+def _is_row_message() -> Column:
+    return F.col("meaning.record_type").eqNullSafe("change")
 
 
 def _op_code() -> Column:
@@ -236,13 +256,13 @@ def _without_columns() -> Column:
     )
 
 
-def _broken(is_row_message: Column, is_swapped: Column) -> Column:
+def _broken(is_swapped: Column) -> Column:
     def lacks_columns(row: Column) -> Column:
         # Of a swapped topic `rows` are those in `old`, `changes` those in `data`.
         after, before = (column_names(columns_of(row[side])) for side in ("image", "changes"))
         return F.size(F.array_except(before, after)) > 0
 
-    is_update = F.col("meaning.op") == "update"
+    is_row_message, is_update = _is_row_message(), _is_update()
     is_keyless = F.size("key_columns") == 0
     return rejection(
         (F.col("type").isNull(), "missing_field", "the message lacks `type`"),

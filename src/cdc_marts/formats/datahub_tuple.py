@@ -21,7 +21,7 @@ from cdc_marts.formats._streamx import (
 from cdc_marts.parsing.images import image_of, row_or_null
 from cdc_marts.parsing.messages import COORDINATES, read_json_columns, rejection
 from cdc_marts.parsing.ops import meaning_of
-from cdc_marts.parsing.records import to_staging
+from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_columns_of
 from cdc_marts.parsing.values import (
     is_bad_millis,
@@ -157,23 +157,25 @@ def parse(
     return to_staging(
         keyed,
         SOURCE_FORMAT,
+        Record(
+            rejection=F.coalesce("unreadable", _broken()),
+            record_type=F.col("record_type"),
+            database_name=F.col("database_name"),
+            table_name=F.col("table_name"),
+            op=F.col("op"),
+            source_op=F.col("metadata.operation"),
+            key_columns=F.col("key_columns"),
+            before=F.when(F.col("needs_before"), F.col("image")),
+            after=F.when(F.col("needs_after"), F.col("image")),
+            columns_before=F.when(F.col("needs_before"), row_or_null(F.col("columns"))),
+            columns_after=F.when(F.col("needs_after"), row_or_null(F.col("columns"))),
+            event_at=timestamp_of_millis(F.col("time")),
+            position=position(F.col("sequence_id")),
+            identity=identity(F.col("op_code"), F.col("image")),
+            pairing_id=F.when(is_half, pairing_id(SOURCE_FORMAT)),
+            ends_rows=F.col("meaning.ends_rows"),
+        ),
         has_sparse_rows=True,
-        rejection=F.coalesce("unreadable", _broken()),
-        record_type=F.col("record_type"),
-        database_name=F.col("database_name"),
-        table_name=F.col("table_name"),
-        op=F.col("op"),
-        source_op=F.col("metadata.operation"),
-        key_columns=F.col("key_columns"),
-        before=F.when(F.col("needs_before"), F.col("image")),
-        after=F.when(F.col("needs_after"), F.col("image")),
-        columns_before=F.when(F.col("needs_before"), row_or_null(F.col("columns"))),
-        columns_after=F.when(F.col("needs_after"), row_or_null(F.col("columns"))),
-        event_at=timestamp_of_millis(F.col("time")),
-        position=position(F.col("sequence_id")),
-        identity=identity(F.col("op_code"), F.col("image")),
-        pairing_id=F.when(is_half, pairing_id(SOURCE_FORMAT)),
-        ends_rows=F.col("meaning.ends_rows"),
     )
 
 

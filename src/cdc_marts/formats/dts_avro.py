@@ -16,7 +16,7 @@ from cdc_marts.parsing.dts_values import unreadable_value, value_of
 from cdc_marts.parsing.images import column_names, image_of
 from cdc_marts.parsing.messages import COORDINATES, rejection
 from cdc_marts.parsing.ops import meaning_of
-from cdc_marts.parsing.records import to_staging
+from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_columns_of
 from cdc_marts.parsing.statements import named_table, table_changes
 from cdc_marts.parsing.values import (
@@ -89,37 +89,39 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
     return to_staging(
         columned,
         SOURCE_FORMAT,
-        rejection=F.col("rejection"),
-        record_type=F.col("meaning.record_type"),
-        source_type=F.col("source_type"),
-        database_name=F.col("database_name"),
-        schema_name=F.col("schema_name"),
-        table_name=F.coalesce(
-            "table_name",
-            # `objectName` of a statement may be its database alone.
-            named_table(F.col("table_changes"), F.col("database_name"), F.col("schema_name")),
+        Record(
+            rejection=F.col("rejection"),
+            record_type=F.col("meaning.record_type"),
+            source_type=F.col("source_type"),
+            database_name=F.col("database_name"),
+            schema_name=F.col("schema_name"),
+            table_name=F.coalesce(
+                "table_name",
+                # `objectName` of a statement may be its database alone.
+                named_table(F.col("table_changes"), F.col("database_name"), F.col("schema_name")),
+            ),
+            op=op,
+            source_op=F.col("source_op"),
+            key_columns=F.col("key_columns"),
+            before=image_of(F.col("row_before")),
+            after=image_of(F.col("row_after")),
+            columns_before=F.col("row_before"),
+            columns_after=F.col("row_after"),
+            unavailable_columns=F.array_except("columns", column_names(row)),
+            # `fields` names all columns of the table, with and without values.
+            lists_all_columns=F.lit(True),
+            column_types=F.when(is_read, F.map_from_arrays("columns", "types")),
+            event_at=F.when(
+                _is_time(F.col("source_seconds")), timestamp_of_seconds(F.col("source_seconds"))
+            ),
+            published_at=timestamp_of_millis(F.col("processed_millis")),
+            transaction_id=non_empty(F.col("sourceTxid")),
+            position=_position(),
+            identity=_identity(op),
+            delivery_position=F.col("id").cast("decimal(38,0)"),
+            ddl_text=F.when(op.isNull(), F.col("statement")),
+            table_changes=F.col("table_changes"),
         ),
-        op=op,
-        source_op=F.col("source_op"),
-        key_columns=F.col("key_columns"),
-        before=image_of(F.col("row_before")),
-        after=image_of(F.col("row_after")),
-        columns_before=F.col("row_before"),
-        columns_after=F.col("row_after"),
-        unavailable_columns=F.array_except("columns", column_names(row)),
-        # `fields` names all columns of the table, with and without values.
-        lists_all_columns=F.lit(True),
-        column_types=F.when(is_read, F.map_from_arrays("columns", "types")),
-        event_at=F.when(
-            _is_time(F.col("source_seconds")), timestamp_of_seconds(F.col("source_seconds"))
-        ),
-        published_at=timestamp_of_millis(F.col("processed_millis")),
-        transaction_id=non_empty(F.col("sourceTxid")),
-        position=_position(),
-        identity=_identity(op),
-        delivery_position=F.col("id").cast("decimal(38,0)"),
-        ddl_text=F.when(op.isNull(), F.col("statement")),
-        table_changes=F.col("table_changes"),
     )
 
 

@@ -20,7 +20,7 @@ from cdc_marts.parsing.connect import (
 from cdc_marts.parsing.images import columns_as_text, columns_of, is_no_row, row_or_null
 from cdc_marts.parsing.messages import rejection
 from cdc_marts.parsing.ops import meaning_of
-from cdc_marts.parsing.records import to_staging
+from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_columns_of
 from cdc_marts.parsing.values import is_bad_millis, non_empty, position, timestamp_of_millis
 
@@ -91,39 +91,43 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
     return to_staging(
         texts,
         SOURCE_FORMAT,
+        Record(
+            rejection=F.coalesce("unreadable", _broken()),
+            record_type=F.col("meaning.record_type"),
+            source_type=F.lit("lindorm"),
+            database_name=F.col("database_name"),
+            schema_name=F.col("schema_name"),
+            table_name=F.col("table_name"),
+            op=op,
+            source_op=F.col("source_op"),
+            key_columns=key_columns_of(
+                _key_of_row(F.col("record_key_names"), op),
+                key_settings,
+                F.concat_ws(".", "database_name", "schema_name", "table_name"),
+            ),
+            whole_number_columns=F.col("whole_number_columns"),
+            before=F.col("before"),
+            after=F.col("after"),
+            columns_before=F.when(
+                op.isin("update", "delete"), row_or_null(F.col("columns_before"))
+            ),
+            columns_after=F.when(op != "delete", row_or_null(F.col("columns_after"))),
+            # Rows are sparse, and the schema describes the row at hand.
+            lists_all_columns=F.lit(False),
+            column_types=F.col("column_types"),
+            column_parameters=F.col("column_parameters"),
+            event_at=timestamp_of_millis(F.col("event_millis")),
+            published_at=timestamp_of_millis(F.col("published_millis")),
+            position=position(at),
+            # Two writes of a row within a millisecond differ in their images.
+            identity=F.array(
+                at,
+                "source_op",
+                image_digest(F.col("texts_before")),
+                image_digest(F.col("texts_after")),
+            ),
+        ),
         has_sparse_rows=True,
-        rejection=F.coalesce("unreadable", _broken()),
-        record_type=F.col("meaning.record_type"),
-        source_type=F.lit("lindorm"),
-        database_name=F.col("database_name"),
-        schema_name=F.col("schema_name"),
-        table_name=F.col("table_name"),
-        op=op,
-        source_op=F.col("source_op"),
-        key_columns=key_columns_of(
-            _key_of_row(F.col("record_key_names"), op),
-            key_settings,
-            F.concat_ws(".", "database_name", "schema_name", "table_name"),
-        ),
-        whole_number_columns=F.col("whole_number_columns"),
-        before=F.col("before"),
-        after=F.col("after"),
-        columns_before=F.when(op.isin("update", "delete"), row_or_null(F.col("columns_before"))),
-        columns_after=F.when(op != "delete", row_or_null(F.col("columns_after"))),
-        # Rows are sparse, and the schema describes the row at hand.
-        lists_all_columns=F.lit(False),
-        column_types=F.col("column_types"),
-        column_parameters=F.col("column_parameters"),
-        event_at=timestamp_of_millis(F.col("event_millis")),
-        published_at=timestamp_of_millis(F.col("published_millis")),
-        position=position(at),
-        # Two writes of a row within a millisecond differ in their images.
-        identity=F.array(
-            at,
-            "source_op",
-            image_digest(F.col("texts_before")),
-            image_digest(F.col("texts_after")),
-        ),
     )
 
 

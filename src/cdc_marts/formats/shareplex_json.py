@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from cdc_marts.parsing.images import columns_of, image_of, no_columns, overlay
 from cdc_marts.parsing.messages import COORDINATES, read_json, rejection
 from cdc_marts.parsing.ops import meaning_of
-from cdc_marts.parsing.records import to_staging
+from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_setting
 from cdc_marts.parsing.values import is_bad_iso, non_empty, position, timestamp_of_iso
 
@@ -64,35 +64,37 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
     return to_staging(
         keyed,
         SOURCE_FORMAT,
-        rejection=F.coalesce("unreadable", _broken()),
-        record_type=F.col("meaning.record_type"),
-        # Only Oracle has the SCN and ROWID of this format.
-        source_type=F.lit("oracle"),
-        schema_name=F.col("schema_name"),
-        table_name=F.col("table_name"),
-        op=F.col("meaning.op"),
-        source_op=F.col("source_op"),
-        key_columns=F.coalesce(
-            "set_key",
-            F.when(F.col("rowid").isNotNull(), F.array(F.lit("rowid"))),
-            no_columns(),
+        Record(
+            rejection=F.coalesce("unreadable", _broken()),
+            record_type=F.col("meaning.record_type"),
+            # Only Oracle has the SCN and ROWID of this format.
+            source_type=F.lit("oracle"),
+            schema_name=F.col("schema_name"),
+            table_name=F.col("table_name"),
+            op=F.col("meaning.op"),
+            source_op=F.col("source_op"),
+            key_columns=F.coalesce(
+                "set_key",
+                F.when(F.col("rowid").isNotNull(), F.array(F.lit("rowid"))),
+                no_columns(),
+            ),
+            row_id=F.when(F.col("set_key").isNull(), F.col("rowid")),
+            before=image_of(F.col("row_before")),
+            after=image_of(F.col("row_after")),
+            columns_before=F.col("row_before"),
+            columns_after=F.col("row_after"),
+            event_at=timestamp_of_iso(F.col("time")),
+            published_at=timestamp_of_iso(F.col("posttime")),
+            transaction_id=F.col("trans"),
+            position=position(F.col("scn")),
+            transaction_index=F.col("seq").cast("bigint"),
+            identity=_identity(),
+            pairing_id=F.when(
+                F.col("is_half"),
+                F.concat_ws(":", F.lit(SOURCE_FORMAT), "table_id", "scn", "trans", "seq"),
+            ),
+            ends_rows=F.col("meaning.ends_rows"),
         ),
-        row_id=F.when(F.col("set_key").isNull(), F.col("rowid")),
-        before=image_of(F.col("row_before")),
-        after=image_of(F.col("row_after")),
-        columns_before=F.col("row_before"),
-        columns_after=F.col("row_after"),
-        event_at=timestamp_of_iso(F.col("time")),
-        published_at=timestamp_of_iso(F.col("posttime")),
-        transaction_id=F.col("trans"),
-        position=position(F.col("scn")),
-        transaction_index=F.col("seq").cast("bigint"),
-        identity=_identity(),
-        pairing_id=F.when(
-            F.col("is_half"),
-            F.concat_ws(":", F.lit(SOURCE_FORMAT), "table_id", "scn", "trans", "seq"),
-        ),
-        ends_rows=F.col("meaning.ends_rows"),
     )
 
 

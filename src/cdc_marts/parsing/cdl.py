@@ -25,7 +25,7 @@ from cdc_marts.parsing.connect import (
 from cdc_marts.parsing.images import columns_as_text, columns_of, is_no_row, row_or_null
 from cdc_marts.parsing.messages import rejection
 from cdc_marts.parsing.ops import meaning_of
-from cdc_marts.parsing.records import to_staging
+from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_columns_of
 from cdc_marts.parsing.values import (
     is_bad_millis,
@@ -125,33 +125,35 @@ def stage(named: DataFrame, dialect: Dialect, key_settings: KeySettings | None) 
     return to_staging(
         texts,
         dialect.source_format,
-        rejection=F.coalesce("unreadable", _broken(dialect)),
-        record_type=F.when(F.col("is_heartbeat"), "heartbeat").otherwise(
-            F.col("meaning.record_type")
+        Record(
+            rejection=F.coalesce("unreadable", _broken(dialect)),
+            record_type=F.when(F.col("is_heartbeat"), "heartbeat").otherwise(
+                F.col("meaning.record_type")
+            ),
+            source_type=F.col("source_type"),
+            database_name=F.col("database_name"),
+            schema_name=F.col("schema_name"),
+            table_name=F.col("table_name"),
+            op=op,
+            source_op=F.col("source_op"),
+            key_columns=key_columns,
+            whole_number_columns=F.col("whole_number_columns"),
+            before=F.col("before"),
+            after=F.col("after"),
+            columns_before=F.when(has_before, row_or_null(F.col("columns_before"))),
+            columns_after=F.when(has_after, row_or_null(F.col("columns_after"))),
+            unavailable_columns=row_unavailable,
+            lists_all_columns=F.when(F.size("field_names") > 0, F.lit(True)),
+            column_types=F.col("column_types"),
+            column_parameters=F.col("column_parameters"),
+            lob_columns=non_empty(F.col("payload.LOB_COLUMNS")),
+            event_at=timestamp_of_millis(F.col("event_millis")),
+            published_at=timestamp_of_millis(F.col("published_millis")),
+            transaction_id=F.col("transaction_id"),
+            position=position(F.col("lsn")),
+            identity=_identity(op, key_columns),
+            ends_rows=F.when(~F.col("is_heartbeat"), F.col("meaning.ends_rows")),
         ),
-        source_type=F.col("source_type"),
-        database_name=F.col("database_name"),
-        schema_name=F.col("schema_name"),
-        table_name=F.col("table_name"),
-        op=op,
-        source_op=F.col("source_op"),
-        key_columns=key_columns,
-        whole_number_columns=F.col("whole_number_columns"),
-        before=F.col("before"),
-        after=F.col("after"),
-        columns_before=F.when(has_before, row_or_null(F.col("columns_before"))),
-        columns_after=F.when(has_after, row_or_null(F.col("columns_after"))),
-        unavailable_columns=row_unavailable,
-        lists_all_columns=F.when(F.size("field_names") > 0, F.lit(True)),
-        column_types=F.col("column_types"),
-        column_parameters=F.col("column_parameters"),
-        lob_columns=non_empty(F.col("payload.LOB_COLUMNS")),
-        event_at=timestamp_of_millis(F.col("event_millis")),
-        published_at=timestamp_of_millis(F.col("published_millis")),
-        transaction_id=F.col("transaction_id"),
-        position=position(F.col("lsn")),
-        identity=_identity(op, key_columns),
-        ends_rows=F.when(~F.col("is_heartbeat"), F.col("meaning.ends_rows")),
     )
 
 

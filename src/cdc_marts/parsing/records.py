@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from typing import Annotated, get_type_hints
+
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -18,51 +21,6 @@ TABLE_CHANGES = (
     "array<struct<change: string, database_name: string, schema_name: string, table_name: string,"
     " column_names: array<string>>>"
 )
-
-#: What a parser may know of a record, with its type.  What it leaves out is null.
-RECORD = {
-    "rejection": "struct<code: string, reason: string>",
-    "record_type": "string",
-    "row_index": "int",
-    "source_type": "string",
-    "database_name": "string",
-    "schema_name": "string",
-    "table_name": "string",
-    "op": "string",
-    "source_op": "string",
-    # A name twice counts once.
-    "key_columns": "array<string>",
-    # Columns whose published type is a whole number: in a key "1" and 1 are the same there.
-    "whole_number_columns": "array<string>",
-    # The value of a key that is in no image: a physical row address; its name is in key_columns.
-    "row_id": "string",
-    "before": "variant",
-    "after": "variant",
-    "unavailable_columns": "array<string>",
-    # Whether the columns that the message lists are all that the table has; where the parser does
-    # not know, those of inserts and snapshot rows are.
-    "lists_all_columns": "boolean",
-    "column_types": "map<string,string>",
-    # What a type name leaves open, by column, as JSON: the scale of a decimal, items of an array.
-    "column_parameters": "map<string,string>",
-    "lob_columns": "string",
-    "event_at": "timestamp",
-    "published_at": "timestamp",
-    "checkpoint_at": "timestamp",
-    "transaction_id": "string",
-    "position": "decimal(38,0)",
-    "transaction_index": "bigint",
-    "identity": "array<string>",
-    # A number that all deliveries of a record share, and that grows with the log, to look for them
-    # near it; where the parser gives none, its position, else its time.
-    "delivery_position": "decimal(38,0)",
-    "pairing_id": "string",
-    "ddl_text": "string",
-    "ddl_meta": "string",
-    "ends_rows": "boolean",
-    # Of a statement whose text was read; else `ends_rows` says it of the record's own table.
-    "table_changes": TABLE_CHANGES,
-}
 
 _SEQUENCE = (
     "struct<position: decimal(38,0), transaction_index: bigint, partition: int, offset: bigint,"
@@ -119,24 +77,76 @@ _ROW_RECORDS = ("change", "update_before")
 _SEPARATOR = "\x1f"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What a parser may know of a record, with its type in Spark.  What it leaves out is null."""
+
+    rejection: Annotated[Column | None, "struct<code: string, reason: string>"] = None
+    record_type: Annotated[Column | None, "string"] = None
+    row_index: Annotated[Column | None, "int"] = None
+    source_type: Annotated[Column | None, "string"] = None
+    database_name: Annotated[Column | None, "string"] = None
+    schema_name: Annotated[Column | None, "string"] = None
+    table_name: Annotated[Column | None, "string"] = None
+    op: Annotated[Column | None, "string"] = None
+    source_op: Annotated[Column | None, "string"] = None
+    # A name twice counts once.
+    key_columns: Annotated[Column | None, "array<string>"] = None
+    # Columns whose published type is a whole number: in a key "1" and 1 are the same there.
+    whole_number_columns: Annotated[Column | None, "array<string>"] = None
+    # The value of a key that is in no image: a physical row address; its name is in key_columns.
+    row_id: Annotated[Column | None, "string"] = None
+    before: Annotated[Column | None, "variant"] = None
+    after: Annotated[Column | None, "variant"] = None
+    unavailable_columns: Annotated[Column | None, "array<string>"] = None
+    # Whether the columns that the message lists are all that the table has; where the parser does
+    # not know, those of inserts and snapshot rows are.
+    lists_all_columns: Annotated[Column | None, "boolean"] = None
+    column_types: Annotated[Column | None, "map<string,string>"] = None
+    # What a type name leaves open, by column, as JSON: the scale of a decimal, items of an array.
+    column_parameters: Annotated[Column | None, "map<string,string>"] = None
+    lob_columns: Annotated[Column | None, "string"] = None
+    event_at: Annotated[Column | None, "timestamp"] = None
+    published_at: Annotated[Column | None, "timestamp"] = None
+    checkpoint_at: Annotated[Column | None, "timestamp"] = None
+    transaction_id: Annotated[Column | None, "string"] = None
+    position: Annotated[Column | None, "decimal(38,0)"] = None
+    transaction_index: Annotated[Column | None, "bigint"] = None
+    identity: Annotated[Column | None, "array<string>"] = None
+    # A number that all deliveries of a record share, and that grows with the log, to look for them
+    # near it; where the parser gives none, its position, else its time.
+    delivery_position: Annotated[Column | None, "decimal(38,0)"] = None
+    pairing_id: Annotated[Column | None, "string"] = None
+    ddl_text: Annotated[Column | None, "string"] = None
+    ddl_meta: Annotated[Column | None, "string"] = None
+    ends_rows: Annotated[Column | None, "boolean"] = None
+    # Of a statement whose text was read; else `ends_rows` says it of the record's own table.
+    table_changes: Annotated[Column | None, TABLE_CHANGES] = None
+    # The columns of the images, null with them, where the parser has read them anyway.
+    columns_before: Annotated[Column | None, "map<string,variant>"] = None
+    columns_after: Annotated[Column | None, "map<string,variant>"] = None
+
+
+#: The members of a record, in order, with their types in Spark.
+_MEMBERS: dict[str, str] = {
+    name: hint.__metadata__[0] for name, hint in get_type_hints(Record, include_extras=True).items()
+}
+
+
 def to_staging(
     messages: DataFrame,
     source_format: str,
+    record: Record,
     *,
-    columns_before: Column | None = None,
-    columns_after: Column | None = None,
     has_sparse_rows: bool = False,
     has_texts_only: bool = False,
-    **record: Column,
 ) -> DataFrame:
     """Parsed messages -> staging rows (`STAGING_COLUMNS`), one per row of `messages`.
 
-    `messages` has the landing coordinates and `value`; `record` names what the
-    format tells (`RECORD`).  `columns_before`, `columns_after`: the columns of
-    the images, null with them, where the parser has read them anyway.  `has_sparse_rows`: the
-    columns of an image say nothing about those of its table.  `has_texts_only`: the format writes
-    all values as texts, and so are those of its row keys, whatever a producer writes.  Added here,
-    alike for all formats:
+    `messages` has the landing coordinates and `value`; `record` says what the format tells, in
+    columns of `messages`.  `has_sparse_rows`: the columns of an image say nothing about those of
+    its table.  `has_texts_only`: the format writes all values as texts, and so are those of its
+    row keys, whatever a producer writes.  Added here, alike for all formats:
 
     - a rejected message keeps its bytes and loses everything else;
     - `row_key` and `previous_row_key` from the images and the key columns, or
@@ -158,100 +168,21 @@ def to_staging(
     Raises SessionError where the session lacks a setting that the parsers need.
     """
     check_session(messages.sparkSession)
-    unknown = record.keys() - RECORD.keys()
-    if unknown:
-        raise TypeError(f"not a member of a record: {sorted(unknown)}")
-    known = dict(record)
-    if "key_columns" in record:
-        known["key_columns"] = F.array_distinct(record["key_columns"])
-    columns = {"columns_before": columns_before, "columns_after": columns_after}
-    named = messages.select(
-        *COORDINATES,
-        "value",
-        *(_member(name, type_, known.get(name)) for name, type_ in RECORD.items()),
-        *(read.alias(name) for name, read in columns.items() if read is not None),
-    ).select(
-        "*",
-        *(
-            columns_of(F.col(name.removeprefix("columns_"))).alias(name)
-            for name, read in columns.items()
-            if read is None
-        ),
-    )
-    described = _compiled_apart(named).withColumn("column_types", _types_of_columns())
-    keyed = described.select(
-        "*",
-        _row_key(
-            F.coalesce("columns_after", "columns_before"),
-            F.coalesce("after", "before"),
-            has_texts_only,
-        ).alias("row_key"),
-        F.when(
-            F.col("op") == "update",
-            _row_key(F.col("columns_before"), F.col("before"), has_texts_only),
-        ).alias("row_key_before"),
-        F.nullif(F.concat_ws(".", "database_name", "schema_name", "table_name"), F.lit("")).alias(
-            "table_id"
-        ),
-        _schema_id(has_sparse_rows).alias("schema_id"),
-        *([] if has_sparse_rows else [_columns_left_out().alias("columns_left_out")]),
-    )
-    is_row = F.col("record_type").isin(*_ROW_RECORDS)
-    checked = keyed.withColumn(
-        "rejection",
-        F.coalesce(
-            "rejection",
-            rejection(
-                (
-                    is_row & F.col("row_key").isNull(),
-                    "missing_field",
-                    lacking_key(F.col("key_columns")),
-                ),
-            ),
-        ),
-    )
-    is_known_statement = (F.col("record_type") == "ddl") & F.col("identity").isNotNull()
-    is_tombstone = F.col("rejection.code").eqNullSafe("tombstone")
-    is_rejected = F.col("rejection").isNotNull() & ~is_tombstone
-    staging = {
-        "record_type": F.when(is_tombstone, "tombstone")
-        .when(is_rejected, "rejected")
-        .otherwise(F.col("record_type")),
-        "reject_code": F.when(is_rejected, F.col("rejection.code")),
-        "reject_reason": F.when(is_rejected, F.col("rejection.reason")),
-        "event_id": _if_read(F.when(is_row | is_known_statement, _event_id(source_format))),
-        "source_format": F.lit(source_format),
-        "topic": F.col("topic"),
-        "partition": F.col("partition"),
-        "offset": F.col("offset"),
-        "row_index": _row_index(),
-        "landed_at": F.col("landed_at"),
-        "landing_commit": F.col("landing_commit"),
-        "previous_row_key": _if_read(
-            F.when(
-                (F.col("row_key_before") != F.col("row_key")) | (F.size("key_columns") == 0),
-                F.col("row_key_before"),
-            )
-        ),
-        "row_key": _if_read(F.when(is_row, F.col("row_key"))),
-        "op": _if_read(F.when(is_row, F.col("op"))),
-        "key_columns": _if_read(F.when(is_row, F.col("key_columns"))),
-        "unavailable_columns": _if_read(F.when(is_row, _unavailable_columns(has_sparse_rows))),
-        "lists_all_columns": _if_read(F.when(is_row, _lists_all_columns())),
-        "schema_id": _if_read(F.when(is_row, F.col("schema_id"))),
-        "ends_rows": _if_read(F.coalesce("ends_rows", _truncates())),
-        "table_changes": _if_read(
-            F.coalesce("table_changes", F.when(F.col("ends_rows"), _own_truncation()))
-        ),
-        "sequence": _if_read(_sequence()),
-        "delivery_position": _if_read(F.when(is_row, _delivery_position())),
-        "value": F.when(is_rejected, F.col("value")),
-    }
+    named = _compiled_apart(_named(messages, record))
+    described = named.withColumn("column_types", _types_of_columns())
+    keyed = _keyed(described, has_sparse_rows, has_texts_only)
+    checked = keyed.withColumn("rejection", F.coalesce("rejection", _without_key()))
     # The message and the columns of its images are as large as all else together.
     kept = checked.withColumn("value", F.when(F.col("rejection").isNotNull(), F.col("value")))
+    added = {
+        **_verdict(),
+        **_place(source_format),
+        **_of_rows(has_sparse_rows),
+        **_table_changes(),
+    }
     return _compiled_apart(kept.drop("columns_before", "columns_after")).select(
         *(
-            staging.get(name, _if_read(F.col(name))).cast(type_).alias(name)
+            added.get(name, _if_read(F.col(name))).cast(type_).alias(name)
             for name, type_ in STAGING_COLUMNS.items()
         )
     )
@@ -274,8 +205,121 @@ def _compiled_apart(rows: DataFrame) -> DataFrame:
     return whole.select("row", F.explode(F.array(F.lit(0)))).select("row.*")
 
 
-def _member(name: str, type_: str, column: Column | None) -> Column:
-    return (F.lit(None).cast(type_) if column is None else column).alias(name)
+def _named(messages: DataFrame, record: Record) -> DataFrame:
+    """The landing coordinates, `value`, and a column for each member of the record.
+
+    The columns of an image are read from it where the parser has not read them.
+    """
+    if record.key_columns is not None:
+        record = replace(record, key_columns=F.array_distinct(record.key_columns))
+    members: dict[str, Column | None] = {name: getattr(record, name) for name in _MEMBERS}
+    unread = {
+        f"columns_{side}": columns_of(F.col(side))
+        for side in ("before", "after")
+        if members[f"columns_{side}"] is None
+    }
+    return messages.select(
+        *COORDINATES,
+        "value",
+        *(
+            (F.lit(None).cast(_MEMBERS[name]) if column is None else column).alias(name)
+            for name, column in members.items()
+            if name not in unread
+        ),
+    ).withColumns(unread)
+
+
+def _keyed(described: DataFrame, has_sparse_rows: bool, has_texts_only: bool) -> DataFrame:
+    """Records with their keys, the id of their table, and what their columns say of its schema."""
+    return described.select(
+        "*",
+        _row_key(
+            F.coalesce("columns_after", "columns_before"),
+            F.coalesce("after", "before"),
+            has_texts_only,
+        ).alias("row_key"),
+        F.when(
+            F.col("op") == "update",
+            _row_key(F.col("columns_before"), F.col("before"), has_texts_only),
+        ).alias("row_key_before"),
+        F.nullif(F.concat_ws(".", "database_name", "schema_name", "table_name"), F.lit("")).alias(
+            "table_id"
+        ),
+        _schema_id(has_sparse_rows).alias("schema_id"),
+        *([] if has_sparse_rows else [_columns_left_out().alias("columns_left_out")]),
+    )
+
+
+def _without_key() -> Column:
+    """The rejection of a row whose image lacks a column of its key."""
+    return rejection(
+        (
+            _is_row() & F.col("row_key").isNull(),
+            "missing_field",
+            lacking_key(F.col("key_columns")),
+        ),
+    )
+
+
+def _verdict() -> dict[str, Column]:
+    """What kind of record it is, and of a rejected one why it is, with its bytes."""
+    is_tombstone = F.col("rejection.code").eqNullSafe("tombstone")
+    is_rejected = F.col("rejection").isNotNull() & ~is_tombstone
+    return {
+        "record_type": F.when(is_tombstone, "tombstone")
+        .when(is_rejected, "rejected")
+        .otherwise(F.col("record_type")),
+        "reject_code": F.when(is_rejected, F.col("rejection.code")),
+        "reject_reason": F.when(is_rejected, F.col("rejection.reason")),
+        "value": F.when(is_rejected, F.col("value")),
+    }
+
+
+def _place(source_format: str) -> dict[str, Column]:
+    """Where a record comes from, and where it stands among the others."""
+    is_known_statement = (F.col("record_type") == "ddl") & F.col("identity").isNotNull()
+    return {
+        "source_format": F.lit(source_format),
+        "topic": F.col("topic"),
+        "partition": F.col("partition"),
+        "offset": F.col("offset"),
+        "row_index": _row_index(),
+        "landed_at": F.col("landed_at"),
+        "landing_commit": F.col("landing_commit"),
+        "event_id": _if_read(F.when(_is_row() | is_known_statement, _event_id(source_format))),
+        "sequence": _if_read(_sequence()),
+    }
+
+
+def _of_rows(has_sparse_rows: bool) -> dict[str, Column]:
+    """What only the record of a row has."""
+    of_rows = {
+        "row_key": F.col("row_key"),
+        "op": F.col("op"),
+        "key_columns": F.col("key_columns"),
+        "unavailable_columns": _unavailable_columns(has_sparse_rows),
+        "lists_all_columns": _lists_all_columns(),
+        "schema_id": F.col("schema_id"),
+        "delivery_position": _delivery_position(),
+    }
+    is_moved = (F.col("row_key_before") != F.col("row_key")) | (F.size("key_columns") == 0)
+    return {
+        "previous_row_key": _if_read(F.when(is_moved, F.col("row_key_before"))),
+        **{name: _if_read(F.when(_is_row(), column)) for name, column in of_rows.items()},
+    }
+
+
+def _table_changes() -> dict[str, Column]:
+    """What the record does to whole tables."""
+    own_truncation = F.when(F.col("ends_rows"), _own_truncation())
+    return {
+        "ends_rows": _if_read(F.coalesce("ends_rows", _truncates())),
+        "table_changes": _if_read(F.coalesce("table_changes", own_truncation)),
+    }
+
+
+def _is_row() -> Column:
+    return F.col("record_type").isin(*_ROW_RECORDS)
 
 
 def _if_read(column: Column) -> Column:
