@@ -20,9 +20,9 @@ def check_equal(session: SparkSession, source_format: str) -> None:
 
     Rows are compared in all columns of the contract but for the events' ids.
     """
-    rejected = session.sql(
+    [(rejected,)] = session.sql(
         f"select sum(rejected) from marts.message_ledger where source_format = '{source_format}'"
-    ).first()[0]
+    ).collect()
     if rejected:
         raise BenchmarkError(f"{source_format}: {rejected:,} messages were rejected.")
     for mart, (table, columns) in _COMPARED.items():
@@ -45,7 +45,8 @@ def _rows(
 def _fingerprint(rows: DataFrame) -> Row:
     """Their number and the sum of their hashes, which their order does not change."""
     of_row = F.xxhash64("content").cast("decimal(38,0)")
-    return rows.agg(F.count("*"), F.sum(of_row)).first()
+    [fingerprint] = rows.agg(F.count("*"), F.sum(of_row)).collect()
+    return fingerprint
 
 
 def _example(rows: DataFrame, others: DataFrame) -> str:

@@ -44,7 +44,8 @@ def _note_length(session: SparkSession, source_format: str, workload: Workload) 
 
     def mean_bytes(length: int) -> float:
         messages = _messages(session, source_format, sample, length, first, 1)
-        return messages.agg(F.avg(F.length("value"))).first()[0]
+        [(mean,)] = messages.agg(F.avg(F.length("value"))).collect()
+        return mean
 
     empty, filled = mean_bytes(0), mean_bytes(1000)
     return max(0, round((workload.message_bytes - empty) / (filled - empty) * 1000))

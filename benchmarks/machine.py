@@ -10,6 +10,8 @@ from pathlib import Path
 import psutil
 from pyspark.sql import SparkSession
 
+from dbt.adapters.spark_session.jvm import java_class
+
 _PACKAGES = ("pyspark", "dbt-core")
 
 
@@ -17,8 +19,8 @@ def description(session: SparkSession) -> dict[str, str]:
     """Machine, settings and versions, by what they are."""
     context = session.sparkContext
     start = context.startTime / 1000 - psutil.Process().create_time()
-    conf, java = context.getConf(), context._jvm.System
-    cores = context._jvm.Runtime.getRuntime().availableProcessors()
+    conf, java = context.getConf(), java_class(session, "java.lang.System")
+    cores = java_class(session, "java.lang.Runtime").getRuntime().availableProcessors()
     return {
         "CPU": f"{_cpu()}, {os.cpu_count()} cores, {cores} of them for Java",
         "RAM": f"{psutil.virtual_memory().total / 2**30:.0f} GiB",
@@ -45,4 +47,4 @@ def _cpu() -> str:
 
 
 def _iceberg(session: SparkSession) -> str:
-    return session.sparkContext._jvm.org.apache.iceberg.IcebergBuild.version()
+    return java_class(session, "org.apache.iceberg.IcebergBuild").version()

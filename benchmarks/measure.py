@@ -115,10 +115,10 @@ def written_bytes(session: SparkSession, namespaces: tuple[str, ...]) -> int:
 
 def table_bytes(session: SparkSession, table: str) -> int:
     """Bytes of the files that all snapshots of a table added."""
-    added = session.sql(
+    [(added,)] = session.sql(
         f"select sum(cast(summary['added-files-size'] as bigint)) from {table}.snapshots"
-    )
-    return added.first()[0] or 0
+    ).collect()
+    return added or 0
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from benchmarks.floors import job
 from benchmarks.landing import land
 from benchmarks.workload import Workload
 from cdc_marts.landing.tables import landing_table
+from dbt.adapters.spark_session.jvm import java_class
 
 #: Its jar brings the native libraries along.  Source: async-profiler, "Java API".
 PROFILER = "tools.profiler:async-profiler:4.6"
@@ -115,9 +116,8 @@ class _Sampled:
 @contextmanager
 def _profiled(session: SparkSession) -> Iterator[_Sampled]:
     """Samples of the JVM's stacks, by part, and its processor seconds."""
-    jvm = session._jvm
-    profiler = jvm.one.profiler.AsyncProfiler.getInstance()
-    java = psutil.Process(jvm.ProcessHandle.current().pid())
+    profiler = java_class(session, "one.profiler.AsyncProfiler").getInstance()
+    java = psutil.Process(java_class(session, "java.lang.ProcessHandle").current().pid())
     sampled = _Sampled(Counter())
     before = java.cpu_times()
     profiler.execute("start,event=ctimer,interval=10ms,threads")

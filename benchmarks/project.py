@@ -93,14 +93,11 @@ def _dbt_run(workload: Workload, arguments: Sequence[str]) -> list[Any]:
     result = dbtRunner().invoke(
         [*command, "--vars", json.dumps({"tables": _declared_tables(workload)})]
     )
+    results: list[Any] = getattr(result.result, "results", [])
     if not result.success:
-        reasons = [
-            f"{one.node.name}: {one.message}"
-            for one in getattr(result.result, "results", [])
-            if one.status == "error"
-        ]
+        reasons = [f"{one.node.name}: {one.message}" for one in results if one.status == "error"]
         raise BenchmarkError("\n".join(["dbt failed", *reasons, str(result.exception or "")]))
-    return [one for one in result.result.results if one.timing]
+    return [one for one in results if one.timing]
 
 
 def _span(timing: Any) -> tuple[dt.datetime, dt.datetime]:

@@ -208,7 +208,8 @@ def _median(build: FullBuild, what: str) -> float:
 
 
 def _written(build: FullBuild, what: str) -> float:
-    return median(cost.written_bytes for cost in build.costs[what])
+    written = (cost.written_bytes for cost in build.costs[what])
+    return median(size for size in written if size is not None)
 
 
 def _full_build(build: FullBuild) -> str:

@@ -78,13 +78,13 @@ def laid_out(value: Any, indent: str = "") -> str:
         return text
     inner = indent + "  "
     if isinstance(value, dict):
-        opening, closing = "{}"
+        opening, closing = "{", "}"
         members = [
             f"{json.dumps(name, ensure_ascii=False)}: {laid_out(member, inner)}"
             for name, member in value.items()
         ]
     else:
-        opening, closing = "[]"
+        opening, closing = "[", "]"
         members = [laid_out(member, inner) for member in value]
     return f"{opening}\n{inner}" + f",\n{inner}".join(members) + f"\n{indent}{closing}"
 
@@ -111,7 +111,8 @@ def _landed(
     landed = session.table(f"landing.{source_format}").where(
         (F.col("topic") == topic) & (F.col("partition") == partition) & (F.col("offset") == offset)
     )
-    message = json.loads(landed.select(value.alias("value")).first()["value"])
+    [(text,)] = landed.select(value).collect()
+    message = json.loads(text)
     return _without_unions(message) if source_format == "dts_avro" else message
 
 

@@ -53,7 +53,7 @@ def read(messages: DataFrame, message: Column) -> DataFrame:
 
 
 def change_events(
-    rows: DataFrame, source_format: str, key_column: str = "id", **told: Column
+    rows: DataFrame, source_format: str, key_column: str = "id", /, **told: Column
 ) -> DataFrame:
     """Rows with the coordinates of their messages -> change events.
 

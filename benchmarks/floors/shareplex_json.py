@@ -26,7 +26,7 @@ def events(messages: DataFrame) -> DataFrame:
         change_events(
             rows,
             "shareplex_json",
-            key_column="rowid",
+            "rowid",
             source_type=F.lit("oracle"),
             schema_name=names[0],
             table_name=names[1],

@@ -34,7 +34,7 @@ def _tuple(change: Change, code: Column, has_after: Column, row: dict[str, Colum
         "dts_after_flag": F.when(has_after, "Y").otherwise("N"),
     }
     columns = {name: _written(value, change.types[name]) for name, value in row.items()}
-    prefixed = {_PREFIX + name: value for name, value in metadata.items()}
+    prefixed: dict[str, object] = {_PREFIX + name: value for name, value in metadata.items()}
     return json(json_object({**prefixed, **columns}))
 
 

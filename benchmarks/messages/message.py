@@ -24,7 +24,7 @@ def json(members: Column) -> Column:
     return F.to_json(members, {"ignoreNullFields": "false"})
 
 
-def json_object(members: Mapping[str, Column | str | int | bool | None]) -> Column:
+def json_object(members: Mapping[str, object]) -> Column:
     """A struct of these members; what is no column is a literal."""
     return F.struct(
         *(

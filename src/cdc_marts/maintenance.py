@@ -97,7 +97,8 @@ def split_tables(session: SparkSession, built: Collection[str]) -> tuple[list[st
     tables, and those of models that are gone.
     """
     ours = {name.lower() for name in built}
-    own, others = [], []
+    own: list[str] = []
+    others: list[str] = []
     for name in project_tables(session):
         (own if name.lower() in ours else others).append(name)
     return own, others

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from dbt.cli.main import dbtRunnerResult
@@ -206,11 +206,13 @@ def built_tables(target: Target) -> list[str]:
 
     As dbt reads the project now: its models that are no views, its seeds, and its sources.
     """
+    from dbt.contracts.graph.manifest import Manifest
+
     result = _invoke_dbt(["parse", "--quiet", "--no-write-json"], target)
-    if not result.success:
+    manifest = result.result
+    if not isinstance(manifest, Manifest):
         reason = " ".join(str(result.exception).split())
         raise ProjectError(f"dbt can't read the project: {reason}") from result.exception
-    manifest = result.result
     nodes = [
         node
         for node in manifest.nodes.values()
@@ -259,9 +261,10 @@ def _credentials(target: Target, on_notice: Callable[[str], None]) -> SparkSessi
     set_from_args(Namespace(project_dir=str(target.root), profiles_dir=profiles_dir), None)
     cleanup_event_logger()
     add_callback_to_manager(lambda event: _pass_on(event, on_notice))
+    profile_name = target.profile or ""
     try:
         profiles = read_profile(profiles_dir)
-        targets = profiles.get(target.profile, {}).get("outputs", {})
+        targets = profiles.get(profile_name, {}).get("outputs", {})
         file = target.profiles_dir / PROFILES_FILE
         if target.name not in targets:
             raise ProjectError(
@@ -275,12 +278,12 @@ def _credentials(target: Target, on_notice: Callable[[str], None]) -> SparkSessi
                 f" type {adapter}: set `type: {ADAPTER}` for this target in {file}."
             )
         profile = Profile.from_raw_profiles(
-            profiles, target.profile, ProfileRenderer({}), target_override=target.name
+            profiles, profile_name, ProfileRenderer({}), target_override=target.name
         )
     except DbtBaseException as error:
         reason = " ".join(str(error).split())
         raise ProjectError(f"The target {target.name!r} can't be read: {reason}") from error
-    return profile.credentials
+    return cast("SparkSessionCredentials", profile.credentials)
 
 
 def _pass_on(event: Any, on_notice: Callable[[str], None]) -> None:

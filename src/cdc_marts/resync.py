@@ -56,8 +56,8 @@ def resync(
             raise ResyncError(f"There is no {table_name} yet: run dbt first.")
     table = _Table(session, source_format, table_id)
     table.check_is_known()
-    loaded_rows, began_at = table.load(since, topic)
-    if not loaded_rows:
+    load = table.load(since, topic)
+    if load is None:
         where = " ".join(
             [
                 *([f"since {since:%Y-%m-%d %H:%M:%S}"] if since else []),
@@ -68,6 +68,7 @@ def resync(
             f"No run has read a row of a full load of {printable(table_id)} that landed {where}."
             " Land the load, run dbt, and repeat this command."
         )
+    loaded_rows, began_at = load
     loaded_since = since or began_at
     number = table.next_number(loaded_since)
     rows_before = table.row_count()
@@ -99,21 +100,24 @@ class _Table:
             f"{self.source_format} has no source table {printable(self.table_id)}. {hint}"
         )
 
-    def load(self, since: dt.datetime | None, topic: str | None) -> tuple[int, dt.datetime | None]:
-        """The number of rows of a load, and when the first of them was written."""
+    def load(self, since: dt.datetime | None, topic: str | None) -> tuple[int, dt.datetime] | None:
+        """The number of rows of a load, and when the first was written; None where it has none."""
         rows = self._changes().where("op = 'snapshot'")
         if since is not None:
             rows = rows.where(F.col("landed_at") >= F.lit(since))
         if topic is not None:
             rows = rows.where(F.col("topic") == topic)
         written_at = F.least("landed_at", F.coalesce("published_at", "event_at", "landed_at"))
-        count, began_at = rows.select(F.count("*"), F.min(F.unix_micros(written_at))).first()
-        return count, _instant(began_at)
+        [(count, first)] = rows.select(F.count("*"), F.min(F.unix_micros(written_at))).collect()
+        began_at = _instant(first)
+        return None if began_at is None else (count, began_at)
 
     def next_number(self, loaded_since: dt.datetime) -> int:
         """The number of a new resync; loads are taken in the order of their times."""
         requests = self._of_table(_REQUESTS)
-        count, last = requests.select(F.count("*"), F.max(F.unix_micros("loaded_since"))).first()
+        [(count, last)] = requests.select(
+            F.count("*"), F.max(F.unix_micros("loaded_since"))
+        ).collect()
         before = _instant(last)
         if before is not None and loaded_since <= before:
             raise ResyncError(
@@ -135,10 +139,13 @@ class _Table:
             .join(statements.where(landed_before).select(*place), place, "left_semi")
             .select("sequence.position")
         )
-        return changes.union(truncations).select(F.max("position")).first()[0]
+        [(highest,)] = changes.union(truncations).select(F.max("position")).collect()
+        return highest
 
     def row_count(self) -> int:
-        return self._of_table(_STATE).select(F.coalesce(F.sum("row_count"), F.lit(0))).first()[0]
+        row_count = F.coalesce(F.sum("row_count"), F.lit(0))
+        [(count,)] = self._of_table(_STATE).select(row_count).collect()
+        return count
 
     def _changes(self) -> DataFrame:
         return self._of_table(_RECORDS).where("record_type = 'change'")

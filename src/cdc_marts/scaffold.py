@@ -79,9 +79,9 @@ def scaffold(root: Path, tables: Iterable[SourceTable]) -> Scaffolding:
     descriptions = _Descriptions(root / DESCRIPTIONS)
     declarations = project.tables
     names = {
-        SourceTable(d.get("source_format"), d.get("table_id")): name
+        SourceTable(d["source_format"], d["table_id"]): name
         for name, d in declarations.items()
-        if isinstance(d, dict)
+        if isinstance(d, dict) and {"source_format", "table_id"} <= d.keys()
     }
     models = set(_model_names(root))
     taken = {*declarations, *models, *_model_names(PACKAGE_ROOT)}

@@ -6,7 +6,6 @@ import difflib
 import functools
 import inspect
 from collections.abc import Callable
-from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,15 +15,11 @@ from cdc_marts.cli.console import WRONG_USE, stop
 from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.project import ProjectError, Target
 
-SourceFormat = Enum("SourceFormat", {name: name for name in SOURCE_FORMATS})
 
-
-def source_format_of(name: str | SourceFormat) -> SourceFormat:
-    """The format of this name; the error for another name suggests the closest format."""
-    if isinstance(name, SourceFormat):
-        return name
+def checked_format(name: str) -> str:
+    """A format's name; the error for another name suggests the closest format."""
     if name in SOURCE_FORMATS:
-        return SourceFormat[name]
+        return name
     meant = difflib.get_close_matches(name.lower(), SOURCE_FORMATS, n=1, cutoff=0.4)
     hint = f" Did you mean {meant[0]}?" if meant else ""
     raise typer.BadParameter(
@@ -33,11 +28,11 @@ def source_format_of(name: str | SourceFormat) -> SourceFormat:
 
 
 Format = Annotated[
-    SourceFormat,
+    str,
     typer.Option(
         "--format",
         metavar="FORMAT",
-        parser=source_format_of,
+        parser=checked_format,
         help=f"One of {', '.join(SOURCE_FORMATS)}.",
     ),
 ]
@@ -93,7 +88,9 @@ def on_target(command: Callable[..., None]) -> Callable[..., None]:
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=option)
         for name, option in _OPTIONS.items()
     ]
-    with_options.__signature__ = signature.replace(parameters=[*others, *options])
+    with_options.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[*others, *options]
+    )
     # Typer looks there too.
     with_options.__annotations__ = {
         option.name: option.annotation for option in [*others, *options]

@@ -191,7 +191,8 @@ def _dialect(topics: Mapping[str, TopicSettings]) -> Column:
         return F.arrays_overlap(present, F.array(*map(F.lit, names)))
 
     def lacking(dialect: Dialect, meanings: tuple[str, ...]) -> Column:
-        return sum((~has_any_of(dialect.names[meaning])).cast("int") for meaning in meanings)
+        absent = (~has_any_of(dialect.names[meaning]) for meaning in meanings)
+        return sum((is_absent.cast("int") for is_absent in absent), start=F.lit(0))
 
     candidates = (
         F.when(

@@ -68,7 +68,9 @@ def new_ranges(
 def _check_ends(
     broker: Broker, starts: Mapping[Place, int | None], ends: Mapping[Place, int]
 ) -> None:
-    beyond = {place: start for place, start in starts.items() if (start or 0) > ends[place]}
+    beyond = {
+        place: start for place, start in starts.items() if start is not None and start > ends[place]
+    }
     # Of a transaction that is open, messages may be landed: with another isolation level.
     ends = broker.next_offsets(beyond) if beyond else {}
     beyond = {place: start for place, start in beyond.items() if start > ends[place]}

@@ -9,9 +9,12 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from cdc_marts.landing import LandingError
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 STDIN = Path("-")
 
@@ -50,7 +53,8 @@ def lines_of(path: Path, advance: Advance = lambda _: None) -> Iterator[tuple[in
 def _opened(path: Path, advance: Advance) -> BinaryIO:
     if path == STDIN:
         # Not ours to close.
-        return io.BufferedReader(_Counted(sys.stdin.buffer, advance, closes=False), _READ_SIZE)
+        stdin = cast(io.BufferedReader, sys.stdin.buffer)
+        return io.BufferedReader(_Counted(stdin, advance, closes=False), _READ_SIZE)
     raw = _Counted(path.open("rb", buffering=0), advance)
     file = io.BufferedReader(raw, _READ_SIZE)
     if path.suffix == ".gz":
@@ -61,13 +65,15 @@ def _opened(path: Path, advance: Advance) -> BinaryIO:
 class _Counted(io.RawIOBase):
     """A file that tells how many bytes were read from it."""
 
-    def __init__(self, file: BinaryIO, advance: Advance, closes: bool = True) -> None:
+    def __init__(
+        self, file: io.FileIO | io.BufferedReader, advance: Advance, closes: bool = True
+    ) -> None:
         self._file, self._advance, self._closes = file, advance, closes
 
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: memoryview) -> int:
+    def readinto(self, buffer: WriteableBuffer) -> int:
         # A buffered file (stdin) gives what there is, and does not wait for a full buffer.
         read = getattr(self._file, "readinto1", self._file.readinto)
         count = read(buffer)

@@ -26,9 +26,10 @@ def create_landing_tables(
 ) -> None:
     """Create the landing tables that are not there yet, in the session's own catalog."""
     macros = Environment(extensions=["jinja2.ext.do"]).from_string(_MACROS.read_text("utf-8"))
+    landing_table_sql = vars(macros.module)["landing_table_sql"]
     session.sql(f"create namespace if not exists {NAMESPACE}")
     for source_format in source_formats:
-        session.sql(macros.module.landing_table_sql(landing_table(source_format)))
+        session.sql(landing_table_sql(landing_table(source_format)))
 
 
 def highest_offsets(session: SparkSession, table: str, topics: Sequence[str]) -> dict[Place, int]:

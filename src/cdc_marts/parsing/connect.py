@@ -37,7 +37,7 @@ def read_payload(messages: DataFrame, payload: str) -> DataFrame:
     """
     # A bare payload has at the top what an enveloped one has a level below.
     read = read_json(messages, f"schema {_SCHEMA}, payload struct<{payload}>, {payload}")
-    fields = read.schema["message"].dataType["payload"].dataType.names
+    fields = read.select("message.payload.*").columns
     bare = F.struct(*(F.col(f"message.{field}").alias(field) for field in fields))
     return read.select(
         *COORDINATES,

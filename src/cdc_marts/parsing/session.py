@@ -28,7 +28,7 @@ def check_session(session: SparkSession) -> None:
     differing = [
         f"{name} = {value} (it is {found})"
         for name, value in REQUIRED_CONF.items()
-        if (found := session.conf.get(name, "not set")).lower() != value.lower()
+        if (found := str(session.conf.get(name, "not set"))).lower() != value.lower()
     ]
     if differing:
         raise SessionError(

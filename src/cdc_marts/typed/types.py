@@ -129,7 +129,7 @@ def dialects_of(dialects: Sequence[str], source_type: str | None) -> Sequence[st
     """
     if list(dialects) == ["dts"]:
         return [_DTS_DIALECTS.get(source_type or "", "dts")]
-    return [source_type] if source_type in dialects else dialects
+    return [source_type] if source_type is not None and source_type in dialects else dialects
 
 
 #: DTS numbers types per kind of database.

@@ -68,7 +68,8 @@ def view_query(session: SparkSession, name: str) -> str | None:
     """The query of the view `schema.view`; None where the name is not a view's."""
     schema, identifier = name.split(".")
     text = java_class(session, "java.lang.String")
-    namespace = session.sparkContext._gateway.new_array(text, 1)
+    gateway: Any = session.sparkContext._gateway
+    namespace = gateway.new_array(text, 1)
     namespace[0] = schema
     identifiers = java_class(session, "org.apache.spark.sql.connector.catalog.Identifier")
     view = identifiers.of(namespace, identifier)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from dbt.adapters.contracts.connection import AdapterResponse, Connection, ConnectionState
 from dbt.adapters.events.logging import AdapterLogger
@@ -89,18 +89,18 @@ class SessionCursor(Cursor):
             sql = sql % parameters
         self._df = self.session.sql(sql)
 
-    def fetchall(self) -> list[tuple[Any, ...]]:
+    def fetchall(self) -> list[Row]:
         if self._rows is None and self._df is not None:
-            self._rows = [tuple(map(_readable, row)) for row in self._df.collect()]
+            self._rows = [Row(*map(_readable, row)) for row in self._df.collect()]
         return self._rows or []
 
-    def fetchone(self) -> tuple[Any, ...] | None:
+    def fetchone(self) -> Row | None:
         rows = self.fetchall()
         return rows.pop(0) if rows else None
 
-    def fetchmany(self, size: int) -> list[tuple[Any, ...]]:
+    def fetchmany(self, size: int) -> list[Row]:
         if self._rows is None and self._df is not None:
-            self._rows = [tuple(map(_readable, row)) for row in self._df.take(size)]
+            self._rows = [Row(*map(_readable, row)) for row in self._df.take(size)]
         return (self._rows or [])[:size]
 
 
@@ -116,6 +116,9 @@ class SessionConnection(SessionHandle):
 class SessionWrapper(SessionConnectionWrapper):
     """What dbt-spark expects of a handle, plus the session itself."""
 
+    handle: SessionConnection
+    _cursor: SessionCursor | None
+
     @property
     def session(self) -> SparkSession:
         return self.handle.session
@@ -123,10 +126,10 @@ class SessionWrapper(SessionConnectionWrapper):
     def cancel(self) -> None:
         self.session.sparkContext.cancelAllJobs()
 
-    def fetchone(self) -> tuple[Any, ...] | None:
+    def fetchone(self) -> Row | None:
         return self._cursor.fetchone() if self._cursor else None
 
-    def fetchmany(self, size: int) -> list[tuple[Any, ...]]:
+    def fetchmany(self, size: int) -> list[Row]:
         return self._cursor.fetchmany(size) if self._cursor else []
 
 
@@ -136,6 +139,11 @@ class SparkSessionConnectionManager(SparkConnectionManager):
     _of_thread = threading.local()
     _locking = threading.Lock()
     _run_lock: RunLock | None = None
+
+    @property
+    def credentials(self) -> SparkSessionCredentials:
+        """Those of the target, which is of this adapter's type."""
+        return cast(SparkSessionCredentials, self.profile.credentials)
 
     @classmethod
     def open(cls, connection: Connection) -> Connection:
@@ -155,7 +163,7 @@ class SparkSessionConnectionManager(SparkConnectionManager):
     @classmethod
     def _take_turn(cls, session: SparkSession, credentials: SparkSessionCredentials) -> None:
         """Before anything is looked at: a run begins with what the one before it left."""
-        if credentials.run_lock is None or getattr(get_flags(), "WHICH", None) not in _RUNS:
+        if credentials.run_lock is None or getattr(get_flags(), "WHICH", "") not in _RUNS:
             return
         with cls._locking:
             if cls._run_lock is None:
@@ -176,14 +184,14 @@ class SparkSessionConnectionManager(SparkConnectionManager):
                 SparkSessionConnectionManager._run_lock = None
 
     @contextmanager
-    def exception_handler(self, sql: str):
+    def exception_handler(self, sql: str) -> Iterator[None]:
         try:
             yield
         except (SessionError, DbtRuntimeError):
             raise
         except Exception as error:
             logger.debug(f"Error while running:\n{sql}")
-            raise DbtRuntimeError(message_of(error, self.profile.credentials.home)) from error
+            raise DbtRuntimeError(message_of(error, self.credentials.home)) from error
 
     @classmethod
     def get_response(cls, cursor: Any) -> AdapterResponse:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -9,11 +10,11 @@ from typing import Any
 
 import agate
 from dbt.adapters.__about__ import version as dbt_adapters_version
-from dbt.adapters.base import available
+from dbt.adapters.base import PythonJobHelper, available
 from dbt.adapters.base.impl import AdapterTrackingRelationInfo
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.contracts.connection import AdapterResponse
-from dbt.adapters.contracts.relation import RelationConfig
+from dbt.adapters.contracts.relation import RelationConfig, RelationType
 from dbt.adapters.spark.column import SparkColumn
 from dbt.adapters.spark.impl import SparkAdapter
 from dbt_common.clients import agate_helper
@@ -46,6 +47,7 @@ class SessionColumn(SparkColumn):
 
 class SparkSessionAdapter(SparkAdapter):
     ConnectionManager = SparkSessionConnectionManager
+    connections: SparkSessionConnectionManager
 
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
@@ -62,7 +64,8 @@ class SparkSessionAdapter(SparkAdapter):
     @classmethod
     def get_adapter_run_info(cls, config: RelationConfig) -> AdapterTrackingRelationInfo:
         # dbt derives the module to import from the class's name, which has no underscore.
-        return AdapterTrackingRelationInfo(
+        # To mypy a dataclass that can't be hashed has an abstract `__hash__`.
+        return AdapterTrackingRelationInfo(  # type: ignore[abstract]
             adapter_name=cls.type(),
             base_adapter_version=dbt_adapters_version,
             adapter_version=version,
@@ -81,13 +84,13 @@ class SparkSessionAdapter(SparkAdapter):
         return "session"
 
     @property
-    def python_submission_helpers(self) -> dict[str, type[SessionPythonJob]]:
+    def python_submission_helpers(self) -> dict[str, builtins.type[PythonJobHelper]]:
         return {"session": SessionPythonJob}
 
     def submit_python_job(
         self, parsed_model: dict[str, Any], compiled_code: str
     ) -> AdapterResponse:
-        job = SessionPythonJob(parsed_model, self.connections.profile.credentials)
+        job = SessionPythonJob(parsed_model, self.connections.credentials)
         job.run(compiled_code, self.session, self._readings)
         return AdapterResponse(_message="OK")
 
@@ -122,7 +125,7 @@ class SparkSessionAdapter(SparkAdapter):
         except DbtRuntimeError:  # says what to do, wherever it is raised
             raise
         except Exception as error:
-            message = message_of(error, self.connections.profile.credentials.home)
+            message = message_of(error, self.connections.credentials.home)
             raise DbtRuntimeError(f"{type(error).__name__}: {message}\n  in {function}") from error
         return view
 
@@ -262,7 +265,7 @@ class SparkSessionAdapter(SparkAdapter):
             self.Relation.create(
                 schema=schema_relation.schema,
                 identifier=name,
-                type="view" if name in views else "table",
+                type=RelationType.View if name in views else RelationType.Table,
                 is_iceberg=name not in views,
             )
             for name in sorted(names)
@@ -274,7 +277,7 @@ class SparkSessionAdapter(SparkAdapter):
             self.drop_relation(held)
         super().drop_schema(relation)
 
-    def get_columns_in_relation(self, relation: BaseRelation) -> list[SessionColumn]:
+    def get_columns_in_relation(self, relation: BaseRelation) -> list[SparkColumn]:
         try:
             fields = self.session.table(relation.render()).schema.fields
         except PySparkException as error:

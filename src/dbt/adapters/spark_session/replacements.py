@@ -35,11 +35,11 @@ class Replacement:
     def inputs(self, session: SparkSession, source: str, model: str) -> DataFrame | None:
         """The rows of `source` that the rows to replace were made from, None if there are none."""
         origins = session.table(model).where(self.rows).select(*self.by).distinct()
-        bounds = origins.agg(
+        [bounds] = origins.agg(
             F.count("*").alias("origins"),
             *(F.min(column).alias(f"first_{column}") for column in self.by),
             *(F.max(column).alias(f"last_{column}") for column in self.by),
-        ).first()
+        ).collect()
         if not bounds["origins"]:
             return None
         rows = session.table(source)

@@ -59,7 +59,7 @@ def sources_of(query: str) -> tuple[Source, ...]:
     return tuple(sorted(sources, key=lambda source: source.start))
 
 
-def _sources(query: exp.Expression) -> list[Source]:
+def _sources(query: exp.Expr) -> list[Source]:
     if isinstance(query, exp.Subquery):
         return _sources(query.this)
     if isinstance(query, exp.Union):
