@@ -72,7 +72,7 @@ def land_files(
         _check(path)
     if topic is not None and not topic.strip():
         raise typer.BadParameter("--topic needs a name.")
-    if topic is not None and source_format == "dts_avro":
+    if topic is not None and source_format.value == "dts_avro":
         say(
             "Messages of dts_avro are binary, and a line break inside a message splits it. Use"
             " envelopes with value_base64 to land such messages whole."
@@ -84,7 +84,7 @@ def land_files(
         if mistake is not None:
             stop(f"{mistake} Nothing was landed.", WRONG_USE)
     with open_session(target, "Spark failed, and nothing was landed") as session:
-        landing = _land(session, source_format, paths, topic)
+        landing = _land(session, source_format.value, paths, topic)
     _summarize(landing, target.name)
     if landing.wrong_lines:
         raise typer.Exit(FAILED)
@@ -166,7 +166,7 @@ def land_kafka(
         try:
             landing = kafka.land_kafka(
                 session,
-                source_format,
+                source_format.value,
                 servers,
                 names,
                 properties=properties,

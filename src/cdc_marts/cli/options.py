@@ -6,6 +6,7 @@ import difflib
 import functools
 import inspect
 from collections.abc import Callable
+from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,11 +16,16 @@ from cdc_marts.cli.console import WRONG_USE, stop
 from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.project import ProjectError, Target
 
+# Its members are read from dbt_project.yml, where no type checker looks.
+SourceFormat = Enum("SourceFormat", {name: name for name in SOURCE_FORMATS})  # type: ignore[misc]
 
-def checked_format(name: str) -> str:
-    """A format's name; the error for another name suggests the closest format."""
-    if name in SOURCE_FORMATS:
+
+def source_format_of(name: str | SourceFormat) -> SourceFormat:
+    """The format of this name; the error for another name suggests the closest format."""
+    if isinstance(name, SourceFormat):
         return name
+    if name in SOURCE_FORMATS:
+        return SourceFormat[name]
     meant = difflib.get_close_matches(name.lower(), SOURCE_FORMATS, n=1, cutoff=0.4)
     hint = f" Did you mean {meant[0]}?" if meant else ""
     raise typer.BadParameter(
@@ -28,11 +34,11 @@ def checked_format(name: str) -> str:
 
 
 Format = Annotated[
-    str,
+    SourceFormat,
     typer.Option(
         "--format",
         metavar="FORMAT",
-        parser=checked_format,
+        parser=source_format_of,
         help=f"One of {', '.join(SOURCE_FORMATS)}.",
     ),
 ]

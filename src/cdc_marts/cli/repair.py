@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from cdc_marts.cli.console import FAILED, counted, stop, tell
-from cdc_marts.cli.options import Format, checked_format, on_target
+from cdc_marts.cli.options import Format, SourceFormat, on_target, source_format_of
 from cdc_marts.cli.session import open_session
 from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.printing import printable
@@ -18,11 +18,11 @@ from cdc_marts.project import Target, run_dbt
 @on_target
 def requeue(
     source_format: Annotated[
-        str | None,
+        SourceFormat | None,
         typer.Option(
             "--format",
             metavar="FORMAT",
-            parser=checked_format,
+            parser=source_format_of,
             help="Only messages of this format.",
         ),
     ] = None,
@@ -36,7 +36,7 @@ def requeue(
     """
     from cdc_marts.requeue import requeue as requeue_messages
 
-    source_formats = SOURCE_FORMATS if source_format is None else (source_format,)
+    source_formats = SOURCE_FORMATS if source_format is None else (source_format.value,)
     with open_session(target) as session:
         outcomes = requeue_messages(
             session, source_formats, lambda command: run_dbt(command, target)
@@ -93,7 +93,7 @@ def resync(
         try:
             done = resync_table(
                 session,
-                source_format,
+                source_format.value,
                 table_id,
                 lambda command: run_dbt(command, target),
                 loaded_since,
