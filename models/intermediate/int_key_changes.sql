@@ -45,7 +45,7 @@ effects as (
 
 key_changes as (
 
-    select
+    select distinct
         source_format,
         table_id,
         row_key,
@@ -70,4 +70,4 @@ key_changes as (
 
 )
 
-select distinct * from key_changes
+select * from key_changes

@@ -8,10 +8,10 @@
 }}
 
 -- The fold of tables without a key: equal rows are counted.  A sum does not
--- care for order or batches.  Events before the end of their table do not
--- count; when a new truncation arrives, or earlier effects change, the rows of
--- their table are counted again, and rows that no event counts any more, which have
--- no newest one, go.
+-- care for order or batches.  Events before a truncation of their table do not
+-- count; when a new one arrives, or earlier effects change, the rows of their
+-- table are counted again.  Rows that no event counts any more, which have no
+-- newest one, go.
 
 {#- dbt must see these in a first run, too. -#}
 {%- set touched_keys = ref('int_touched_keys') %}

@@ -5,8 +5,8 @@
     )
 }}
 
--- Where formats are ordered by landing, an event has the highest position of its
--- partition so far.  That is its own nearly always; the exceptions are here.
+-- Where formats are ordered by landing, an event has the highest position of
+-- its partition so far.  That is its own nearly always; exceptions are here.
 -- When a message lands behind others of its partition, these are looked at once
 -- more: positions only rise.
 
@@ -37,8 +37,8 @@ earlier_ranges as (
 
     select read_ranges.*
     from {{ rows_so_far(ref('int_read_ranges')) }} as read_ranges
-    left semi join new_ranges
-        on {{ matches('read_ranges', 'new_ranges', partition_key) }}
+    left semi join new_ranges as touched
+        on {{ matches('read_ranges', 'touched', partition_key) }}
     left anti join new_ranges
         on {{ matches('read_ranges', 'new_ranges', range_key) }}
 
@@ -144,8 +144,7 @@ placed_starts as (
 
 messages as (
 
-    select
-        /*+ broadcast(starts) */
+    select /*+ broadcast(starts) */
         new_messages.*,
         starts.position_before,
         true as is_new
@@ -155,8 +154,7 @@ messages as (
 
     union all
 
-    select
-        /*+ broadcast(starts) */
+    select /*+ broadcast(starts) */
         records.source_format,
         records.topic,
         records.`partition`,

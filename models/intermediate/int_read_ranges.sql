@@ -5,8 +5,8 @@
     )
 }}
 
--- Of formats ordered by landing, what each run read of each partition: from which
--- offset to which, and the highest position in between.
+-- Of formats ordered by landing, what each run read of each partition: from
+-- which offset to which, and the highest position in between.
 
 with
 

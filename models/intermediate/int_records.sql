@@ -1,5 +1,5 @@
--- The records of all formats, each in its place in the log: that of its message,
--- else the one that `int_message_places` gives it.
+-- The records of all formats, each in its place in the log: that of its
+-- message, else the one that `int_message_places` gives it.
 select
     records.* except (event_id, sequence),
     {{ placed_event_id('records', 'places') }} as event_id,

@@ -5,10 +5,9 @@
     )
 }}
 
--- Which tables lose rows or columns by which statements.
--- A table that is seen later may be meant too, or make a name ambiguous: then a
--- newer version says so.  Only statements that are new, or name a new table, are
--- looked at.
+-- Which tables lose rows or columns by which statements.  A table that is seen
+-- later may be meant too, or make a name ambiguous: then a newer version says
+-- so.  Only statements that are new, or name a new table, are looked at.
 
 {%- set statement_key = ['source_format', 'statement_id'] %}
 {%- set resolution = ['source_format', 'table_id', 'statement_id', 'change'] %}
@@ -46,6 +45,15 @@ touched_statements as (
 
 ),
 
+touched_targets as (
+
+    select targets.*
+    from {{ ref('int_statement_targets') }} as targets
+    left semi join touched_statements
+        on {{ matches('targets', 'touched_statements', statement_key) }}
+
+),
+
 resolutions as (
 
     select
@@ -60,9 +68,7 @@ resolutions as (
         any_value(event_at) as event_at,
         any_value(topic) as topic,
         any_value(`partition`) as `partition`
-    from {{ ref('int_statement_targets') }} as targets
-    left semi join touched_statements
-        on {{ matches('targets', 'touched_statements', statement_key) }}
+    from touched_targets
     where
         not is_ambiguous
         and change in ('truncation', 'column_drop')

@@ -1,62 +1,82 @@
+-- noqa: disable=LT02
 -- What events do to rows.  An event writes the row of its key (`upsert`) or
 -- deletes it (`delete`); a key change also deletes the row of the old key.  A
 -- redelivery does nothing.
 
+with
+
 -- new rows may be read: what is exceptional about new records is new as well
-select
-    records.source_format,
-    records.table_id,
-    records.database_name,
-    records.schema_name,
-    records.table_name,
-    effects.row_key,
-    records.topic,
-    records.op,
-    records.event_id,
-    records.pairing_id,
-    records.transaction_id,
-    records.schema_id,
-    records.lists_all_columns,
-    records.key_columns,
-    size(records.key_columns) = 0 as is_keyless,
-    records.unavailable_columns,
-    effects.effect = 'upsert' and size(records.unavailable_columns) > 0
-        as is_partial,
-    records.event_at,
-    records.sequence,
-    effects.is_key_change,
-    effects.effect,
-    records.before,
-    if(effects.effect = 'upsert', records.after, null) as after
-from {{ ref('int_records') }} as records
-left join (
+records as (select * from {{ ref('int_records') }}),
+
+redeliveries as (
+
     select * from {{ ref('int_exceptional_records') }}
     where exception = 'redelivery'
-) as redeliveries
-    on {{ is_same_record('records', 'redeliveries') }}
-left join (
+
+),
+
+split_updates as (
+
     select * from {{ ref('int_exceptional_records') }}
     where exception = 'split_update'
-) as split_updates
-    on {{ is_same_record('records', 'split_updates') }}
-    lateral view inline(
-        case
-            when records.op = 'delete'
-                then array({{ effect_struct("'delete'") }})
-            when
-                coalesce(split_updates.old_row_key, records.previous_row_key)
-                is null
-                then array({{ effect_struct("'upsert'") }})
-            else array(
-                {{ effect_struct("'upsert'", is_key_change='true') }},
-                {{ effect_struct(
-                    "'delete'",
-                    is_key_change='true',
-                    row_key='coalesce(
+
+),
+
+row_effects as (
+
+    select
+        records.source_format,
+        records.table_id,
+        records.database_name,
+        records.schema_name,
+        records.table_name,
+        effects.row_key,
+        records.topic,
+        records.op,
+        records.event_id,
+        records.pairing_id,
+        records.transaction_id,
+        records.schema_id,
+        records.lists_all_columns,
+        records.key_columns,
+        size(records.key_columns) = 0 as is_keyless,
+        records.unavailable_columns,
+        effects.effect = 'upsert' and size(records.unavailable_columns) > 0
+            as is_partial,
+        records.event_at,
+        records.sequence,
+        effects.is_key_change,
+        effects.effect,
+        records.before,
+        if(effects.effect = 'upsert', records.after, null) as after
+    from records
+    left join redeliveries
+        on {{ is_same_record('records', 'redeliveries') }}
+    left join split_updates  -- noqa: ST11
+        on {{ is_same_record('records', 'split_updates') }}
+        lateral view inline(
+            case
+                when records.op = 'delete'
+                    then array({{ effect_struct("'delete'") }})
+                when
+                    coalesce(
                         split_updates.old_row_key, records.previous_row_key
-                    )',
-                ) }}
-            )
-        end
-    ) effects as row_key, is_key_change, effect
-where records.record_type = 'change' and redeliveries.event_id is null
+                    ) is null
+                    then array({{ effect_struct("'upsert'") }})
+                else array(
+                    {{ effect_struct("'upsert'", is_key_change='true') }},
+                    {{ effect_struct(
+                        "'delete'",
+                        is_key_change='true',
+                        row_key='coalesce(
+                            split_updates.old_row_key, records.previous_row_key
+                        )',
+                    ) }}
+                )
+            end
+        ) effects as row_key, is_key_change, effect
+    where records.record_type = 'change' and redeliveries.event_id is null
+
+)
+
+select * from row_effects

@@ -1,8 +1,8 @@
--- Key changes that a format reports as a delete of the old key and an insert of
--- the new one, at one log position, in one transaction: the insert right behind
--- the delete in its partition, or behind the delete's tombstone.  Where keys are
--- spread over partitions, a delete and an insert are one key change if their
--- position has no other ones.
+-- Key changes that a format reports as a delete of the old key and an insert
+-- of the new one, at one log position, in one transaction.  The insert stands
+-- right behind the delete in its partition, or behind the delete's tombstone.
+-- Where keys are spread over partitions, a delete and an insert are one key
+-- change if their position has no other ones.
 
 {%- set table_key = ['source_format', 'table_id', 'topic'] %}
 

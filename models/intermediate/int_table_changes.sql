@@ -8,24 +8,11 @@
 -- What statements do to tables, in the names that they use.  A statement whose
 -- place is raised by a message that lands later is listed again, at that place.
 
+{#- dbt must see this in a first run, too. -#}
+{%- set raised_positions = ref('int_raised_positions') %}
 {%- set message_key = ['source_format', 'topic', '`partition`', 'offset'] %}
 
 with
-
-raised_messages as (
-
-    select
-        source_format,
-        topic,
-        `partition`,
-        offset,
-        max(position) as position,
-        cast(null as bigint) as transaction_index
-    from {{ new_rows(ref('int_raised_positions')) }}
-    where is_revision
-    group by source_format, topic, `partition`, offset
-
-),
 
 statements as (
 
@@ -64,6 +51,21 @@ table_changes as (
 ){% if is_incremental() %},
 
 known_changes as (select * from {{ this }}),
+
+raised_messages as (
+
+    select
+        source_format,
+        topic,
+        `partition`,
+        offset,
+        max(position) as position,
+        cast(null as bigint) as transaction_index
+    from {{ new_rows(raised_positions) }}
+    where is_revision
+    group by source_format, topic, `partition`, offset
+
+),
 
 raised_changes as (
 
