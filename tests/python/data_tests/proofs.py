@@ -52,22 +52,6 @@ MODELS = {
             ('shareplex_json', 'upd')
             as source_ops (source_format, source_op)
     """,
-    # A row moved away from the keys 1 and 2; on key 2 its image before is that of the other change.
-    "change_events": """
-        select
-            'canal_json' as source_format,
-            event_id,
-            previous_row_key,
-            array('id') as key_columns,
-            parse_json(before) as before,
-            parse_json(after) as after
-        from values
-            ('moved 1', '1', '{"id":1,"v":"b"}', '{"id":3,"v":"b"}'),
-            ('changed 1', null, '{"id":1,"v":"x"}', '{"id":1,"v":"y"}'),
-            ('moved 2', '2', '{"id":2,"v":"b"}', '{"id":4,"v":"b"}'),
-            ('changed 2', null, '{"id":2,"v":"a"}', '{"id":2,"v":"b"}')
-            as events (event_id, previous_row_key, before, after)
-    """,
 }
 
 #: A sequence of which only the position matters.
@@ -153,21 +137,10 @@ LOST_COLUMNS = Rows(
 )
 
 #: Two rows swapped their keys: a maximum does not tell what became of it.
-EFFECTS = Rows(
-    columns="table_id, row_key, position, effect",
-    good="('orders', 'contested', 1, 'upsert'), ('orders', 'contested', 2, 'removal')",
-    selected=f"""
-        'shareplex_json' as source_format,
-        table_id,
-        row_key,
-        'update' as op,
-        '1' as transaction_id,
-        effect,
-        false as is_keyless,
-        true as is_move,
-        cast(null as timestamp) as event_at,
-        {SEQUENCE} as sequence
-    """,
+CONTESTED_KEYS = Rows(
+    columns="table_id, row_key",
+    good="('orders', 'contested')",
+    selected="'shareplex_json' as source_format, table_id, row_key",
 )
 
 STATE = Rows(
@@ -537,52 +510,71 @@ PROOFS = {
     ),
     "redeliveries_are_certain": Proof(
         Rows(
-            columns="source_format, table_id, row_key, position, offset, event_id, effect, op",
+            columns="source_format, table_id, row_key, position, offset, event_id, op",
             good="""
                 -- sent again from the start
-                ('cdl_json', 'orders', '1', 5, 1, 'a', 'upsert', 'insert'),
-                ('cdl_json', 'orders', '1', 5, 2, 'b', 'upsert', 'update'),
-                ('cdl_json', 'orders', '1', 5, 3, 'a', 'redelivery', 'insert'),
-                ('cdl_json', 'orders', '1', 5, 4, 'b', 'redelivery', 'update'),
-                -- sent again by itself, but for a removal of an old key
-                ('cdl_json', 'orders', '2', 6, 5, 'c', 'removal', 'delete'),
-                ('cdl_json', 'orders', '2', 6, 6, 'c', 'redelivery', 'delete'),
-                ('cdl_json', 'orders', '2', 6, 7, 'd', 'removal', 'update'),
+                ('cdl_json', 'orders', '1', 5, 1, 'a', 'insert'),
+                ('cdl_json', 'orders', '1', 5, 2, 'b', 'update'),
+                ('cdl_json', 'orders', '1', 5, 3, 'a', 'insert'),
+                ('cdl_json', 'orders', '1', 5, 4, 'b', 'update'),
+                -- sent again by itself, and another event
+                ('cdl_json', 'orders', '2', 6, 5, 'c', 'delete'),
+                ('cdl_json', 'orders', '2', 6, 6, 'c', 'delete'),
+                ('cdl_json', 'orders', '2', 6, 7, 'd', 'update'),
                 -- at another position
-                ('cdl_json', 'orders', '3', 7, 8, 'e', 'upsert', 'insert'),
-                ('cdl_json', 'orders', '3', 8, 9, 'f', 'upsert', 'update'),
-                ('cdl_json', 'orders', '3', 7, 10, 'e', 'redelivery', 'insert'),
+                ('cdl_json', 'orders', '3', 7, 8, 'e', 'insert'),
+                ('cdl_json', 'orders', '3', 8, 9, 'f', 'update'),
+                ('cdl_json', 'orders', '3', 7, 10, 'e', 'insert'),
                 -- of a format whose messages have numbers of their own
-                ('shareplex_json', 'orders', '1', 5, 1, 'a', 'upsert', 'insert'),
-                ('shareplex_json', 'orders', '1', 5, 2, 'b', 'upsert', 'update'),
-                ('shareplex_json', 'orders', '1', 5, 3, 'a', 'redelivery', 'insert'),
-                ('cdl_json', 'visits', '1', 9, 11, 'g', 'upsert', 'insert'),
+                ('shareplex_json', 'orders', '1', 5, 1, 'a', 'insert'),
+                ('shareplex_json', 'orders', '1', 5, 2, 'b', 'update'),
+                ('shareplex_json', 'orders', '1', 5, 3, 'a', 'insert'),
+                ('cdl_json', 'visits', '1', 9, 11, 'g', 'insert'),
                 -- a full load that was sent again
-                ('dataworks_json', 'orders', '1', -1, 1, 'h', 'upsert', 'snapshot'),
-                ('dataworks_json', 'orders', '1', -1, 2, 'h', 'redelivery', 'snapshot')
+                ('dataworks_json', 'orders', '1', -1, 1, 'h', 'snapshot'),
+                ('dataworks_json', 'orders', '1', -1, 2, 'h', 'snapshot')
             """,
             bad="""
                 -- three full loads, of which the last has the row as the first
-                ('datahub_blob', 'orders', '1', -1, 1, 'h', 'upsert', 'snapshot'),
-                ('datahub_blob', 'orders', '1', -1, 2, 'i', 'upsert', 'snapshot'),
-                ('datahub_blob', 'orders', '1', -1, 3, 'h', 'redelivery', 'snapshot'),
+                ('datahub_blob', 'orders', '1', -1, 1, 'h', 'snapshot'),
+                ('datahub_blob', 'orders', '1', -1, 2, 'i', 'snapshot'),
+                ('datahub_blob', 'orders', '1', -1, 3, 'h', 'snapshot'),
                 -- there and back, and there again
-                ('lindorm_debezium', 'orders', '1', 5, 1, 'a', 'upsert', 'insert'),
-                ('lindorm_debezium', 'orders', '1', 5, 2, 'b', 'upsert', 'update'),
-                ('lindorm_debezium', 'orders', '1', 5, 3, 'c', 'upsert', 'update'),
-                ('lindorm_debezium', 'orders', '1', 5, 4, 'b', 'redelivery', 'update'),
+                ('lindorm_debezium', 'orders', '1', 5, 1, 'a', 'insert'),
+                ('lindorm_debezium', 'orders', '1', 5, 2, 'b', 'update'),
+                ('lindorm_debezium', 'orders', '1', 5, 3, 'c', 'update'),
+                ('lindorm_debezium', 'orders', '1', 5, 4, 'b', 'update'),
                 -- equal rows
-                ('cdl_json', 'visits', '1', 9, 12, 'g', 'redelivery', 'insert')
+                ('cdl_json', 'visits', '1', 9, 12, 'g', 'insert')
             """,
             selected="""
-                source_format, table_id, row_key, event_id, effect, op, 'topic' as topic,
-                table_id = 'visits' as is_keyless,
+                source_format, table_id, row_key, event_id, op, 'topic' as topic,
+                0 as `partition`, offset, 0 as row_index, 'change' as record_type,
+                if(table_id = 'visits', array(), array('id')) as key_columns,
                 cast(null as timestamp) as event_at,
-                named_struct(
-                    'position', position, 'partition', 0, 'offset', offset, 'row_index', 0
-                ) as sequence
+                named_struct('position', position) as sequence
             """,
         ),
+        arguments={
+            "exceptions": Rows(
+                columns="source_format, offset, event_id",
+                good="""
+                    ('cdl_json', 3, 'a'),
+                    ('cdl_json', 4, 'b'),
+                    ('cdl_json', 6, 'c'),
+                    ('cdl_json', 10, 'e'),
+                    ('shareplex_json', 3, 'a'),
+                    ('dataworks_json', 2, 'h'),
+                    ('datahub_blob', 3, 'h'),
+                    ('lindorm_debezium', 4, 'b'),
+                    ('cdl_json', 12, 'g')
+                """,
+                selected="""
+                    source_format, 'topic' as topic, 0 as `partition`, offset, 0 as row_index,
+                    event_id, 'redelivery' as exception
+                """,
+            )
+        },
         outcome="warn",
     ),
     "rows_have_all_columns": Proof(
@@ -754,7 +746,22 @@ PROOFS = {
                     cast(null as string) as schema_name,
                     table_name
                 """,
-            )
+            ),
+            "targets": Rows(
+                columns="statement_id, change, table_id, is_ambiguous",
+                good="""
+                    ('drops a table', 'truncation', 'shop.orders', false),
+                    ('drops a table in another letter case', 'truncation', 'shop.orders', false),
+                    ('drops a column', 'column_drop', 'shop.orders', false),
+                    ('drops a database', 'truncation', 'shop.orders', false),
+                    ('drops carts or CARTS', 'truncation', 'shop.carts', true),
+                    ('drops carts or CARTS', 'truncation', 'shop.CARTS', true),
+                    ('drops a column of carts or CARTS', 'column_drop', 'shop.carts', true),
+                    ('drops a column of carts or CARTS', 'column_drop', 'shop.CARTS', true),
+                    ('renames', 'not_applied', 'shop.orders', false)
+                """,
+                selected="'dts_avro' as source_format, 0 as change_index, *",
+            ),
         },
         outcome="warn",
     ),
@@ -764,7 +771,7 @@ PROOFS = {
             "events": LOG,
             "table_ends": TABLE_ENDS,
             "lost_columns": LOST_COLUMNS,
-            "effects": EFFECTS,
+            "contested_keys": CONTESTED_KEYS,
         },
     ),
     "truncations_name_their_schema": Proof(
@@ -801,15 +808,15 @@ PROOFS = {
     ),
     "write_times_order_changes": Proof(
         Rows(
-            columns="row_key, event_id, effect, is_move, position, partition_of_topic",
+            columns="row_key, event_id, effect, is_key_change, position, partition_of_topic",
             good="""
-                ('2', 'moved 2', 'removal', true, 5, 0),
+                ('2', 'moved 2', 'delete', true, 5, 0),
                 ('2', 'changed 2', 'upsert', false, 5, 1),
                 ('6', 'changed 2', 'upsert', false, 6, 1)
             """,
             bad="""
                 -- left its key at the time of a change in another partition
-                ('1', 'moved 1', 'removal', true, 5, 0),
+                ('1', 'moved 1', 'delete', true, 5, 0),
                 ('1', 'changed 1', 'upsert', false, 5, 1)
             """,
             selected="""
@@ -822,7 +829,7 @@ PROOFS = {
                 cast(null as string) as transaction_id,
                 effect,
                 false as is_keyless,
-                is_move,
+                is_key_change,
                 cast(null as timestamp) as event_at,
                 struct(
                     cast(position as decimal(38, 0)) as position,
@@ -833,7 +840,21 @@ PROOFS = {
                 ) as sequence
             """,
         ),
-        {"table_ends": TABLE_ENDS},
+        {
+            "contested_keys": Rows(
+                columns="row_key",
+                good="('1'), ('2')",
+                selected="'canal_json' as source_format, 'orders' as table_id, row_key",
+            ),
+            # Its image is the image before of the row that left the key: it came first.
+            "superseded": Rows(
+                columns="row_key, event_id, effect",
+                good="('2', 'changed 2', 'upsert')",
+                selected="""
+                    'canal_json' as source_format, 'orders' as table_id, row_key, event_id, effect
+                """,
+            ),
+        },
         outcome="warn",
     ),
 }
