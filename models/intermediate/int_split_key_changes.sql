@@ -1,8 +1,9 @@
 -- Key changes that a format reports as a delete of the old key and an insert
 -- of the new one, at one log position, in one transaction.  The insert stands
--- right behind the delete in its partition, or behind the delete's tombstone.
--- Where keys are spread over partitions, a delete and an insert are one key
--- change if their position has no other ones.
+-- right behind the delete in its partition, or behind the delete's tombstone.  A
+-- redelivery of the delete counts as the delete.  Where keys are spread over
+-- partitions, a delete and an insert are one key change if their position has
+-- no other ones.
 
 {%- set table_key = ['source_format', 'table_id', 'topic'] %}
 
@@ -30,6 +31,32 @@ deletes_and_inserts as (
 
 ),
 
+delivered_deletes as (
+
+    select
+        *,
+        sequence.`partition`,
+        sequence.offset
+    from deletes_and_inserts
+    where is_delete
+
+    union all
+
+    select
+        deletes.*,
+        redeliveries.`partition`,
+        redeliveries.offset
+    from deletes_and_inserts as deletes
+    inner join {{ ref('int_exceptional_records') }} as redeliveries
+        on
+            {{ matches('deletes', 'redeliveries', [
+                'source_format', 'topic', 'event_id'
+            ]) }}
+            and redeliveries.exception = 'redelivery'
+    where deletes.is_delete
+
+),
+
 neighbours as (
 
     select
@@ -38,15 +65,15 @@ neighbours as (
         deletes.event_id as delete_id,
         inserts.event_id as insert_id,
         deletes.row_key as old_key
-    from deletes_and_inserts as deletes
+    from delivered_deletes as deletes
     inner join deletes_and_inserts as inserts
         on
             {{ matches('deletes', 'inserts', table_key + ['position']) }}
             and deletes.transaction_id <=> inserts.transaction_id
-            and deletes.sequence.`partition` = inserts.sequence.`partition`
-            and inserts.sequence.offset - deletes.sequence.offset in (1, 2)
+            and deletes.`partition` = inserts.sequence.`partition`
+            and inserts.sequence.offset - deletes.offset in (1, 2)
             and deletes.row_key <> inserts.row_key
-    where deletes.is_delete and not inserts.is_delete
+    where not inserts.is_delete
 
 ),
 

@@ -15,6 +15,8 @@ source_format,
         first_event_at
 {%- endset %}
 
+{%- set table_key = ['source_format', 'table_id'] %}
+
 with
 
 row_state as (select * from {{ ref('int_row_state') }}),
@@ -48,6 +50,65 @@ live_rows as (
 
 ),
 
+keyed_rows_of_keyless_tables as (
+
+    select row_state.*
+    from row_state
+    left semi join keyless_rows
+        on {{ matches('row_state', 'keyless_rows', table_key) }}
+
+),
+
+-- A key of all columns names the same row as its table without a key: the newer
+-- of the two events says whether the row has the key or lost it.
+rows_under_both_keys as (
+
+    select
+        keyed_rows.source_format,
+        keyed_rows.table_id,
+        keyed_rows.row_key,
+        keyless_rows.row_key as keyless_row_key,
+        keyed_rows.last_sequence > keyless_rows.last_sequence as has_key
+    from keyed_rows_of_keyless_tables as keyed_rows
+    inner join keyless_rows
+        on
+            {{ matches('keyed_rows', 'keyless_rows', table_key) }}
+            and {{ sorted_row_key('keyed_rows.row_key') }}
+            = keyless_rows.row_key
+
+),
+
+rekeyed_rows as (
+
+    select distinct
+        source_format,
+        table_id,
+        keyless_row_key as row_key
+    from rows_under_both_keys
+    where has_key
+
+),
+
+unkeyed_rows as (
+
+    select
+        live_rows.source_format,
+        live_rows.table_id,
+        unkeyed_keys.keyless_row_key as row_key,
+        sum(live_rows.row_count) as row_count,
+        min(live_rows.first_event_at) as first_event_at
+    from live_rows
+    inner join rows_under_both_keys as unkeyed_keys
+        on
+            {{ matches('live_rows', 'unkeyed_keys') }}
+            and not unkeyed_keys.has_key
+    group by
+        live_rows.source_format,
+        live_rows.table_id,
+        unkeyed_keys.keyless_row_key
+
+),
+
 keyed_rows as (
 
     select
@@ -55,6 +116,10 @@ keyed_rows as (
         coalesce(filled_rows.`row`, live_rows.`row`) as `row`,
         filled_rows.filled_from
     from live_rows
+    left anti join rows_under_both_keys as unkeyed_keys
+        on
+            {{ matches('live_rows', 'unkeyed_keys') }}
+            and not unkeyed_keys.has_key
     left join filled_rows
         on
             live_rows.source_format = filled_rows.source_format
@@ -62,29 +127,21 @@ keyed_rows as (
 
 ),
 
--- A table that gets a key of all its columns knows its rows by the same key as
--- before: from then on they are single.
-rekeyed_rows as (
-
-    select
-        row_state.source_format,
-        row_state.table_id,
-        row_state.row_key
-    from row_state
-    left semi join keyless_rows
-        on
-            {{ matches('row_state', 'keyless_rows') }}
-            and row_state.last_sequence > keyless_rows.last_sequence
-
-),
-
 rows_without_key as (
 
-    select keyless_rows.*
+    select
+        keyless_rows.* except (row_count, first_event_at),
+        keyless_rows.row_count
+        + coalesce(unkeyed_rows.row_count, 0) as row_count,
+        coalesce(
+            least(keyless_rows.first_event_at, unkeyed_rows.first_event_at),
+            keyless_rows.first_event_at
+        ) as first_event_at
     from keyless_rows
     left anti join rekeyed_rows
         on {{ matches('keyless_rows', 'rekeyed_rows') }}
-    where keyless_rows.row_count > 0
+    left join unkeyed_rows
+        on {{ matches('keyless_rows', 'unkeyed_rows') }}
 
 ),
 
@@ -103,6 +160,7 @@ current_rows as (
         parse_json(row_key) as `row`,
         null as filled_from
     from rows_without_key
+    where row_count > 0
 
 ),
 
@@ -119,9 +177,7 @@ compared_rows as (
         ) }} as `row`
     from current_rows
     left join lost_columns
-        on {{ matches(
-            'current_rows', 'lost_columns', ['source_format', 'table_id']
-        ) }}
+        on {{ matches('current_rows', 'lost_columns', table_key) }}
 
 ),
 

@@ -17,6 +17,15 @@ table_ends as (
 
 superseded_effects as (select * from {{ ref('int_superseded_effects') }}),
 
+keyless_tables as (
+
+    select distinct
+        source_format,
+        table_id
+    from {{ ref('int_keyless_rows') }}
+
+),
+
 -- count_change: how many more equal rows a keyless table has.
 effects as (
 
@@ -84,6 +93,14 @@ placed_effects as (
 
     select
         effects.* except (`row`),
+        -- a key of all columns names the same row as its table without a key
+        if(
+            keyless_tables.table_id is null,
+            effects.row_key,
+            coalesce(
+                {{ sorted_row_key('effects.row_key') }}, effects.row_key
+            )
+        ) as sorted_row_key,
         if(
             effects.is_keyless,
             parse_json(effects.row_key),
@@ -116,6 +133,10 @@ placed_effects as (
         on
             effects.source_format = table_ends.source_format
             and effects.table_id = table_ends.table_id
+    left join keyless_tables
+        on
+            effects.source_format = keyless_tables.source_format
+            and effects.table_id = keyless_tables.table_id
 
 ),
 
@@ -126,7 +147,8 @@ counted_effects as (
         if(
             is_keyless,
             sum(count_change) over (
-                partition by source_format, table_id, row_key, ends_before
+                partition by
+                    source_format, table_id, sorted_row_key, ends_before
                 order by sequence, count_change
                 rows between unbounded preceding and current row
             ),
@@ -146,7 +168,7 @@ compared_effects as (
         )) over key_order as version_before
     from counted_effects
     window key_order as (
-        partition by source_format, table_id, row_key
+        partition by source_format, table_id, sorted_row_key
         order by sequence, count_change
     )
 
@@ -172,7 +194,7 @@ followed_effects as (
     select
         *,
         lead(struct(event_at, ends_before)) over (
-            partition by source_format, table_id, row_key
+            partition by source_format, table_id, sorted_row_key
             order by sequence, count_change
         ) as next_effect
     from differing_effects

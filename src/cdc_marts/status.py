@@ -337,10 +337,9 @@ def _sequence_number_before(session: SparkSession, table: str, time: dt.datetime
 
 
 def _add_pending(session: SparkSession, topics: _Topics) -> None:
-    """Where halves of updates were read at all, how many wait; no images are read for it."""
+    """Where halves of updates were read at all, how many wait."""
     has_halves = any(topic.read["update_before"] for topic in topics.values())
-    # Spark has it that a view is no table.
-    if not has_halves or view_query(session, _PENDING) is None:
+    if not has_halves or not session.catalog.tableExists(_PENDING):
         return
     rows = session.sql(
         f"select source_format, topic, count(*) as messages from {_PENDING}"

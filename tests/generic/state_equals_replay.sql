@@ -99,16 +99,28 @@ replayed as (
             max_by(`row`, struct(sequence, is_upsert))
         ) as `row`,
         max(sequence) as sequence,
-        -- a row of a keyless table is single once its table has a key
         is_keyless
-        and coalesce(
-            max(if(is_keyless, null, max(sequence))) over (
-                partition by source_format, table_id, row_key
-            ) > max(sequence),
-            false
-        ) as is_rekeyed
     from effects
     group by source_format, table_id, row_key, is_keyless
+
+),
+
+-- A key of all columns names the same row as its table without a key: the newer
+-- of the two events says which one the row has.
+compared as (
+
+    select
+        *,
+        max(if(is_keyless, null, sequence)) over same_row as keyed_sequence,
+        max(if(is_keyless, sequence, null)) over same_row as keyless_sequence,
+        sum(if(is_keyless, 0, row_count)) over same_row as keyed_count
+    from replayed
+    window same_row as (
+        partition by
+            source_format,
+            table_id,
+            coalesce({{ sorted_row_key('row_key') }}, row_key)
+    )
 
 ),
 
@@ -118,19 +130,33 @@ live_rows as (
         replayed.source_format,
         replayed.table_id,
         replayed.row_key,
-        replayed.row_count,
+        if(
+            replayed.is_keyless,
+            replayed.row_count + replayed.keyed_count,
+            replayed.row_count
+        ) as row_count,
         replayed.last_event_id,
         to_json({{ without_dropped_columns(
             'replayed.`row`',
             'replayed.sequence',
             'lost_columns.lost_columns',
         ) }}) as row_text
-    from replayed
+    from compared as replayed
     left join lost_columns
         on
             replayed.source_format = lost_columns.source_format
             and replayed.table_id = lost_columns.table_id
-    where replayed.row_count > 0 and not replayed.is_rekeyed
+    where
+        replayed.row_count
+        + if(replayed.is_keyless, replayed.keyed_count, 0) > 0
+        and not coalesce(
+            if(
+                replayed.is_keyless,
+                replayed.keyed_sequence,
+                replayed.keyless_sequence
+            ) > replayed.sequence,
+            false
+        )
 
 ),
 

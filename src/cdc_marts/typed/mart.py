@@ -91,18 +91,7 @@ def _live_rows(table: SourceTable, touched_keys: DataFrame | None = None) -> Dat
     if touched_keys is not None:
         # Spark pushes an `in` through the view, like any filter; a semi join stays above it.
         state = state.where(F.col("row_key").isin(touched_keys))
-    if not table.has_rows("keyless_rows"):
-        return state
-    # A row may be there twice whose table has lost its key.
-    newest = F.struct("row", "schema_id", "last_op", "last_event_at")
-    return (
-        state.groupBy("row_key")
-        .agg(
-            F.max_by(newest, "last_sequence").alias("newest"),
-            F.sum("row_count").alias("row_count"),
-        )
-        .select("row_key", "newest.*", "row_count")
-    )
+    return state
 
 
 def _typed_rows(live_rows: DataFrame, columns: Sequence[TypedColumn]) -> DataFrame:
@@ -137,12 +126,14 @@ def _changed_rows(
     session: SparkSession, table: SourceTable, columns: Sequence[TypedColumn]
 ) -> DataFrame:
     """The rows of keys with new events, and those of the mart that are gone."""
+    mart = session.table(table.run.relation)
     touched_keys = _touched_keys(table)
+    if table.has_rows("keyless_rows"):
+        touched_keys = touched_keys.union(_other_spellings(touched_keys, mart)).distinct()
     typed_rows = _typed_rows(_live_rows(table, touched_keys), columns)
     copy = ["_row_key", "_row_copy"]
     gone_rows = (
-        session.table(table.run.relation)
-        .select(*copy)
+        mart.select(*copy)
         .join(touched_keys.withColumnRenamed("row_key", "_row_key"), "_row_key", "left_semi")
         .join(typed_rows.select(*copy), copy, "left_anti")
         .select(
@@ -161,6 +152,22 @@ def _touched_keys(table: SourceTable) -> DataFrame:
     partial = table.rows("effects").where((F.col("effect") == "upsert") & takes_values)
     touched = table.new_rows("touched_keys").select("row_key")
     return touched.union(partial.select("row_key")).distinct()
+
+
+def _other_spellings(keys: DataFrame, mart: DataFrame) -> DataFrame:
+    """The keys of the mart that name the same columns as these, in another order.
+
+    Where a table gets a key of all its columns, or loses it, a row has another key than before.
+    """
+    sorted_keys = keys.select(_with_sorted_columns("row_key").alias("sorted_key"))
+    held_keys = mart.select(
+        F.col("_row_key").alias("row_key"), _with_sorted_columns("_row_key").alias("sorted_key")
+    )
+    return held_keys.join(sorted_keys, "sorted_key", "left_semi").select("row_key")
+
+
+def _with_sorted_columns(row_key: str) -> Column:
+    return F.to_json(F.try_parse_json(row_key))
 
 
 def _cast_error(column: TypedColumn, text: Column, value: Column) -> Column:

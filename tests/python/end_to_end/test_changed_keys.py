@@ -81,19 +81,6 @@ CASES = {
 }
 
 
-#: Cases that fail -> the cause.
-UNSOLVED = {
-    "a first key of all columns in another order than that of their names": (
-        "a keyless row has its columns sorted in `row_key`, a keyed one those of its key in the"
-        " published order, so `latest_state` compares two texts of one row"
-    ),
-    "a lost key of all columns": (
-        "`latest_state` has one row of the table with its key and one of the keyless table, both"
-        " with one `row_key`"
-    ),
-}
-
-
 @pytest.fixture(scope="module")
 def states(project: Project) -> dict[str, list[tuple[Row, int]]]:
     """Table -> its rows, each with its number."""
@@ -122,15 +109,7 @@ def placed(message: Message, case: Case, offset: int) -> Message:
     return message | {"table": case.table, "es": millis, "ts": millis}
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.xfail(strict=True, reason=UNSOLVED[name]))
-        if name in UNSOLVED
-        else name
-        for name in CASES
-    ],
-)
+@pytest.mark.parametrize("name", CASES)
 def test_each_row_is_there_once(states: dict[str, list[tuple[Row, int]]], name: str) -> None:
     case = CASES[name]
     assert sorted(states[case.table], key=str) == sorted(case.rows, key=str)

@@ -279,17 +279,6 @@ CASES = {
         [row(1, "b"), row(2, "a")],
     ),
 }
-#: Cases that fail -> the cause.
-UNSOLVED = {
-    "a swap is the first of its rows under another key of their table": (
-        "under the new key the row that leaves is not known, so the delete takes the one that has"
-        " come to the key, although its image is that of another row"
-    ),
-    "a producer restarts within the second key change of a swap": (
-        "an insert is paired with the first delivery of its delete, not with the one right before"
-        " it, so the delete counts as one of the row that has the key by then"
-    ),
-}
 
 
 @pytest.fixture(scope="module")
@@ -306,15 +295,7 @@ def states(project: Project) -> dict[str, dict[str, list[Any]]]:
 
 
 @pytest.mark.parametrize("way", ["at once", "by and by", "history"])
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.xfail(strict=True, reason=UNSOLVED[name]))
-        if name in UNSOLVED
-        else name
-        for name in CASES
-    ],
-)
+@pytest.mark.parametrize("name", CASES)
 def test_the_row_that_leaves_a_key_is_the_one_whose_image_says_so(
     states: dict[str, dict[str, list[Any]]], name: str, way: str
 ) -> None:

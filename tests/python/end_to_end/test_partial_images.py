@@ -432,13 +432,6 @@ CASES = [
         {1: ["big"], 5: ["big"]},
     ),
 ]
-#: Cases whose rows are wrong -> the cause.
-UNSOLVED = {
-    "a_placeholder_behind_a_delete_that_is_sent_again_is_the_value_under_the_old_key": (
-        "an insert is paired with the first delivery of its delete, not with the one right before"
-        " it, so nothing says under which key the value was"
-    )
-}
 
 
 @dataclass(frozen=True)
@@ -460,17 +453,7 @@ def marts(project: Project) -> Marts:
     return _marts(project)
 
 
-@pytest.mark.parametrize(
-    "case",
-    [
-        pytest.param(
-            case, marks=pytest.mark.xfail(strict=True, reason=UNSOLVED[case.name]), id=case.name
-        )
-        if case.name in UNSOLVED
-        else pytest.param(case, id=case.name)
-        for case in CASES
-    ],
-)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_the_rows_are_those_of_the_table(marts: Marts, case: Case) -> None:
     rows = marts.rows[case.source_format, case.name]
     assert rows == case.rows

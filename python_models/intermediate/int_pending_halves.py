@@ -1,0 +1,14 @@
+from cdc_marts.fold.pending_halves import pending_halves
+
+
+def model(dbt, session):
+    records, exceptions = dbt.ref("int_split_records"), dbt.ref("int_exceptional_records")
+    new_records, new_exceptions = dbt.new_rows(records, exceptions)
+    is_redelivery = "exception = 'redelivery'"
+    return pending_halves(
+        new_records,
+        dbt.rows_so_far(records),
+        new_exceptions.where(is_redelivery),
+        dbt.rows_so_far(exceptions).where(is_redelivery),
+        session.table(str(dbt.this)) if dbt.is_incremental else None,
+    )

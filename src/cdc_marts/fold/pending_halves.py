@@ -1,0 +1,58 @@
+"""Halves of updates that wait for their other half."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from cdc_marts.fold.ranges import near_deliveries
+
+_RECORD = ("source_format", "topic", "partition", "offset", "row_index")
+_PAIR = ("source_format", "pairing_id")
+
+
+def pending_halves(
+    new_records: DataFrame,
+    records: DataFrame,
+    new_redeliveries: DataFrame,
+    redeliveries: DataFrame,
+    known: DataFrame | None,
+) -> DataFrame:
+    """The before halves of updates of which no record with the row after has landed.
+
+    `new_records`, `records`: those that no run has read, and all with these, as
+    `int_split_records`.  `new_redeliveries`, `redeliveries`: those among them, as
+    `int_exceptional_records`.  `known`: what earlier runs returned; None in the first one.
+
+    Returns source_format, topic, partition, offset, row_index, pairing_id.  The last one is null
+    for a known half that waits no more.
+    """
+    new_halves = _halves(new_records)
+    waiting = new_halves.where("record_type = 'update_before'")
+    if known is None:
+        return _without_partner(_delivered_first(waiting, redeliveries), new_halves)
+    near = near_deliveries(waiting)
+    found = _without_partner(
+        _delivered_first(waiting, redeliveries.where(near)),
+        _halves(records.where(near)).unionByName(new_halves),
+    )
+    still_waiting = _without_partner(_delivered_first(known, new_redeliveries), new_halves)
+    waits_no_more = known.join(still_waiting, [*_RECORD], "left_anti").withColumn(
+        "pairing_id", F.lit(None).cast("string")
+    )
+    return found.unionByName(waits_no_more)
+
+
+def _halves(records: DataFrame) -> DataFrame:
+    return records.where("pairing_id is not null").select(
+        *_RECORD, "pairing_id", "record_type", "op", "delivery_position"
+    )
+
+
+def _delivered_first(halves: DataFrame, redeliveries: DataFrame) -> DataFrame:
+    return halves.join(redeliveries, [*_RECORD], "left_anti")
+
+
+def _without_partner(halves: DataFrame, records: DataFrame) -> DataFrame:
+    updates = records.where("record_type = 'change'").select(*_PAIR)
+    return halves.join(updates, [*_PAIR], "left_anti").select(*_RECORD, "pairing_id")
