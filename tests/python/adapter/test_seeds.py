@@ -131,7 +131,7 @@ class TestRunAlone:
     @pytest.fixture(scope="class")
     def project_config_update(self):
         return {
-            "on-run-start": ["{{ load_seeds('codes') }}"],
+            "on-run-start": ["{{ load_seeds('test.codes') }}"],
             "seeds": {"test": {"codes": {"+column_types": {"code": "string"}}}},
         }
 

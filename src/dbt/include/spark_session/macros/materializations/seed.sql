@@ -35,12 +35,13 @@
 
 
 {#-
-  For `on-run-start`: writes the seeds of a folder that are not there, or not as their files are,
-  so that `dbt run` alone has them too; other commands do, or do not need, what they say.
+  For `on-run-start`: writes the seeds of a folder (`project.folder`) that are not there, or not as
+  their files are, so that `dbt run` alone has them too; other commands do, or do not need, what
+  they say.
 -#}
 {% macro load_seeds(folder) %}
   {%- if execute and flags.WHICH == 'run' -%}
-    {%- for seed in graph.nodes.values() if seed.resource_type == 'seed' and folder in seed.fqn -%}
+    {%- for seed in graph.nodes.values() if seed.resource_type == 'seed' and (seed.fqn | join('.')).startswith(folder ~ '.') -%}
       {%- set relation = api.Relation.create(schema=seed.schema, identifier=seed.alias, type='table') -%}
       {%- if not is_seeded(load_relation(relation), seed) -%}
         {%- do adapter.create_schema(relation) -%}
