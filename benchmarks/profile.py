@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import psutil
+from dbt.adapters.spark_session.api import java_class
 from pyspark.sql import SparkSession
 
 from benchmarks import floors, full, project
@@ -21,7 +22,6 @@ from benchmarks.floors import job
 from benchmarks.landing import land
 from benchmarks.workload import Workload
 from cdc_marts.relations import OWN
-from dbt.adapters.spark_session.jvm import java_class
 
 #: Its jar brings the native libraries along.  Source: async-profiler, "Java API".
 PROFILER = "tools.profiler:async-profiler:4.6"

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from dbt.adapters.spark_session.api import tables_of
 from dbt.cli.main import dbtRunner
 from pyspark.sql import SparkSession
 
@@ -23,7 +24,6 @@ from cdc_marts import project
 from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.landing.tables import create_landing_table
 from cdc_marts.relations import OWN
-from dbt.adapters.spark_session.catalog import tables_of
 
 TARGET = "local"
 LANDING = ("landing",)

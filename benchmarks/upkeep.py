@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from dbt.adapters.spark_session.api import tables_of
 from pyspark.sql import SparkSession
 
 from benchmarks import project
@@ -15,7 +16,6 @@ from benchmarks.queries import REPETITIONS, a_row, repeated_seconds
 from benchmarks.workload import Workload
 from cdc_marts.maintenance import Upkeep, maintain
 from cdc_marts.relations import OWN
-from dbt.adapters.spark_session.catalog import tables_of
 
 #: When was measured.
 AFTER_RUNS, MAINTAINED, FRESH = "after the runs", "maintained", "built anew"

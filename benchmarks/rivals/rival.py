@@ -13,14 +13,12 @@ from pathlib import Path
 from subprocess import PIPE
 
 import pyspark
+from dbt.adapters.spark_session.api import IVY_CACHE, SessionError, jar_paths
 from pyspark.sql import SparkSession
 
 from benchmarks.full import FullBuild
 from benchmarks.measure import Cost, measured
 from cdc_marts.relations import OWN
-from dbt.adapters.spark_session.errors import SessionError
-from dbt.adapters.spark_session.packages import jar_paths
-from dbt.adapters.spark_session.session import IVY_CACHE
 
 _FOLDER = Path(__file__).parent
 

@@ -12,8 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dbt.adapters.spark_session.catalog import activate, iceberg_table, snapshots, tables_of
-from dbt.adapters.spark_session.increments import notes_of
+from dbt.adapters.spark_session.api import activate, iceberg_table, notes_of, snapshots, tables_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

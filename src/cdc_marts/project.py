@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any, cast
 from cdc_marts.relations import OWN, PACKAGE, Relations
 
 if TYPE_CHECKING:
+    from dbt.adapters.spark_session.api import SparkSessionCredentials
     from dbt.cli.main import dbtRunnerResult
     from dbt.contracts.graph.manifest import Manifest
     from pyspark.sql import SparkSession
-
-    from dbt.adapters.spark_session.connections import SparkSessionCredentials
 
 PROJECT_FILE = "dbt_project.yml"
 PROFILES_FILE = "profiles.yml"
@@ -143,7 +142,7 @@ def spark_session(
     jars beside the target's.  `is_reader`: the block only reads, and may do so
     beside a run.
     """
-    from dbt.adapters.spark_session.session import close_session
+    from dbt.adapters.spark_session.api import close_session
 
     if isinstance(target, str):
         target = Target.find(target)
@@ -164,7 +163,7 @@ def only_run(
 
     On an embedded catalog that is so as long as its session is open.
     """
-    from dbt.adapters.spark_session.run_lock import RunLock
+    from dbt.adapters.spark_session.api import RunLock
 
     credentials = _credentials(target, on_notice)
     if credentials.run_lock is None:

@@ -16,12 +16,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dbt.adapters.spark_session.api import (
+    has_rows,
+    iceberg_table,
+    notes_of,
+    snapshots,
+    unread_rows,
+    view_query,
+)
 from dbt_common.exceptions import DbtRuntimeError
 
 from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.relations import OWN, Relations
-from dbt.adapters.spark_session.catalog import has_rows, iceberg_table, snapshots, view_query
-from dbt.adapters.spark_session.increments import notes_of, unread_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
