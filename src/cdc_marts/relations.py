@@ -40,7 +40,7 @@ class Relations:
         models = {
             node.name: f"{node.schema}.{node.alias}"
             for node in manifest.nodes.values()
-            if node.package_name == PACKAGE and node.resource_type == "model"
+            if node.unique_id.startswith(f"model.{PACKAGE}.")
         }
         (landing,) = {
             source.schema

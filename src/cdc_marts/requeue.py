@@ -50,9 +50,9 @@ def requeue(
         return []
     # What was there is read as of now, whatever the run makes of it.
     before = {name: rejected.localCheckpoint() for name, rejected in quarantined.items()}
-    selected = (f"stg_{source_format}+" for source_format in source_formats)
+    selected = [f"stg_{source_format}+" for source_format in source_formats]
     if set(source_formats) == set(SOURCE_FORMATS):
-        selected = iter([WITH_WHAT_FOLLOWS])
+        selected = [WITH_WHAT_FOLLOWS]
     run_dbt(["run", "--vars", VARS, "--select", *selected])
     return [
         _outcome(name, rejected, _rejected(session, relations.staging(name)))

@@ -143,6 +143,11 @@ class _Descriptions:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        if not path.exists():
+            # A project that uses cdc_marts as a package begins with the anchor and no marts.
+            described = (PACKAGE_ROOT / DESCRIPTIONS).read_text("utf-8")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(described.split("\nmodels:")[0] + "\nmodels:\n", "utf-8")
         content = _read(YAML(typ="safe"), path)
         self.names = {model["name"] for model in content.get("models") or ()}
         if list(content)[-1:] != ["models"] or "&typed_mart" not in path.read_text("utf-8"):

@@ -38,16 +38,18 @@ def project(
 def dev(project: ForeignProject, tmp_path_factory: pytest.TempPathFactory) -> ForeignProject:
     """The project after two runs on `dev`, each with new messages."""
     folder = tmp_path_factory.mktemp("messages")
-    for number, messages in enumerate((ORDERS[:3], ORDERS[3:])):
-        path = folder / f"{number}.jsonl"
-        path.write_text("".join(json.dumps(message) + "\n" for message in messages), "utf-8")
-        landed = project.command(
-            "dev", "land", "files", "--format", "canal_json", "--topic", "shop", str(path)
-        )
-        assert landed.exit_code == 0, landed.output
-        assert "in dev_landing.canal_json (target dev)" in landed.output
+    for messages in (ORDERS[:3], ORDERS[3:]):
+        land(project, "dev", messages, folder / "messages.jsonl")
         project.dbt("run", "--target", "dev")
     return project
+
+
+def land(project: ForeignProject, target: str, messages: list[Any], path: Path) -> None:
+    path.write_text("".join(json.dumps(message) + "\n" for message in messages), "utf-8")
+    options = ("--format", "canal_json", "--topic", "shop")
+    landed = project.command(target, "land", "files", *options, str(path))
+    assert landed.exit_code == 0, landed.output
+    assert f"in {target}_landing.canal_json (target {target})" in landed.output
 
 
 def change(type_: str, id_: int, status: str | None, amount: str = "1.50") -> dict[str, Any]:
@@ -143,12 +145,15 @@ def test_upkeep_sees_to_the_tables_of_the_target_alone(dev: ForeignProject) -> N
     dev.dbt("run", "--target", "dev")
 
 
-def test_two_targets_in_one_catalog_do_not_touch_one_another(dev: ForeignProject) -> None:
+def test_two_targets_in_one_catalog_do_not_touch_one_another(
+    dev: ForeignProject, tmp_path: Path
+) -> None:
     before = dev.snapshots("dev_")
+    land(dev, "prod", ORDERS[:1], tmp_path / "messages.jsonl")
     dev.dbt("run", "--target", "prod")
     assert dev.snapshots("dev_") == before
-    assert dev.rows("select * from prod_reports.orders") == []
-    assert dev.rows("select tables from prod_reports.source_tables") == [{"tables": 0}]
+    assert dev.rows("select id from prod_reports.orders") == [{"id": 1}]
+    assert dev.rows("select tables from prod_reports.source_tables") == [{"tables": 1}]
 
 
 def test_a_project_that_declares_no_tables_is_told_so(
@@ -159,7 +164,7 @@ def test_a_project_that_declares_no_tables_is_told_so(
     (project.root / "models" / "orders.sql").unlink()
     (project.root / "models" / "latest_state.sql").unlink()
     project.dbt("deps")
-    result = project.try_dbt("run", "--target", "dev", "--select", "source_types")
+    result = project.try_dbt("run", "--target", "dev", "--select", "base_canal_json")
     assert "add `tables` to `vars` of dbt_project.yml, `tables: {}` for none" in said(result)
 
 
@@ -172,7 +177,7 @@ def test_a_model_in_the_place_of_one_of_the_package_is_named(
     (project.root / "models" / "latest_state.sql").unlink()
     (project.root / "models" / "heartbeats.sql").write_text("select 1 as beat\n")
     project.dbt("deps")
-    result = project.try_dbt("run", "--target", "dev", "--select", "source_types")
+    result = project.try_dbt("run", "--target", "dev", "--select", "base_canal_json")
     assert "add `require_ref_searches_node_package_before_root: true` to `flags`" in said(result)
 
 
