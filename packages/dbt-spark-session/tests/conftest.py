@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,24 @@ import yaml
 from dbt.tests.fixtures.project import *  # noqa: F403  (pytest finds fixtures by their names)
 from pyspark.sql import SparkSession
 
+#: The tests run over Iceberg tables, or in a process of their own over plain ones.
+FILE_FORMAT = os.environ.get("SPARK_SESSION_TESTS", "iceberg")
+
+
+@pytest.fixture(scope="session")
+def spark_target(spark_target: dict[str, Any]) -> dict[str, Any]:
+    """The target of all tests, or one without Iceberg: Spark's own catalog, in a Hive metastore."""
+    if FILE_FORMAT == "iceberg":
+        return spark_target
+    of_iceberg = ("spark.sql.catalog.", "spark.sql.extensions", "spark.sql.defaultCatalog")
+    conf = {k: v for k, v in spark_target["conf"].items() if not k.startswith(of_iceberg)}
+    metastore = "jdbc:derby:;databaseName=${home}/metastore;create=true"
+    conf |= {
+        "spark.sql.catalogImplementation": "hive",
+        "spark.hadoop.javax.jdo.option.ConnectionURL": metastore,
+    }
+    return {**spark_target, "conf": conf, "packages": []}
+
 
 @pytest.fixture(scope="class")
 def dbt_profile_target(spark: SparkSession, spark_target: dict[str, Any]) -> dict[str, Any]:
@@ -20,7 +39,7 @@ def dbt_profile_target(spark: SparkSession, spark_target: dict[str, Any]) -> dic
 
 @pytest.fixture(scope="class")
 def dbt_project_yml(project_root: Path, project_config_update: dict[str, Any]) -> dict[str, Any]:
-    """A test's project; its tables are Iceberg's, as in the project that we ship."""
+    """A test's project; its tables are of one format."""
     settings = {
         "name": "test",
         "profile": "test",
@@ -28,7 +47,7 @@ def dbt_project_yml(project_root: Path, project_config_update: dict[str, Any]) -
         **project_config_update,
     }
     for kind in ("models", "seeds", "snapshots"):
-        settings[kind] = {"+file_format": "iceberg", **settings.get(kind, {})}
+        settings[kind] = {"+file_format": FILE_FORMAT, **settings.get(kind, {})}
     Path(project_root, "dbt_project.yml").write_text(yaml.safe_dump(settings))
     return settings
 

@@ -85,6 +85,11 @@ def test_the_schemas_are_those_of_the_target(dev: ForeignProject) -> None:
     assert schemas == {f"dev_{layer}" for layer in (*LAYERS, "reports")}
 
 
+def test_staging_tables_keep_the_settings_that_they_were_read_by(dev: ForeignProject) -> None:
+    kept = dev.rows("show tblproperties dev_staging.stg_canal_json ('cdc_marts.key-columns')")
+    assert kept == [{"key": "cdc_marts.key-columns", "value": "{}"}]
+
+
 def test_typed_marts_and_models_read_the_package(dev: ForeignProject) -> None:
     orders = dev.rows("select id, status, amount from dev_reports.orders order by id")
     assert [(row["id"], row["status"], str(row["amount"])) for row in orders] == [

@@ -20,6 +20,12 @@ def activate(session: SparkSession) -> None:
     sessions.setActiveSession(session._jsparkSession)
 
 
+def has_iceberg_catalog(session: SparkSession) -> bool:
+    """Whether the tables of the session's current catalog are Iceberg's, all of them."""
+    setting = f"spark.sql.catalog.{session.catalog.currentCatalog()}"
+    return session.conf.get(setting, "") == "org.apache.iceberg.spark.SparkCatalog"
+
+
 def iceberg_table(session: SparkSession, name: str) -> Any:
     """The `org.apache.iceberg.Table` of a name that SQL resolves, on a thread of the session."""
     return java_class(session, _SPARK_3_UTIL).loadIcebergTable(session._jsparkSession, name)

@@ -19,7 +19,7 @@ from dbt.adapters.contracts.relation import RelationConfig, RelationType
 from dbt.adapters.spark.column import SparkColumn
 from dbt.adapters.spark.impl import SparkAdapter, SparkConfig
 from dbt.adapters.spark_session.__version__ import version
-from dbt.adapters.spark_session.catalog import has_row_lineage, has_rows
+from dbt.adapters.spark_session.catalog import has_iceberg_catalog, has_row_lineage, has_rows
 from dbt.adapters.spark_session.connections import SparkSessionConnectionManager
 from dbt.adapters.spark_session.dataframes import ModelRun, create_view, function_of
 from dbt.adapters.spark_session.errors import message_of
@@ -267,14 +267,30 @@ class SparkSessionAdapter(SparkAdapter):
 
     @available.parse(lambda *_, **__: True)
     def has_rows(self, relation: BaseRelation) -> bool:
-        """Whether a table is there and holds rows, by its metadata alone."""
+        """Whether a table is there and holds rows; of Iceberg's by its metadata alone."""
         name = relation.render()
-        return self.session.catalog.tableExists(name) and has_rows(self.session, name)
+        if not self.session.catalog.tableExists(name):
+            return False
+        if not has_iceberg_catalog(self.session):
+            return not self.session.table(name).isEmpty()
+        return has_rows(self.session, name)
 
     @available.parse(lambda *_, **__: True)
     def has_row_lineage(self, relation: BaseRelation) -> bool:
         """Whether `_last_updated_sequence_number` is a column of a table or view that is there."""
-        return has_row_lineage(self.session, relation.render())
+        return has_iceberg_catalog(self.session) and has_row_lineage(
+            self.session, relation.render()
+        )
+
+    @available.parse(lambda *_, **__: "iceberg")
+    def default_file_format(self) -> str:
+        """The format of tables whose model names none."""
+        return "iceberg" if has_iceberg_catalog(self.session) else "parquet"
+
+    @available
+    def is_replaceable(self, file_format: str | None) -> bool:
+        """Whether a table of this format gets new content in one commit."""
+        return file_format in ("delta", "iceberg")
 
     def list_relations_without_caching(self, schema_relation: BaseRelation) -> list[BaseRelation]:
         schema = schema_relation.without_identifier().render()
@@ -283,12 +299,13 @@ class SparkSessionAdapter(SparkAdapter):
         views = {row.viewName for row in self.session.sql(f"show views in {schema}").collect()}
         tables = self.session.sql(f"show tables in {schema}").collect()
         names = {row.tableName for row in tables if not row.isTemporary} | views
+        has_iceberg_tables = has_iceberg_catalog(self.session)
         return [
             self.Relation.create(
                 schema=schema_relation.schema,
                 identifier=name,
                 type=RelationType.View if name in views else RelationType.Table,
-                is_iceberg=name not in views,
+                is_iceberg=has_iceberg_tables and name not in views,
             )
             for name in sorted(names)
         ]

@@ -17,7 +17,13 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dbt.adapters.spark_session.catalog import Snapshot, iceberg_table, snapshots, view_query
+from dbt.adapters.spark_session.catalog import (
+    Snapshot,
+    has_iceberg_catalog,
+    iceberg_table,
+    snapshots,
+    view_query,
+)
 from dbt.adapters.spark_session.selections import Source, sources_of
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import DataFrame, SparkSession
@@ -125,6 +131,11 @@ def _over_tables(
     session: SparkSession, source: str, of_table: Callable[[str, str], str], columns: str
 ) -> str:
     """A table by `of_table`; a view as its text, over what `of_table` gives for its sources."""
+    if not has_iceberg_catalog(session):
+        raise DbtRuntimeError(
+            f"The new rows of {source} are not known: its catalog is not Iceberg's, whose tables"
+            " keep what was appended to them. Read it whole, by `ref` alone."
+        )
     query = view_query(session, source)
     if query is None:
         return of_table(source, columns)

@@ -3,7 +3,7 @@
   where the format can, else by dropping the old one first.
 -#}
 {% macro create_or_replace_table(target_relation, existing_relation, query) %}
-  {%- set is_replaceable = config.get('file_format') in ['delta', 'iceberg'] -%}
+  {%- set is_replaceable = adapter.is_replaceable(config.get('file_format')) -%}
   {%- if existing_relation is not none and (existing_relation.is_view or not is_replaceable) -%}
     {% do adapter.drop_relation(existing_relation) %}
   {%- endif -%}

@@ -1,6 +1,6 @@
 {#-
-  A seed is written in one commit, its texts byte for byte, and only when its
-  file or its settings have changed since (their checksum is kept with the table).
+  A seed is written in one commit where the format can, its texts byte for byte, and only when
+  its file or its settings have changed since (their checksum is kept with the table).
 -#}
 {% materialization seed, adapter='spark_session' %}
   {%- set existing_relation = load_relation(this) -%}
@@ -15,8 +15,9 @@
       -- the file is as it was
     {%- endcall -%}
   {%- else -%}
+    {%- set file_format = config.get('file_format') or adapter.default_file_format() -%}
     {%- call statement('main') -%}
-      create or replace table {{ target_relation }}
+      {{ new_seed_table(target_relation, existing_relation, file_format) }}
       {{ file_format_clause() }}
       tblproperties ('dbt.seed-checksum' = '{{ seed_checksum(model) }}')
       {{ partition_cols(label="partitioned by") }}
@@ -45,9 +46,10 @@
       {%- set relation = api.Relation.create(schema=seed.schema, identifier=seed.alias, type='table') -%}
       {%- if not is_seeded(load_relation(relation), seed) -%}
         {%- do adapter.create_schema(relation) -%}
+        {%- set file_format = seed.config.file_format or adapter.default_file_format() -%}
         {%- set load_sql -%}
-          create or replace table {{ relation }}
-          using {{ seed.config.file_format or 'iceberg' }}
+          {{ new_seed_table(relation, load_relation(relation), file_format) }}
+          using {{ file_format }}
           tblproperties ('dbt.seed-checksum' = '{{ seed_checksum(seed) }}')
           as
           {{ seed_rows_sql(adapter.read_seed(seed), seed.config.column_types or {}) }}
@@ -58,6 +60,19 @@
     {%- endfor -%}
   {%- endif -%}
 {% endmacro %}
+
+
+{#- The beginning of the statement; what can't be replaced is dropped before. -#}
+{% macro new_seed_table(relation, existing_relation, file_format) -%}
+  {%- if adapter.is_replaceable(file_format) -%}
+    create or replace table {{ relation }}
+  {%- else -%}
+    {%- if existing_relation is not none -%}
+      {%- do adapter.drop_relation(existing_relation) -%}
+    {%- endif -%}
+    create table {{ relation }}
+  {%- endif -%}
+{%- endmacro %}
 
 
 {% macro is_seeded(relation, seed) %}
