@@ -13,7 +13,7 @@ from benchmarks.floors import job
 from benchmarks.landing import land
 from benchmarks.measure import Cost, measured, table_bytes
 from benchmarks.workload import Workload
-from cdc_marts.landing.tables import landing_table
+from cdc_marts.relations import OWN
 
 #: What was measured, in order.  Each part of the project has one of the floor to compare with.
 MODELS, FLOOR = "all models", "floor"
@@ -108,7 +108,7 @@ def warm_up(
 def _landed(session: SparkSession, source_format: str, workload: Workload) -> FullBuild:
     project.empty(session)
     messages = land(session, source_format, workload)
-    landed = table_bytes(session, landing_table(source_format))
+    landed = table_bytes(session, OWN.landed(source_format))
     return FullBuild(source_format, workload, messages, landed)
 
 
@@ -116,7 +116,7 @@ def _build_once(
     session: SparkSession, build: FullBuild, dbt_arguments: Sequence[str], is_compared: bool
 ) -> None:
     source_format, workload = build.source_format, build.workload
-    messages = session.table(landing_table(source_format))
+    messages = session.table(OWN.landed(source_format))
     staging = (f"base_{source_format}", f"stg_{source_format}")
 
     project.unbuild(session)

@@ -11,7 +11,7 @@ from benchmarks import project
 from benchmarks.landing import land
 from benchmarks.measure import Cost
 from benchmarks.workload import Workload
-from cdc_marts.landing.tables import landing_table
+from cdc_marts.relations import OWN
 
 
 @dataclass
@@ -64,5 +64,5 @@ def measure_increments(
             cost = project.run_models(session, workload, *dbt_arguments)
             increments.new.setdefault(share, []).append(cost)
             increments.empty.append(project.run_models(session, workload, *dbt_arguments))
-    increments.landed = session.table(landing_table(source_format)).count()
+    increments.landed = session.table(OWN.landed(source_format)).count()
     return increments

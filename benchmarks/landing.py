@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from benchmarks.messages import tell
 from benchmarks.workload import Workload, change_of, changes
-from cdc_marts.landing.tables import landing_table
+from cdc_marts.relations import OWN
 
 TOPIC = "shop-changes"
 #: A change has at most two messages, which stand side by side.
@@ -26,7 +26,7 @@ def land(session: SparkSession, source_format: str, workload: Workload, first: i
 
     `first` is the number of its first change: it goes on where another one ended.
     """
-    table = landing_table(source_format)
+    table = OWN.landed(source_format)
     fewest = session.sparkContext.defaultParallelism
     tasks = max(fewest, math.ceil(workload.changes * workload.message_bytes / _FILE_BYTES))
     length = _note_length(session, source_format, workload)

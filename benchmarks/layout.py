@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from dbt.adapters.spark_session.api import iceberg_table
 from pyspark.sql import SparkSession
 
 from benchmarks import project
@@ -16,7 +17,6 @@ from benchmarks.landing import land
 from benchmarks.measure import table_bytes
 from benchmarks.queries import REPETITIONS, a_row, repeated_seconds, seconds_of
 from benchmarks.workload import Workload
-from dbt.adapters.spark_session.catalog import iceberg_table
 
 NAMESPACE = project.LAYOUT
 WRITE, MERGE = "write", "merge"

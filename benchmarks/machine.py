@@ -8,9 +8,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 import psutil
+from dbt.adapters.spark_session.api import java_class
 from pyspark.sql import SparkSession
-
-from dbt.adapters.spark_session.jvm import java_class
 
 _PACKAGES = ("pyspark", "dbt-core")
 

@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import psutil
+from dbt.adapters.spark_session.api import tables_of
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
-
-from dbt.adapters.spark_session.catalog import tables_of
 
 _SAMPLING_SECONDS = 0.1
 

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from functools import cache
 
 import psutil
+from dbt.adapters.spark_session.api import java_class
 from pyspark.sql import SparkSession
 
 from benchmarks import floors, full, project
 from benchmarks.floors import job
 from benchmarks.landing import land
 from benchmarks.workload import Workload
-from cdc_marts.landing.tables import landing_table
-from dbt.adapters.spark_session.jvm import java_class
+from cdc_marts.relations import OWN
 
 #: Its jar brings the native libraries along.  Source: async-profiler, "Java API".
 PROFILER = "tools.profiler:async-profiler:4.6"
@@ -79,7 +79,7 @@ def measure_profile(
     """
     project.empty(session)
     land(session, source_format, workload)
-    messages = session.table(landing_table(source_format))
+    messages = session.table(OWN.landed(source_format))
 
     def build_floor() -> None:
         job.write_change_events(floors.events(source_format, messages))

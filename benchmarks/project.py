@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from dbt.adapters.spark_session.api import tables_of
 from dbt.cli.main import dbtRunner
 from pyspark.sql import SparkSession
 
@@ -20,8 +21,9 @@ from benchmarks.floors import job
 from benchmarks.measure import Cost, measured, table_bytes, written_bytes
 from benchmarks.workload import DATABASE, Workload
 from cdc_marts import project
-from cdc_marts.landing.tables import create_landing_tables
-from dbt.adapters.spark_session.catalog import tables_of
+from cdc_marts.formats import SOURCE_FORMATS
+from cdc_marts.landing.tables import create_landing_table
+from cdc_marts.relations import OWN
 
 TARGET = "local"
 LANDING = ("landing",)
@@ -56,7 +58,8 @@ def opened(
 def empty(session: SparkSession) -> None:
     """Drop all tables and views, and make the landing tables anew."""
     _drop(session, (*LANDING, *BUILT, job.NAMESPACE, LAYOUT))
-    create_landing_tables(session)
+    for source_format in SOURCE_FORMATS:
+        create_landing_table(session, OWN.landed(source_format))
     for namespace in (job.NAMESPACE, LAYOUT):
         session.sql(f"create namespace if not exists {namespace}")
 

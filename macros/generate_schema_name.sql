@@ -1,5 +1,13 @@
-{#- Schemas are named exactly as configured, in every target. -#}
+{#-
+  Schemas are named exactly as configured where this project is by itself, in every target.  As a
+  package it has them named as the root project does: by its macro of this name, else by dbt's.
+-#}
 {% macro generate_schema_name(custom_schema_name, node) -%}
   {%- do cdc_marts.check_adapter() -%}
-  {{ (custom_schema_name or target.schema) | trim }}
+  {%- if project_name == 'cdc_marts' -%}
+    {{ (custom_schema_name or target.schema) | trim }}
+  {%- else -%}
+    {%- set of_root = context.get(project_name, {}).get('generate_schema_name') -%}
+    {{ (of_root or dbt.generate_schema_name)(custom_schema_name, node) | trim }}
+  {%- endif -%}
 {%- endmacro %}

@@ -12,7 +12,8 @@
   } -%}
   {%- set failed = ['error', 'fail', 'skipped'] -%}
   {%- set built = {} -%}
-  {%- for result in results if result.node.name in what -%}
+  {%- for result in results
+      if result.node.package_name == 'cdc_marts' and result.node.name in what -%}
     {%- do built.update({result.node.name: result.node.relation_name}) -%}
   {%- endfor -%}
   {%- if execute and flags.WHICH == 'build' and built | length == what | length
@@ -22,11 +23,12 @@
     {%- for name, text in what.items() -%}
       {%- do print('%8s' | format(counts[name]) ~ '  ' ~ text) -%}
     {%- endfor -%}
-    {%- do print('The marts are in schema `marts`. The current rows:') -%}
+    {%- do print('The marts are in schema `' ~ built.latest_state.split('.')[0] ~ '`.'
+        ~ ' The current rows:') -%}
     {%- do print(
         '  ' ~ ('./run ' if project_name == 'cdc_marts' else '')
         ~ 'dbt show --target ' ~ target.name ~ " --inline 'select * from "
-        ~ '{{ ref("latest_state") }}' ~ "'\n"
+        ~ '{{ ref("cdc_marts", "latest_state") }}' ~ "'\n"
     ) -%}
   {%- endif -%}
 {%- endmacro %}

@@ -13,14 +13,12 @@ from pathlib import Path
 from subprocess import PIPE
 
 import pyspark
+from dbt.adapters.spark_session.api import IVY_CACHE, SessionError, jar_paths
 from pyspark.sql import SparkSession
 
 from benchmarks.full import FullBuild
 from benchmarks.measure import Cost, measured
-from cdc_marts.landing.tables import landing_table
-from dbt.adapters.spark_session.errors import SessionError
-from dbt.adapters.spark_session.packages import jar_paths
-from dbt.adapters.spark_session.session import IVY_CACHE
+from cdc_marts.relations import OWN
 
 _FOLDER = Path(__file__).parent
 
@@ -71,9 +69,7 @@ def add_rivals(
         return
     with tempfile.TemporaryDirectory() as folder:
         messages = Path(folder) / "messages"
-        texts = session.table(landing_table(build.source_format)).selectExpr(
-            "cast(value as string)"
-        )
+        texts = session.table(OWN.landed(build.source_format)).selectExpr("cast(value as string)")
         texts.write.text(str(messages))
         for rival in rivals:
             for _ in range(repeat):

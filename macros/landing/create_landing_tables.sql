@@ -1,7 +1,7 @@
 {#- Create the landing tables that are not there; anyone may append to them. -#}
 {% macro create_landing_tables() -%}
   {%- if execute -%}
-    {%- do adapter.create_schema(api.Relation.create(schema='landing')) -%}
+    {%- do adapter.create_schema(source('landing', 'resyncs').without_identifier()) -%}
     {%- for source_format in var('source_formats') -%}
       {%- set landing_table = source('landing', source_format) -%}
       {%- if load_relation(landing_table) is none -%}

@@ -1,10 +1,14 @@
 {#-
   Before a staging model adds rows: its rows were read by the settings as they
-  are now.  The settings stand among the table's properties, written with it;
-  only where they differ are rows looked at.
+  are now.  The settings stand among the table's properties, written with it
+  where it is made anew; only where they differ are rows looked at.
 -#}
 {% macro check_settings() -%}
-  {%- if execute and is_incremental() -%}
+  {%- if execute and not is_incremental() -%}
+    {%- for property, now in cdc_marts.reading_settings().items() -%}
+      {%- do adapter.keep_property(this, property, tojson(now)) -%}
+    {%- endfor -%}
+  {%- elif execute -%}
     {%- set written = {} -%}
     {%- for property, now in cdc_marts.reading_settings().items() -%}
       {%- set kept = adapter.table_property(this, property) -%}
@@ -69,22 +73,6 @@ alter table {{ this }} set {{ cdc_marts.properties_sql(written) }}
 
 {% macro rebuild_command() -%}
 dbt run --full-refresh --select {{ model.name }}+ --target {{ target.name }}
-{%- endmacro %}
-
-
-{#-
-  As dbt-spark's, with the settings by which a staging table's rows are read.
--#}
-{% macro spark_session__tblproperties_clause() -%}
-  {%- set properties = dict(
-      config.get('tblproperties') or {}, **adapter.kept_properties(this)
-  ) -%}
-  {%- for property, settings in cdc_marts.reading_settings().items() -%}
-    {%- do properties.update({property: tojson(settings)}) -%}
-  {%- endfor -%}
-  {%- if properties %}
-    {{ cdc_marts.properties_sql(properties) }}
-  {%- endif %}
 {%- endmacro %}
 
 

@@ -4,27 +4,46 @@
   does the rest (`src/cdc_marts/typed`).
 -#}
 {% macro typed_mart() -%}
+  {%- do cdc_marts.check_adapter() -%}
+  {%- if model.package_name == 'cdc_marts' and project_name != 'cdc_marts' -%}
+    {#- A mart of the samples; the root project has marts of its own. -#}
+    {{- config(enabled=false) -}}
+  {%- else -%}
+    {{- cdc_marts.declared_mart() -}}
+  {%- endif -%}
+{%- endmacro %}
+
+
+{% macro declared_mart() -%}
   {%- set declared = adapter.call_function(
       'cdc_marts.typed.declaration:declaration',
       model.name,
       var('tables'),
       cdc_marts.source_formats()
   ) -%}
-  {{- config(partition_by=declared.partition_by or none) -}}
+  {{- config(
+      materialized='incremental',
+      incremental_strategy='merge',
+      unique_key=['_row_key', '_row_copy'],
+      delete_when='DBT_INTERNAL_SOURCE._last_op is null',
+      on_schema_change='append_new_columns',
+      file_format='iceberg',
+      partition_by=declared.partition_by or none
+  ) -}}
   {#- What Python reads has these names there. -#}
   {%- set inputs = {
-      'live_rows': ref('latest_state'),
-      'keyless_rows': ref('int_keyless_rows'),
-      'effects': ref('int_row_effects'),
-      'schema_versions': ref('int_table_schemas'),
-      'columns': ref('int_table_columns'),
-      'lost_columns': ref('int_lost_columns'),
-      'code_table': ref('source_types'),
+      'live_rows': ref('cdc_marts', 'latest_state'),
+      'keyless_rows': ref('cdc_marts', 'int_keyless_rows'),
+      'effects': ref('cdc_marts', 'int_row_effects'),
+      'schema_versions': ref('cdc_marts', 'int_table_schemas'),
+      'columns': ref('cdc_marts', 'int_table_columns'),
+      'lost_columns': ref('cdc_marts', 'int_lost_columns'),
+      'code_table': ref('cdc_marts', 'source_types'),
   } -%}
   {%- set new_inputs = {
-      'touched_keys': ref('int_touched_keys'),
-      'ends': ref('int_table_ends'),
-      'column_drops': ref('int_column_drops'),
+      'touched_keys': ref('cdc_marts', 'int_touched_keys'),
+      'ends': ref('cdc_marts', 'int_table_ends'),
+      'column_drops': ref('cdc_marts', 'int_column_drops'),
   } -%}
 select * from {{ dataframe(
     'cdc_marts.typed.mart:rows',

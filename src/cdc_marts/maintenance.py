@@ -7,19 +7,15 @@ up to, and those in which a table noted what it has read itself.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dbt.adapters.spark_session.catalog import activate, iceberg_table, snapshots, tables_of
-from dbt.adapters.spark_session.increments import notes_of
+from dbt.adapters.spark_session.api import activate, iceberg_table, notes_of, snapshots, tables_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-#: Schemas of the project, readers before what they read.
-SCHEMAS = ("marts", "intermediate", "staging", "seeds", "landing")
 
 #: A file that a run may be about to commit is younger.
 _ORPHANS_OLDER_THAN = dt.timedelta(days=3)
@@ -90,23 +86,20 @@ def _maintain_table(
     )
 
 
-def split_tables(session: SparkSession, built: Collection[str]) -> tuple[list[str], list[str]]:
+def split_tables(session: SparkSession, built: Iterable[str]) -> tuple[list[str], list[str]]:
     """The tables that are there, without views: those that the project builds, and all others.
 
-    `built`: names of what it builds.  The others stand in the same schemas: somebody else's
-    tables, and those of models that are gone.
+    `built`: names of what it builds, those that read before those that are read.  The others
+    stand in the same schemas: somebody else's tables, and those of models that are gone.
     """
+    built = list(built)
     ours = {name.lower() for name in built}
     own: list[str] = []
     others: list[str] = []
-    for name in project_tables(session):
+    schemas = dict.fromkeys(name.partition(".")[0] for name in built)
+    for name in tables_of(session, schemas):
         (own if name.lower() in ours else others).append(name)
     return own, others
-
-
-def project_tables(session: SparkSession) -> list[str]:
-    """Names of all tables in the schemas of the project, whoever made them, without views."""
-    return tables_of(session, SCHEMAS)
 
 
 @dataclass

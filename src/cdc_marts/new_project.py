@@ -93,7 +93,6 @@ def _write_template(folder: Path, name: str) -> None:
         "name": name,
         "link": LINK,
         "tables": _section(project, "  tables:"),
-        "typed": _section(project, "      typed:"),
     }
     for path in sorted(_TEMPLATE.rglob("*")):
         if path.is_file():

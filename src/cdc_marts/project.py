@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-if TYPE_CHECKING:
-    from dbt.cli.main import dbtRunnerResult
-    from pyspark.sql import SparkSession
+from cdc_marts.relations import OWN, PACKAGE, Relations
 
-    from dbt.adapters.spark_session.connections import SparkSessionCredentials
+if TYPE_CHECKING:
+    from dbt.adapters.spark_session.api import SparkSessionCredentials
+    from dbt.cli.main import dbtRunnerResult
+    from dbt.contracts.graph.manifest import Manifest
+    from pyspark.sql import SparkSession
 
 PROJECT_FILE = "dbt_project.yml"
 PROFILES_FILE = "profiles.yml"
 ADAPTER = "spark_session"
 #: The target of the commands where nothing names one.
 DEFAULT_TARGET = "local"
-#: The dbt source whose tables hold the landed messages; other sources belong to somebody else.
-LANDING_SOURCE = "landing"
 
 
 class ProjectError(Exception):
@@ -142,7 +142,7 @@ def spark_session(
     jars beside the target's.  `is_reader`: the block only reads, and may do so
     beside a run.
     """
-    from dbt.adapters.spark_session.session import close_session
+    from dbt.adapters.spark_session.api import close_session
 
     if isinstance(target, str):
         target = Target.find(target)
@@ -163,7 +163,7 @@ def only_run(
 
     On an embedded catalog that is so as long as its session is open.
     """
-    from dbt.adapters.spark_session.run_lock import RunLock
+    from dbt.adapters.spark_session.api import RunLock
 
     credentials = _credentials(target, on_notice)
     if credentials.run_lock is None:
@@ -201,11 +201,42 @@ def run_dbt(command: Sequence[str], target: Target) -> None:
         ) from result.exception
 
 
+def relations_of(target: Target) -> Relations:
+    """Where the models and sources of the package are on `target`.
+
+    As dbt reads the project now.  In the package's own project they have the names that it gives.
+    """
+    if _member(target.root / PROJECT_FILE, "name") == PACKAGE:
+        return OWN
+    return Relations.of_manifest(_manifest(target))
+
+
 def built_tables(target: Target) -> list[str]:
     """Names of the tables that the project builds on `target`, and of those where messages land.
 
-    As dbt reads the project now: its models that are no views, its seeds, and its sources.
+    As dbt reads the project now: its models that are no views, its seeds, and the package's
+    sources; other sources belong to somebody else.  Those that read come before those that are
+    read, by schemas.
     """
+    manifest = _manifest(target)
+    relations = Relations.of_manifest(manifest)
+    nodes = [
+        node
+        for node in manifest.nodes.values()
+        if node.resource_type in ("model", "seed", "snapshot")
+        and node.config.materialized not in ("view", "ephemeral")
+    ]
+    landing = [source for source in manifest.sources.values() if source.package_name == PACKAGE]
+    names = [
+        *(f"{node.schema}.{node.alias}" for node in nodes),
+        *(f"{source.schema}.{source.identifier}" for source in landing),
+    ]
+    places = {schema: place for place, schema in enumerate(relations.schemas)}
+    return sorted(names, key=lambda name: places.get(name.partition(".")[0], -1))
+
+
+def _manifest(target: Target) -> Manifest:
+    """The project as dbt reads it now, for `target`."""
     from dbt.contracts.graph.manifest import Manifest
 
     result = _invoke_dbt(["parse", "--quiet", "--no-write-json"], target)
@@ -213,19 +244,12 @@ def built_tables(target: Target) -> list[str]:
     if not isinstance(manifest, Manifest):
         reason = " ".join(str(result.exception).split())
         raise ProjectError(f"dbt can't read the project: {reason}") from result.exception
-    nodes = [
-        node
-        for node in manifest.nodes.values()
-        if node.resource_type in ("model", "seed", "snapshot")
-        and node.config.materialized not in ("view", "ephemeral")
-    ]
-    landing = [
-        source for source in manifest.sources.values() if source.source_name == LANDING_SOURCE
-    ]
-    return [
-        *(f"{node.schema}.{node.alias}" for node in nodes),
-        *(f"{source.schema}.{source.identifier}" for source in landing),
-    ]
+    if not any(node.package_name == PACKAGE for node in manifest.nodes.values()):
+        raise ProjectError(
+            f"The project in {target.root} does not use the package {PACKAGE}: add it to"
+            " packages.yml, then run `cdc-marts link` or `dbt deps`."
+        )
+    return manifest
 
 
 def _invoke_dbt(command: Sequence[str], target: Target) -> dbtRunnerResult:

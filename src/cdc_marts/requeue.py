@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.landing.arrivals import IDENTITY
+from cdc_marts.relations import OWN, WITH_WHAT_FOLLOWS, Relations
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -32,6 +33,7 @@ def requeue(
     session: SparkSession,
     source_formats: Sequence[str],
     run_dbt: Callable[[list[str]], None],
+    relations: Relations = OWN,
 ) -> list[Requeued]:
     """Have dbt read the quarantined messages of these formats again, and what follows from them.
 
@@ -41,22 +43,24 @@ def requeue(
     quarantined = {
         source_format: rejected
         for source_format in source_formats
-        if session.catalog.tableExists(_staging_table(source_format))
-        and not (rejected := _rejected(session, source_format)).isEmpty()
+        if session.catalog.tableExists(relations.staging(source_format))
+        and not (rejected := _rejected(session, relations.staging(source_format))).isEmpty()
     }
     if not quarantined:
         return []
     # What was there is read as of now, whatever the run makes of it.
     before = {name: rejected.localCheckpoint() for name, rejected in quarantined.items()}
-    command = ["run", "--vars", VARS]
-    if set(source_formats) != set(SOURCE_FORMATS):
-        command += ["--select", *(f"stg_{source_format}+" for source_format in source_formats)]
-    run_dbt(command)
-    return [_outcome(session, name, rejected) for name, rejected in before.items()]
+    selected = [f"stg_{source_format}+" for source_format in source_formats]
+    if set(source_formats) == set(SOURCE_FORMATS):
+        selected = [WITH_WHAT_FOLLOWS]
+    run_dbt(["run", "--vars", VARS, "--select", *selected])
+    return [
+        _outcome(name, rejected, _rejected(session, relations.staging(name)))
+        for name, rejected in before.items()
+    ]
 
 
-def _outcome(session: SparkSession, source_format: str, before: DataFrame) -> Requeued:
-    now = _rejected(session, source_format)
+def _outcome(source_format: str, before: DataFrame, now: DataFrame) -> Requeued:
     by_code = now.groupBy("reject_code").count().collect()
     return Requeued(
         source_format,
@@ -65,10 +69,6 @@ def _outcome(session: SparkSession, source_format: str, before: DataFrame) -> Re
     )
 
 
-def _rejected(session: SparkSession, source_format: str) -> DataFrame:
-    staged = session.table(_staging_table(source_format))
+def _rejected(session: SparkSession, staging: str) -> DataFrame:
+    staged = session.table(staging)
     return staged.where("record_type = 'rejected'").select(*IDENTITY, "reject_code")
-
-
-def _staging_table(source_format: str) -> str:
-    return f"staging.stg_{source_format}"

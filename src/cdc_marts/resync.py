@@ -12,11 +12,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from cdc_marts.printing import printable
+from cdc_marts.relations import OWN, WITH_WHAT_FOLLOWS, Relations
 
-_REQUESTS = "landing.resyncs"
-_RECORDS = "intermediate.int_records"
-_STATEMENTS = "intermediate.int_resolved_changes"
-_STATE = "marts.latest_state"
+_RECORDS = "int_records"
+_STATEMENTS = "int_resolved_changes"
 
 
 class ResyncError(Exception):
@@ -42,6 +41,7 @@ def resync(
     run_dbt: Callable[[list[str]], None],
     since: dt.datetime | None = None,
     topic: str | None = None,
+    relations: Relations = OWN,
 ) -> Resynced:
     """Have the rows of a full load take the place of all that the table had when the load began.
 
@@ -51,10 +51,10 @@ def resync(
 
     Raises ResyncError where nothing was changed.
     """
-    for table_name in (_REQUESTS, _STATEMENTS):
+    for table_name in (relations.resyncs, relations.model(_STATEMENTS)):
         if not session.catalog.tableExists(table_name):
             raise ResyncError(f"There is no {table_name} yet: run dbt first.")
-    table = _Table(session, source_format, table_id)
+    table = _Table(session, relations, source_format, table_id)
     table.check_is_known()
     load = table.load(since, topic)
     if load is None:
@@ -74,27 +74,34 @@ def resync(
     rows_before = table.row_count()
     position = table.highest_position(loaded_since)
     request = (source_format, table_id, number, topic, loaded_since, position)
-    requests = session.createDataFrame([request], session.table(_REQUESTS).schema)
-    requests.writeTo(_REQUESTS).append()
-    run_dbt(["run"])
+    requests = session.createDataFrame([request], session.table(relations.resyncs).schema)
+    requests.writeTo(relations.resyncs).append()
+    run_dbt(["run", "--select", WITH_WHAT_FOLLOWS])
     return Resynced(loaded_since, loaded_rows, (rows_before, table.row_count()))
 
 
 @dataclass(frozen=True)
 class _Table:
     session: SparkSession
+    relations: Relations
     source_format: str
     table_id: str
+
+    @property
+    def _records(self) -> DataFrame:
+        return self.session.table(self.relations.model(_RECORDS))
 
     def check_is_known(self) -> None:
         if not self._changes().isEmpty():
             return
-        of_format = self.session.table(_RECORDS).where(F.col("source_format") == self.source_format)
+        of_format = self._records.where(F.col("source_format") == self.source_format)
         known = of_format.where("record_type = 'change'").select("table_id").distinct()
         names = sorted(row["table_id"] for row in known.collect() if row["table_id"])
         meant = difflib.get_close_matches(self.table_id, names, n=1, cutoff=0.4)
         hint = (
-            f"Did you mean {printable(meant[0])}?" if meant else "marts.source_tables lists them."
+            f"Did you mean {printable(meant[0])}?"
+            if meant
+            else f"{self.relations.model('source_tables')} lists them."
         )
         raise ResyncError(
             f"{self.source_format} has no source table {printable(self.table_id)}. {hint}"
@@ -114,7 +121,7 @@ class _Table:
 
     def next_number(self, loaded_since: dt.datetime) -> int:
         """The number of a new resync; loads are taken in the order of their times."""
-        requests = self._of_table(_REQUESTS)
+        requests = self._of_table(self.relations.resyncs)
         [(count, last)] = requests.select(
             F.count("*"), F.max(F.unix_micros("loaded_since"))
         ).collect()
@@ -132,9 +139,9 @@ class _Table:
         landed_before = F.col("landed_at") < F.lit(loaded_since)
         changes = self._changes().where(landed_before).select("sequence.position")
         place = ["source_format", "topic", "partition", "offset"]
-        statements = self.session.table(_RECORDS).where("record_type in ('ddl', 'transaction')")
+        statements = self._records.where("record_type in ('ddl', 'transaction')")
         truncations = (
-            self._of_table(_STATEMENTS)
+            self._of_table(self.relations.model(_STATEMENTS))
             .withColumn("offset", F.col("sequence.offset"))
             .join(statements.where(landed_before).select(*place), place, "left_semi")
             .select("sequence.position")
@@ -144,11 +151,13 @@ class _Table:
 
     def row_count(self) -> int:
         row_count = F.coalesce(F.sum("row_count"), F.lit(0))
-        [(count,)] = self._of_table(_STATE).select(row_count).collect()
+        [(count,)] = (
+            self._of_table(self.relations.model("latest_state")).select(row_count).collect()
+        )
         return count
 
     def _changes(self) -> DataFrame:
-        return self._of_table(_RECORDS).where("record_type = 'change'")
+        return self._of_table(self.relations.model(_RECORDS)).where("record_type = 'change'")
 
     def _of_table(self, relation: str) -> DataFrame:
         return self.session.table(relation).where(

@@ -14,6 +14,7 @@ from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import YAMLError
 
 from cdc_marts.package_files import DBT, PACKAGE_ROOT
+from cdc_marts.relations import OWN, Relations
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -48,18 +49,21 @@ class Scaffolding:
     kept: dict[str, SourceTable] = field(default_factory=dict)
 
 
-def seen_tables(session: SparkSession, target: str) -> list[SourceTable]:
+def seen_tables(
+    session: SparkSession, target: str, relations: Relations = OWN
+) -> list[SourceTable]:
     """The source tables of a target, by format and name."""
+    source_tables = relations.model("source_tables")
     try:
         rows = session.sql(
-            "select source_format, table_id from marts.source_tables where table_id is not null"
+            f"select source_format, table_id from {source_tables} where table_id is not null"
             " order by source_format, table_id"
         ).collect()
     except AnalysisException as error:
         if error.getCondition() != "TABLE_OR_VIEW_NOT_FOUND":
             raise
         raise ScaffoldError(
-            f"The target {target} has no marts.source_tables yet. Land messages, then run"
+            f"The target {target} has no {source_tables} yet. Land messages, then run"
             f" `{DBT} build --target {target}`."
         ) from error
     if not rows:
@@ -139,6 +143,11 @@ class _Descriptions:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        if not path.exists():
+            # A project that uses cdc_marts as a package begins with the anchor and no marts.
+            described = (PACKAGE_ROOT / DESCRIPTIONS).read_text("utf-8")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(described.split("\nmodels:")[0] + "\nmodels:\n", "utf-8")
         content = _read(YAML(typ="safe"), path)
         self.names = {model["name"] for model in content.get("models") or ()}
         if list(content)[-1:] != ["models"] or "&typed_mart" not in path.read_text("utf-8"):

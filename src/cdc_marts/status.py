@@ -16,18 +16,25 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dbt.adapters.spark_session.api import (
+    has_rows,
+    iceberg_table,
+    notes_of,
+    snapshots,
+    unread_rows,
+    view_query,
+)
 from dbt_common.exceptions import DbtRuntimeError
 
 from cdc_marts.formats import SOURCE_FORMATS
-from dbt.adapters.spark_session.catalog import has_rows, iceberg_table, snapshots, view_query
-from dbt.adapters.spark_session.increments import notes_of, unread_rows
+from cdc_marts.relations import OWN, Relations
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
 
-COUNTS = "intermediate.int_message_counts"
-_PENDING = "intermediate.int_pending_halves"
-_STATEMENTS = "intermediate.int_table_changes"
+COUNTS = "int_message_counts"
+_PENDING = "int_pending_halves"
+_STATEMENTS = "int_table_changes"
 
 #: Commands of dbt that read messages.
 _RUNS = ("run", "build", "retry")
@@ -111,23 +118,31 @@ class Status:
     last_read_at: dt.datetime | None
     #: sentences on what could not be found out
     notes: list[str]
+    #: where the tables of the target are
+    relations: Relations = OWN
 
 
 def gather(
-    session: SparkSession, target: str, last_run: Run | None, now: dt.datetime | None = None
+    session: SparkSession,
+    target: str,
+    last_run: Run | None,
+    now: dt.datetime | None = None,
+    relations: Relations = OWN,
 ) -> Status:
     """The status of the target that `session` is open on.  `last_run`: as `last_run_of` has it."""
     topics = _Topics()
     notes: list[str] = []
-    last_read_at = max(filter(None, map(_last_read_at(session), SOURCE_FORMATS)), default=None)
-    _add_counts(session, topics, notes)
-    _add_waiting(session, topics, notes)
-    _add_rejects(session, topics, last_run)
+    last_read_at = max(
+        filter(None, map(_last_read_at(session, relations), SOURCE_FORMATS)), default=None
+    )
+    _add_counts(session, relations, topics, notes)
+    _add_waiting(session, relations, topics, notes)
+    _add_rejects(session, relations, topics, last_run)
     kinds = {kind for topic in topics.values() for kind in topic.read}
     if "update_before" in kinds:
-        _add_pending(session, topics)
+        _add_pending(session, relations, topics)
     if kinds & {"ddl", "transaction"}:
-        _add_statements(session, topics)
+        _add_statements(session, relations, topics)
     return Status(
         target,
         now or dt.datetime.now(dt.timezone.utc),
@@ -135,6 +150,7 @@ def gather(
         last_run,
         last_read_at,
         notes,
+        relations,
     )
 
 
@@ -243,22 +259,25 @@ class _Topics(dict[tuple[str, str], Topic]):
         return topic
 
 
-def _add_counts(session: SparkSession, topics: _Topics, notes: list[str]) -> None:
-    if not session.catalog.tableExists(COUNTS):
-        if any(session.catalog.tableExists(_staging(name)) for name in SOURCE_FORMATS):
-            notes.append(f"What runs read is not counted yet: the next `dbt run` makes {COUNTS}.")
+def _add_counts(
+    session: SparkSession, relations: Relations, topics: _Topics, notes: list[str]
+) -> None:
+    counts = relations.model(COUNTS)
+    if not session.catalog.tableExists(counts):
+        if any(session.catalog.tableExists(relations.staging(name)) for name in SOURCE_FORMATS):
+            notes.append(f"What runs read is not counted yet: the next `dbt run` makes {counts}.")
         return
     rows = session.sql(
         "select source_format, topic, record_type, sum(message_count) as messages,"
         " max(unix_micros(last_event_at)) as event, max(unix_micros(last_landed_at)) as landed"
-        f" from {COUNTS} group by source_format, topic, record_type"
+        f" from {counts} group by source_format, topic, record_type"
     )
     for row in rows.collect():
         topic = topics[row.source_format, row.topic]
         topic.read[row.record_type] = row.messages
         topic.last_event_at = _latest(topic.last_event_at, _instant(row.event))
         topic.last_landed_at = _latest(topic.last_landed_at, _instant(row.landed))
-    behind = [name for name in SOURCE_FORMATS if _is_uncounted(session, name)]
+    behind = [name for name in SOURCE_FORMATS if _is_uncounted(session, relations, name)]
     if behind:
         notes.append(
             f"A run of some models read messages of {', '.join(behind)} that are not counted yet:"
@@ -266,20 +285,22 @@ def _add_counts(session: SparkSession, topics: _Topics, notes: list[str]) -> Non
         )
 
 
-def _is_uncounted(session: SparkSession, source_format: str) -> bool:
-    staging = _staging(source_format)
+def _is_uncounted(session: SparkSession, relations: Relations, source_format: str) -> bool:
+    staging = relations.staging(source_format)
     if not session.catalog.tableExists(staging):
         return False
     try:
-        return unread_rows(session, staging, COUNTS)[1] > 0
+        return unread_rows(session, staging, relations.model(COUNTS))[1] > 0
     except DbtRuntimeError:
         return True
 
 
-def _add_waiting(session: SparkSession, topics: _Topics, notes: list[str]) -> None:
+def _add_waiting(
+    session: SparkSession, relations: Relations, topics: _Topics, notes: list[str]
+) -> None:
     unread = []
     for source_format in SOURCE_FORMATS:
-        landing, staging = f"landing.{source_format}", _staging(source_format)
+        landing, staging = relations.landed(source_format), relations.staging(source_format)
         if view_query(session, landing) is not None:
             notes.append(f"What waits in {landing} is not counted: it is a view.")
             continue
@@ -306,11 +327,13 @@ def _add_waiting(session: SparkSession, topics: _Topics, notes: list[str]) -> No
         topic.last_landed_at = _latest(topic.last_landed_at, _instant(row.landed))
 
 
-def _add_rejects(session: SparkSession, topics: _Topics, last_run: Run | None) -> None:
+def _add_rejects(
+    session: SparkSession, relations: Relations, topics: _Topics, last_run: Run | None
+) -> None:
     """Staging is partitioned by record types: no file is opened but those of rejected messages."""
     queries = []
     for source_format in SOURCE_FORMATS:
-        staging = _staging(source_format)
+        staging = relations.staging(source_format)
         if not (session.catalog.tableExists(staging) and has_rows(session, staging)):
             continue
         new = "cast(null as bigint)"
@@ -336,33 +359,36 @@ def _sequence_number_before(session: SparkSession, table: str, time: dt.datetime
     return next((s.sequence_number for s in found if s.committed_at < millis), 0)
 
 
-def _add_pending(session: SparkSession, topics: _Topics) -> None:
+def _add_pending(session: SparkSession, relations: Relations, topics: _Topics) -> None:
     """Where halves of updates were read at all, how many wait."""
     has_halves = any(topic.read["update_before"] for topic in topics.values())
-    if not has_halves or not session.catalog.tableExists(_PENDING):
+    if not has_halves or not session.catalog.tableExists(relations.model(_PENDING)):
         return
     rows = session.sql(
-        f"select source_format, topic, count(*) as messages from {_PENDING}"
+        f"select source_format, topic, count(*) as messages from {relations.model(_PENDING)}"
         " group by source_format, topic"
     )
     for row in rows.collect():
         topics[row.source_format, row.topic].pending_update_before = row.messages
 
 
-def _add_statements(session: SparkSession, topics: _Topics) -> None:
-    if not session.catalog.tableExists(_STATEMENTS):
+def _add_statements(session: SparkSession, relations: Relations, topics: _Topics) -> None:
+    statements = relations.model(_STATEMENTS)
+    if not session.catalog.tableExists(statements):
         return
     rows = session.sql(
         "select source_format, topic, count(distinct statement_id) as statements"
-        f" from {_STATEMENTS} where change = 'not_applied' group by source_format, topic"
+        f" from {statements} where change = 'not_applied' group by source_format, topic"
     )
     for row in rows.collect():
         topics[row.source_format, row.topic].statements_not_applied = row.statements
 
 
-def _last_read_at(session: SparkSession) -> Callable[[str], dt.datetime | None]:
+def _last_read_at(
+    session: SparkSession, relations: Relations
+) -> Callable[[str], dt.datetime | None]:
     def of_format(source_format: str) -> dt.datetime | None:
-        staging = _staging(source_format)
+        staging = relations.staging(source_format)
         if not session.catalog.tableExists(staging):
             return None
         found = snapshots(session, iceberg_table(session, staging))
@@ -376,10 +402,6 @@ def _last_read_at(session: SparkSession) -> Callable[[str], dt.datetime | None]:
 def _union(session: SparkSession, queries: Iterable[str]) -> list[Row]:
     text = " union all ".join(queries)
     return session.sql(text).collect() if text else []
-
-
-def _staging(source_format: str) -> str:
-    return f"staging.stg_{source_format}"
 
 
 def _latest(one: dt.datetime | None, other: dt.datetime | None) -> dt.datetime | None:

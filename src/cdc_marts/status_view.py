@@ -66,11 +66,13 @@ def _lines_behind(status: Status) -> Iterator[str]:
         totals["pending"] += topic.pending_update_before
         totals["statements"] += topic.statements_not_applied
     if totals["rejected"]:
-        yield "marts.quarantined_messages has the rejected messages and the reasons."
+        quarantine = status.relations.model("quarantined_messages")
+        yield f"{quarantine} has the rejected messages and the reasons."
     if totals["pending"]:
         yield "Pending: an update_before whose update_after has not landed yet."
     if totals["statements"]:
-        yield "Not applied: statements that cannot be replayed; marts.ddl_events has them."
+        statements = status.relations.model("ddl_events")
+        yield f"Not applied: statements that cannot be replayed; {statements} has them."
     yield from map(printable, status.notes)
 
 

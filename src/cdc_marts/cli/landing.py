@@ -17,12 +17,13 @@ from cdc_marts.cli.options import Format, on_target
 from cdc_marts.cli.session import open_session
 from cdc_marts.package_files import DBT
 from cdc_marts.printing import printable
-from cdc_marts.project import Target
+from cdc_marts.project import Target, relations_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from cdc_marts.landing.outcome import Landing
+    from cdc_marts.relations import Relations
 
 #: So many are shown one by one; the others are counted.
 _MOST_REPORTS = 100
@@ -84,7 +85,7 @@ def land_files(
         if mistake is not None:
             stop(f"{mistake} Nothing was landed.", WRONG_USE)
     with open_session(target, "Spark failed, and nothing was landed") as session:
-        landing = _land(session, source_format.value, paths, topic)
+        landing = _land(session, source_format.value, paths, topic, relations_of(target))
     _summarize(landing, target.name)
     if landing.wrong_lines:
         raise typer.Exit(FAILED)
@@ -174,6 +175,7 @@ def land_kafka(
                 moved=moved,
                 max_messages=max_messages,
                 report=say,
+                relations=relations_of(target),
             )
         except LandingError as error:
             stop(f"{error} Nothing was landed.", FAILED)
@@ -208,7 +210,11 @@ def _check(path: Path) -> None:
 
 
 def _land(
-    session: SparkSession, source_format: str, paths: Sequence[Path], topic: str | None
+    session: SparkSession,
+    source_format: str,
+    paths: Sequence[Path],
+    topic: str | None,
+    relations: Relations,
 ) -> Landing:
     from cdc_marts.landing import LandingError, files
 
@@ -230,6 +236,7 @@ def _land(
                 topic,
                 report=report,
                 advance=lambda count: progress.advance(task, count),
+                relations=relations,
             )
         except LandingError as error:
             stop(f"{error} Nothing was landed.", FAILED)

@@ -12,7 +12,7 @@ from cdc_marts.cli.options import ProjectDir, on_target
 from cdc_marts.cli.session import open_session
 from cdc_marts.package_files import DBT, PACKAGE_ROOT
 from cdc_marts.printing import printable
-from cdc_marts.project import ProjectError, Target, find_root
+from cdc_marts.project import ProjectError, Target, find_root, relations_of
 
 if TYPE_CHECKING:
     from cdc_marts.scaffold import Scaffolding
@@ -71,7 +71,8 @@ def scaffold(
 
     with open_session(target) as session:
         try:
-            done = write_marts(target.root, seen_tables(session, target.name))
+            tables = seen_tables(session, target.name, relations_of(target))
+            done = write_marts(target.root, tables)
         except ScaffoldError as error:
             stop(f"{error} Nothing was written.", FAILED)
     _report_marts(done, target.name)

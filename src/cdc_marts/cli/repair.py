@@ -12,7 +12,7 @@ from cdc_marts.cli.options import Format, SourceFormat, on_target, source_format
 from cdc_marts.cli.session import open_session
 from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.printing import printable
-from cdc_marts.project import Target, run_dbt
+from cdc_marts.project import Target, relations_of, run_dbt
 
 
 @on_target
@@ -39,7 +39,10 @@ def requeue(
     source_formats = SOURCE_FORMATS if source_format is None else (source_format.value,)
     with open_session(target) as session:
         outcomes = requeue_messages(
-            session, source_formats, lambda command: run_dbt(command, target)
+            session,
+            source_formats,
+            lambda command: run_dbt(command, target),
+            relations_of(target),
         )
     if not outcomes:
         tell("No messages are quarantined.")
@@ -98,6 +101,7 @@ def resync(
                 lambda command: run_dbt(command, target),
                 loaded_since,
                 topic,
+                relations_of(target),
             )
         except ResyncError as error:
             stop(f"{error} Nothing was changed.", FAILED)

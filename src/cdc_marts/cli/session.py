@@ -28,11 +28,10 @@ def open_session(
     `packages`, `is_reader`: as `project.spark_session` takes them.
     """
     with errors.status("Starting Spark") as starting:
+        from dbt.adapters.spark_session.api import message_of
         from dbt_common.exceptions import DbtRuntimeError
         from py4j.protocol import Py4JError
         from pyspark.errors import PySparkException
-
-        from dbt.adapters.spark_session.errors import message_of
 
         try:
             with project.spark_session(

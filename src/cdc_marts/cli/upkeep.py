@@ -13,7 +13,7 @@ from cdc_marts.cli.console import FAILED, counted, progress_bar, say, tell
 from cdc_marts.cli.options import on_target
 from cdc_marts.cli.session import open_session
 from cdc_marts.printing import printable
-from cdc_marts.project import Target, built_tables, only_run
+from cdc_marts.project import Target, built_tables, only_run, relations_of
 
 
 @on_target
@@ -51,7 +51,7 @@ def status(
     longest = None if max_lag is None else _span(max_lag, "--max-lag")
     with open_session(target) as session:
         last_run = last_run_of(target.results_folder, target.name, target.default_name)
-        found = gather(session, target.name, last_run)
+        found = gather(session, target.name, last_run, relations=relations_of(target))
     passed = list(breaches(found, longest, max_rejects))
     if is_json:
         text = json.dumps({**as_json(found), "breaches": passed})

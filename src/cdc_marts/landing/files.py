@@ -20,7 +20,8 @@ from cdc_marts.landing.envelopes import (
 )
 from cdc_marts.landing.lines import Advance, lines_of, name_of
 from cdc_marts.landing.outcome import Landing
-from cdc_marts.landing.tables import create_landing_tables, highest_offsets, landing_table
+from cdc_marts.landing.tables import create_landing_table, highest_offsets
+from cdc_marts.relations import OWN, Relations
 
 #: Where bare messages go.
 BARE_PARTITION = 0
@@ -51,6 +52,7 @@ def land_files(
     topic: str | None = None,
     report: Report = lambda *_: None,
     advance: Advance = lambda _: None,
+    relations: Relations = OWN,
 ) -> Landing:
     """Append the messages of `paths` to the landing table of `source_format`.
 
@@ -61,8 +63,8 @@ def land_files(
     It is one commit: a kill, or a file that can't be read to its end
     (`LandingError`), leaves the table as it was.
     """
-    landing = Landing(landing_table(source_format))
-    create_landing_tables(session, [source_format])
+    landing = Landing(relations.landed(source_format))
+    create_landing_table(session, landing.table)
     if topic is None:
         messages = _enveloped(paths, landing, report, advance)
     else:

@@ -17,7 +17,8 @@ from cdc_marts.landing.kafka_positions import Positions
 from cdc_marts.landing.kafka_ranges import Ranges, bounded, check_topics, new_ranges, size_of
 from cdc_marts.landing.kafka_settings import client_settings
 from cdc_marts.landing.outcome import Landing
-from cdc_marts.landing.tables import create_landing_tables, landing_table
+from cdc_marts.landing.tables import create_landing_table
+from cdc_marts.relations import OWN, Relations
 
 #: The jars of Spark's Kafka source.
 PACKAGES = (
@@ -43,6 +44,7 @@ def land_kafka(
     moved: bool = False,
     max_messages: int | None = None,
     report: Callable[[str], None] = lambda _: None,
+    relations: Relations = OWN,
 ) -> Landing:
     """Append what is new in `topics` to the landing table of `source_format`.
 
@@ -57,8 +59,8 @@ def land_kafka(
     It is one commit: a kill before it leaves the table as it was, after it the
     next landing goes on behind.  `report` is told what a person should know.
     """
-    landing = Landing(landing_table(source_format))
-    create_landing_tables(session, [source_format])
+    landing = Landing(relations.landed(source_format))
+    create_landing_table(session, landing.table)
     settings, unused = client_settings(session, properties)
     if unused:
         report(f"{properties} sets what changes nothing here: {', '.join(unused)}.")

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
+from dbt.adapters.spark_session.api import java_class
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from cdc_marts.landing import LandingError
 from cdc_marts.landing.kafka_settings import without_secrets
 from cdc_marts.landing.outcome import Place
-from dbt.adapters.spark_session.jvm import java_class
 
 #: Seconds until a broker that does not answer is given up, unless the settings say.
 PATIENCE = 30

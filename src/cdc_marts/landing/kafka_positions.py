@@ -15,11 +15,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from dbt.adapters.spark_session.api import iceberg_table
 from pyspark.sql import SparkSession
 
 from cdc_marts.landing.outcome import Place
 from cdc_marts.landing.tables import highest_offsets
-from dbt.adapters.spark_session.catalog import iceberg_table
 
 _PROPERTY = "cdc-marts.kafka.{}"
 

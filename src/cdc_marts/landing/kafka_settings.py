@@ -6,12 +6,11 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from dbt.adapters.spark_session.api import java_class, message_of
 from pyspark.errors import IllegalArgumentException
 from pyspark.sql import SparkSession
 
 from cdc_marts.landing import LandingError
-from dbt.adapters.spark_session.errors import message_of
-from dbt.adapters.spark_session.jvm import java_class
 
 #: What a landing, or Spark, sets itself.
 _NOT_SETTABLE = {

@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from jinja2 import Environment
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.landing.outcome import Place
 from cdc_marts.package_files import PACKAGE_ROOT
-
-NAMESPACE = "landing"
 
 _MACROS = PACKAGE_ROOT / "macros" / "landing" / "create_landing_tables.sql"
 
 
-def landing_table(source_format: str) -> str:
-    return f"{NAMESPACE}.{source_format}"
-
-
-def create_landing_tables(
-    session: SparkSession, source_formats: Iterable[str] = SOURCE_FORMATS
-) -> None:
-    """Create the landing tables that are not there yet, in the session's own catalog."""
+def create_landing_table(session: SparkSession, name: str) -> None:
+    """Create a landing table (`schema.name`) in the session's own catalog if it is not there."""
     macros = Environment(extensions=["jinja2.ext.do"]).from_string(_MACROS.read_text("utf-8"))
     landing_table_sql = vars(macros.module)["landing_table_sql"]
-    session.sql(f"create namespace if not exists {NAMESPACE}")
-    for source_format in source_formats:
-        session.sql(landing_table_sql(landing_table(source_format)))
+    session.sql(f"create namespace if not exists {name.rpartition('.')[0]}")
+    session.sql(landing_table_sql(name))
 
 
 def highest_offsets(session: SparkSession, table: str, topics: Sequence[str]) -> dict[Place, int]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
+from dbt.adapters.spark_session.api import message_of
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
-
-from dbt.adapters.spark_session.errors import message_of
 
 #: Where a parser, an analysis and a running query say it; only the last counts positions from one.
 _PLACES = (

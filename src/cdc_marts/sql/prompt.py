@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
+from dbt.adapters.spark_session.api import activate
 from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, ThreadedCompleter
 from prompt_toolkit.document import Document
@@ -18,8 +19,6 @@ from prompt_toolkit.lexers import PygmentsLexer
 from pygments.lexers.sql import SqlLexer
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
-
-from dbt.adapters.spark_session.catalog import activate
 
 _EXIT = ("exit", "quit")
 _WORD = re.compile(r"[\w.]+")

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dbt.adapters.spark_session.api import ModelRun
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -23,7 +24,6 @@ from cdc_marts.typed.columns import (
 )
 from cdc_marts.typed.declaration import Declaration
 from cdc_marts.typed.source_table import SourceTable, read_columns
-from dbt.adapters.spark_session.dataframes import ModelRun
 
 #: Properties of a mart's table.
 DECLARATION = "cdc_marts.declaration"

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from dbt.adapters.spark_session.api import ModelRun
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -23,7 +24,6 @@ from cdc_marts.typed.columns import (
 )
 from cdc_marts.typed.declaration import Declaration
 from cdc_marts.typed.types import CodeTable, TypeRule, dialects_of
-from dbt.adapters.spark_session.dataframes import ModelRun
 
 
 @dataclass(frozen=True)

@@ -38,8 +38,8 @@ from benchmarks.upkeep import (
 )
 from benchmarks.workload import Workload, changes
 from cdc_marts.formats import SOURCE_FORMATS
-from cdc_marts.landing.tables import landing_table
 from cdc_marts.maintenance import Upkeep
+from cdc_marts.relations import OWN
 
 #: Every row is visited some times, in two tables.
 WORKLOAD = Workload(300, keys=60, tables=2)
@@ -77,7 +77,7 @@ def built(request: pytest.FixtureRequest, spark: SparkSession) -> Built:
 
 def test_the_floor_builds_what_the_models_build(built: Built) -> None:
     for source_format in built.source_formats:
-        messages = built.session.table(landing_table(source_format))
+        messages = built.session.table(OWN.landed(source_format))
         job.write_change_events(floors.events(source_format, messages))
         job.write_latest_state(built.session)
 
@@ -86,7 +86,7 @@ def test_the_floor_builds_what_the_models_build(built: Built) -> None:
 
 def test_the_floor_reads_each_message_once(built: Built) -> None:
     for source_format in built.source_formats:
-        messages = built.session.table(landing_table(source_format))
+        messages = built.session.table(OWN.landed(source_format))
         events = floors.events(source_format, messages)
 
         plan = events._jdf.queryExecution().optimizedPlan().toString()

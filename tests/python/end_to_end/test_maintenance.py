@@ -6,7 +6,8 @@ import pytest
 from typer.testing import CliRunner
 
 from cdc_marts.cli import app
-from cdc_marts.maintenance import project_tables
+from cdc_marts.relations import OWN
+from dbt.adapters.spark_session.catalog import tables_of
 from tests.python.end_to_end.project import Landed, Project, content
 from tests.python.samples.files import samples
 
@@ -50,7 +51,7 @@ def test_runs_go_on_after_maintenance(project: Project) -> None:
 
 
 def test_a_target_without_tables_says_so(project: Project) -> None:
-    for table in project_tables(project.spark):
+    for table in tables_of(project.spark, OWN.schemas):
         project.spark.sql(f"drop table {table} purge")
 
     result = CliRunner().invoke(app, ["maintain"])

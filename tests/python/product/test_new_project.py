@@ -38,9 +38,7 @@ def test_the_project_declares_the_tables_of_the_samples_and_has_their_typed_mart
     shipped = yaml_of(PACKAGE_ROOT / "dbt_project.yml")
     written = yaml_of(folder / "my_project" / "dbt_project.yml")
     assert written["name"] == "my_project"
-    assert written["vars"] == {"tables": shipped["vars"]["tables"]}
-    typed = shipped["models"]["cdc_marts"]["marts"]["typed"]
-    assert written["models"]["my_project"]["marts"]["typed"] == typed
+    assert written["vars"] == {"landing_schema": "landing", "tables": shipped["vars"]["tables"]}
     models = folder / "my_project" / "models" / "marts" / "typed"
     names = {path.stem for path in models.glob("*.sql")}
     assert names == {

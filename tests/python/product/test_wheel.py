@@ -1,4 +1,4 @@
-"""The wheel: it holds the dbt package, and a project on it builds outside of the clone."""
+"""The wheels: ours holds the dbt package, and a project on it builds outside of the clone."""
 
 from __future__ import annotations
 
@@ -51,11 +51,16 @@ BUILD = (
 
 
 @pytest.fixture(scope="session")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Distribution -> its wheel."""
     folder = tmp_path_factory.mktemp("dist")
-    run(uv(), "build", "--wheel", "--out-dir", str(folder), cwd=ROOT)
-    (wheel,) = folder.glob("*.whl")
-    return wheel
+    run(uv(), "build", "--wheel", "--all-packages", "--out-dir", str(folder), cwd=ROOT)
+    return {wheel.name.split("-")[0]: wheel for wheel in folder.glob("*.whl")}
+
+
+@pytest.fixture(scope="session")
+def wheel(wheels: dict[str, Path]) -> Path:
+    return wheels["cdc_marts"]
 
 
 def uv() -> str:
@@ -96,14 +101,38 @@ def test_every_file_of_the_dbt_package_is_in_the_wheel(wheel: Path) -> None:
             assert content.read(f"{IN_WHEEL}/{path}") == (ROOT / path).read_bytes(), path
 
 
+def test_the_adapter_is_in_a_wheel_of_its_own(wheels: dict[str, Path]) -> None:
+    assert set(wheels) == {"cdc_marts", "dbt_spark_session"}
+    contents = {}
+    for distribution, wheel in wheels.items():
+        with zipfile.ZipFile(wheel) as content:
+            contents[distribution] = set(content.namelist())
+    adapter = {name for name in contents["dbt_spark_session"] if name.startswith("dbt/")}
+    source = ROOT / "packages" / "dbt-spark-session" / "src"
+    tracked = run("git", "ls-files", "dbt", cwd=source).splitlines()
+    assert adapter == set(tracked)
+    assert not any(name.startswith("dbt/") for name in contents["cdc_marts"])
+
+
 @pytest.mark.long
-def test_a_project_on_the_installed_wheel_builds_the_demo(wheel: Path, tmp_path: Path) -> None:
+def test_a_project_on_the_installed_wheels_builds_the_demo(
+    wheels: dict[str, Path], tmp_path: Path
+) -> None:
     environment = tmp_path / "env"
     python, bin_folder = str(environment / "bin" / "python"), environment / "bin"
     # The versions of uv.lock, and nothing of the clone.
-    sync = ("sync", "--quiet", "--frozen", "--no-dev", "--no-install-project")
+    sync = ("sync", "--quiet", "--frozen", "--no-dev", "--no-install-workspace")
     run(uv(), *sync, cwd=ROOT, UV_PROJECT_ENVIRONMENT=str(environment))
-    run(uv(), "pip", "install", "--no-deps", "--python", python, str(wheel), cwd=tmp_path)
+    run(
+        uv(),
+        "pip",
+        "install",
+        "--no-deps",
+        "--python",
+        python,
+        *map(str, wheels.values()),
+        cwd=tmp_path,
+    )
     run(uv(), "pip", "check", "--python", python, cwd=tmp_path)
     command, dbt = str(bin_folder / "cdc-marts"), str(bin_folder / "dbt")
     assert run(command, "--version", cwd=tmp_path) == f"cdc-marts {version('cdc-marts')}\n"

@@ -1,0 +1,27 @@
+{#-
+  Before a run of a project that has this one as a package: it declares its own tables, and no
+  model of its own stands in the place of one here.
+-#}
+{% macro check_root_project() -%}
+  {%- if execute and project_name != 'cdc_marts' -%}
+    {%- set declared = dict(
+        adapter.config.vars.to_dict(), **adapter.config.cli_vars
+    ) -%}
+    {%- if 'tables' not in dict(declared, **declared.get('cdc_marts', {})) -%}
+      {%- do exceptions.raise_compiler_error(
+          'The project ' ~ project_name ~ ' does not declare its source tables: add `tables` to'
+          ~ ' `vars` of dbt_project.yml, `tables: {}` for none.'
+      ) -%}
+    {%- endif -%}
+    {%- for node in graph.nodes.values() if node.package_name == 'cdc_marts' -%}
+      {%- for read in node.depends_on.nodes
+          if read.split('.')[1] != 'cdc_marts' -%}
+        {%- do exceptions.raise_compiler_error(
+            node.name ~ ' of cdc_marts would read ' ~ read ~ ', which has the name of a model of'
+            ~ ' cdc_marts: add `require_ref_searches_node_package_before_root: true` to `flags`'
+            ~ ' of dbt_project.yml.'
+        ) -%}
+      {%- endfor -%}
+    {%- endfor -%}
+  {%- endif -%}
+{%- endmacro %}

@@ -1,0 +1,48 @@
+"""What programs beside dbt may use of the adapter; its other modules may change without notice.
+
+- The session of a target: `SparkSessionCredentials.session`, `close_session`, `activate` for its
+  use on another thread, `RunLock` on a shared catalog, and `message_of` an error in it.
+- Tables of its catalog: `tables_of`, `view_query`, and of Iceberg's `iceberg_table`, `snapshots`,
+  `has_rows`.
+- What incremental models have read: `notes_of` a snapshot, `unread_rows` of a table.
+- `ModelRun`, which the macro `dataframe` gives to a function.
+"""
+
+from dbt.adapters.spark_session.catalog import (
+    Snapshot,
+    activate,
+    has_rows,
+    iceberg_table,
+    snapshots,
+    tables_of,
+    view_query,
+)
+from dbt.adapters.spark_session.connections import SparkSessionCredentials
+from dbt.adapters.spark_session.dataframes import ModelRun
+from dbt.adapters.spark_session.errors import SessionError, message_of
+from dbt.adapters.spark_session.increments import notes_of, unread_rows
+from dbt.adapters.spark_session.jvm import java_class
+from dbt.adapters.spark_session.packages import jar_paths
+from dbt.adapters.spark_session.run_lock import RunLock
+from dbt.adapters.spark_session.session import IVY_CACHE, close_session
+
+__all__ = [
+    "IVY_CACHE",
+    "ModelRun",
+    "RunLock",
+    "SessionError",
+    "Snapshot",
+    "SparkSessionCredentials",
+    "activate",
+    "close_session",
+    "has_rows",
+    "iceberg_table",
+    "jar_paths",
+    "java_class",
+    "message_of",
+    "notes_of",
+    "snapshots",
+    "tables_of",
+    "unread_rows",
+    "view_query",
+]

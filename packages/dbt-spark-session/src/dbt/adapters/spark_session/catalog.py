@@ -1,0 +1,108 @@
+"""Tables of the session's catalog as Iceberg has them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dbt.adapters.spark_session.jvm import java_class
+from pyspark.sql import SparkSession
+
+_SPARK_3_UTIL = "org.apache.iceberg.spark.Spark3Util"
+_FIRST_VERSION_WITH_ROW_LINEAGE = 3
+
+
+def activate(session: SparkSession) -> None:
+    """Have names on this thread resolved by the settings of `session`."""
+    sessions = java_class(session, "org.apache.spark.sql.classic.SparkSession")
+    sessions.setActiveSession(session._jsparkSession)
+
+
+def has_iceberg_catalog(session: SparkSession) -> bool:
+    """Whether the tables of the session's current catalog are Iceberg's, all of them."""
+    setting = f"spark.sql.catalog.{session.catalog.currentCatalog()}"
+    return session.conf.get(setting, "") == "org.apache.iceberg.spark.SparkCatalog"
+
+
+def iceberg_table(session: SparkSession, name: str) -> Any:
+    """The `org.apache.iceberg.Table` of a name that SQL resolves, on a thread of the session."""
+    return java_class(session, _SPARK_3_UTIL).loadIcebergTable(session._jsparkSession, name)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A state of a table."""
+
+    id: int
+    parent_id: int | None
+    operation: str
+    #: properties of its commit
+    summary: Mapping[str, str]
+    #: rises with each commit; rows bear it as `_last_updated_sequence_number`
+    sequence_number: int
+    #: epoch milliseconds
+    committed_at: int
+
+
+def snapshots(session: SparkSession, table: Any, newest: int | None = None) -> Iterator[Snapshot]:
+    """The snapshot `newest` of an Iceberg table, None for its current one, and those before it.
+
+    They end where an older one has expired.
+    """
+    parser = java_class(session, "org.apache.iceberg.SnapshotParser")
+    snapshot = table.currentSnapshot() if newest is None else table.snapshot(newest)
+    while snapshot is not None:
+        # Member by member, a Java map costs a call each and an exception behind the last.
+        found = json.loads(parser.toJson(snapshot))
+        summary = found["summary"]
+        parent_id = found.get("parent-snapshot-id")
+        yield Snapshot(
+            found["snapshot-id"],
+            parent_id,
+            summary.pop("operation"),
+            summary,
+            found.get("sequence-number", 0),
+            found["timestamp-ms"],
+        )
+        snapshot = table.snapshot(parent_id) if parent_id is not None else None
+
+
+def view_query(session: SparkSession, name: str) -> str | None:
+    """The query of the view `schema.view`; None where the name is not a view's."""
+    schema, identifier = name.split(".")
+    text = java_class(session, "java.lang.String")
+    gateway: Any = session.sparkContext._gateway
+    namespace = gateway.new_array(text, 1)
+    namespace[0] = schema
+    identifiers = java_class(session, "org.apache.spark.sql.connector.catalog.Identifier")
+    view = identifiers.of(namespace, identifier)
+    catalogs = session._jsparkSession.sessionState().catalogManager()
+    catalog = catalogs.catalog(session.catalog.currentCatalog())
+    return catalog.loadView(view).query() if catalog.viewExists(view) else None
+
+
+def tables_of(session: SparkSession, schemas: Iterable[str]) -> list[str]:
+    """Names of the tables, not the views, of those schemas that are there."""
+    return [
+        f"{schema}.{row['tableName']}"
+        for schema in schemas
+        if session.catalog.databaseExists(schema)
+        for row in session.sql(f"show tables in {schema}").collect()
+        if not row["isTemporary"]
+    ]
+
+
+def has_rows(session: SparkSession, name: str) -> bool:
+    """Whether the current snapshot of a table counts any rows."""
+    snapshot = iceberg_table(session, name).currentSnapshot()
+    return snapshot is not None and snapshot.summary().get("total-records") != "0"
+
+
+def has_row_lineage(session: SparkSession, name: str) -> bool:
+    """Whether the rows of a name know the commit that brought them: those of no view do."""
+    if view_query(session, name) is not None:
+        return False
+    operations = iceberg_table(session, name).operations()
+    return operations.current().formatVersion() >= _FIRST_VERSION_WITH_ROW_LINEAGE

@@ -1,0 +1,229 @@
+"""Connections of dbt threads: a Spark session each, over one Spark context."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from dbt.adapters.contracts.connection import AdapterResponse, Connection, ConnectionState
+from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.spark.connections import SparkConnectionManager, SparkCredentials
+from dbt.adapters.spark.session import Connection as SessionHandle
+from dbt.adapters.spark.session import Cursor, SessionConnectionWrapper
+from dbt.adapters.spark_session.catalog import activate
+from dbt.adapters.spark_session.errors import SessionError, message_of, name_variables
+from dbt.adapters.spark_session.run_lock import RunLock
+from dbt.adapters.spark_session.session import open_session
+from dbt.flags import get_flags
+from dbt_common.exceptions import DbtRuntimeError
+from pyspark.sql import Row, SparkSession
+from pyspark.sql.types import VariantVal
+
+logger = AdapterLogger("Spark")
+
+#: Commands of dbt that write what other runs read.
+_RUNS = ("run", "build", "seed", "snapshot", "run-operation", "retry", "clone")
+
+
+@dataclass
+class SparkSessionCredentials(SparkCredentials):
+    """A target of type `spark_session`.
+
+    `home`: folder of an embedded catalog and warehouse, one process at a time;
+    leave it out on a cluster, whose catalog stands elsewhere.
+    `run_lock`: a table in such a catalog that lets in one run at a time.
+    `conf`: Spark settings (`${home}` is replaced; one without a value is left
+    to spark-defaults.conf).  `required`: environment variable -> the setting
+    that a cluster can't do without.  `packages`: Maven coordinates of jars.
+    `lock_timeout`: seconds to wait for another run.
+    `variables`: setting (`home`, `spark.driver.memory`) -> the environment variable
+    by which the profile takes it, which messages name then.
+    """
+
+    method: str = "session"  # type: ignore[assignment]
+    host: str | None = "session"
+    home: str | None = None
+    run_lock: str | None = None
+    conf: dict[str, Any] = field(default_factory=dict)
+    required: dict[str, str] = field(default_factory=dict)
+    packages: list[str] = field(default_factory=list)
+    variables: dict[str, str] = field(default_factory=dict)
+    lock_timeout: int = 600
+
+    @property
+    def type(self) -> str:
+        return "spark_session"
+
+    @property
+    def unique_field(self) -> str:
+        return self.home or str(self.conf.get("spark.master", "session"))
+
+    def _connection_keys(self) -> tuple[str, ...]:
+        # `conf` may hold secrets.
+        return ("schema", "home", "run_lock", "packages")
+
+    def session(self, packages: Sequence[str] = (), is_reader: bool = False) -> SparkSession:
+        """The process's Spark session for this target, with more `packages` than the target's.
+
+        `is_reader`: it writes nothing, so it neither waits for a run nor holds one up.
+        """
+        name_variables(self.variables)
+        home = Path(self.home).expanduser().resolve() if self.home else None
+        conf = {str(key): _text(value) for key, value in self.conf.items()}
+        packages = [*self.packages, *packages]
+        lock_timeout = None if is_reader else self.lock_timeout
+        return open_session(home, conf, packages, lock_timeout, self.required)
+
+
+class SessionCursor(Cursor):
+    """A cursor over one given session; nested values come as JSON text."""
+
+    def __init__(self, session: SparkSession) -> None:
+        super().__init__()
+        self.session = session
+
+    def execute(self, sql: str, *parameters: Any) -> None:
+        if parameters:
+            sql = sql % parameters
+        self._df = self.session.sql(sql)
+
+    def fetchall(self) -> list[Row]:
+        if self._rows is None and self._df is not None:
+            self._rows = [Row(*map(_readable, row)) for row in self._df.collect()]
+        return self._rows or []
+
+    def fetchone(self) -> Row | None:
+        rows = self.fetchall()
+        return rows.pop(0) if rows else None
+
+    def fetchmany(self, size: int) -> list[Row]:
+        if self._rows is None and self._df is not None:
+            self._rows = [Row(*map(_readable, row)) for row in self._df.take(size)]
+        return (self._rows or [])[:size]
+
+
+class SessionConnection(SessionHandle):
+    def __init__(self, session: SparkSession) -> None:
+        super().__init__()
+        self.session = session
+
+    def cursor(self) -> SessionCursor:
+        return SessionCursor(self.session)
+
+
+class SessionWrapper(SessionConnectionWrapper):
+    """What dbt-spark expects of a handle, plus the session itself."""
+
+    handle: SessionConnection
+    _cursor: SessionCursor | None
+
+    @property
+    def session(self) -> SparkSession:
+        return self.handle.session
+
+    def cancel(self) -> None:
+        self.session.sparkContext.cancelAllJobs()
+
+    def fetchone(self) -> Row | None:
+        return self._cursor.fetchone() if self._cursor else None
+
+    def fetchmany(self, size: int) -> list[Row]:
+        return self._cursor.fetchmany(size) if self._cursor else []
+
+
+class SparkSessionConnectionManager(SparkConnectionManager):
+    TYPE = "spark_session"
+
+    _of_thread = threading.local()
+    _locking = threading.Lock()
+    _run_lock: RunLock | None = None
+
+    @property
+    def credentials(self) -> SparkSessionCredentials:
+        """Those of the target, which is of this adapter's type."""
+        return cast(SparkSessionCredentials, self.profile.credentials)
+
+    @classmethod
+    def open(cls, connection: Connection) -> Connection:
+        if connection.state == ConnectionState.OPEN:
+            return connection
+        root = connection.credentials.session()
+        # Settings and temporary views of one thread are not those of another.
+        if getattr(cls._of_thread, "root", None) is not root:
+            cls._of_thread.root, cls._of_thread.session = root, root.newSession()
+        session = cls._of_thread.session
+        activate(session)
+        cls._take_turn(session, connection.credentials)
+        connection.handle = SessionWrapper(SessionConnection(session))
+        connection.state = ConnectionState.OPEN
+        return connection
+
+    @classmethod
+    def _take_turn(cls, session: SparkSession, credentials: SparkSessionCredentials) -> None:
+        """Before anything is looked at: a run begins with what the one before it left."""
+        if credentials.run_lock is None or getattr(get_flags(), "WHICH", "") not in _RUNS:
+            return
+        with cls._locking:
+            if cls._run_lock is None:
+                lock = RunLock(session, credentials.run_lock)
+                lock.take(credentials.lock_timeout)
+                SparkSessionConnectionManager._run_lock = lock
+
+    def check_turn(self) -> None:
+        """Raise where another run may have taken this one for dead."""
+        if self._run_lock is not None:
+            self._run_lock.check()
+
+    def cleanup_all(self) -> None:
+        super().cleanup_all()
+        with self._locking:
+            if self._run_lock is not None:
+                self._run_lock.release()
+                SparkSessionConnectionManager._run_lock = None
+
+    @contextmanager
+    def exception_handler(self, sql: str) -> Iterator[None]:
+        try:
+            yield
+        except (SessionError, DbtRuntimeError):
+            raise
+        except Exception as error:
+            logger.debug(f"Error while running:\n{sql}")
+            raise DbtRuntimeError(message_of(error, self.credentials.home)) from error
+
+    @classmethod
+    def get_response(cls, cursor: Any) -> AdapterResponse:
+        return AdapterResponse(_message="OK")
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _readable(value: Any) -> Any:
+    if isinstance(value, VariantVal):
+        return value.toJson()
+    if isinstance(value, Row | dict | list):
+        return json.dumps(_plain(value), ensure_ascii=False, separators=(",", ":"), default=str)
+    if isinstance(value, bytearray | bytes):
+        return bytes(value).decode("utf-8", errors="replace")
+    return value
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Row):
+        return {name: _plain(member) for name, member in value.asDict().items()}
+    if isinstance(value, dict):
+        return {str(key): _plain(member) for key, member in value.items()}
+    if isinstance(value, list):
+        return [_plain(member) for member in value]
+    if isinstance(value, VariantVal):
+        return json.loads(value.toJson())
+    return value

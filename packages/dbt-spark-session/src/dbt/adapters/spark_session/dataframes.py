@@ -1,0 +1,112 @@
+"""DataFrames as temporary views, which dbt writes like the query of any SQL model.
+
+A SQL model has the rows of a Python function by the macro `dataframe`:
+`select * from {{ dataframe('package.module:function', …) }}`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.spark_session.jvm import java_class
+from dbt_common.exceptions import DbtRuntimeError
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
+
+if TYPE_CHECKING:
+    from dbt.adapters.spark_session.impl import SparkSessionAdapter
+
+
+class ModelRun:
+    """A run of a model, for the function that gives its rows.
+
+    `is_incremental`: the rows are merged into the model's table, which is there.
+    `has_inputs`: all inputs are there; where they are not (a model is compiled, or
+    a unit test has fixtures in their place) the function gives no rows, but the
+    columns.  `warn`: has dbt warn of something.
+    """
+
+    def __init__(
+        self,
+        adapter: SparkSessionAdapter,
+        relation: BaseRelation | None,
+        is_incremental: bool,
+        inputs: Mapping[str, str] | None,
+        new_inputs: Mapping[str, str],
+        warn: Callable[[str], Any],
+    ) -> None:
+        self._relation = relation
+        self.is_incremental = is_incremental
+        self.has_inputs = inputs is not None
+        self.warn = warn
+        self._adapter = adapter
+        self._inputs = inputs or {}
+        self._new_inputs = new_inputs
+
+    @property
+    def relation(self) -> str:
+        """The name of the model's table; a unit test has none."""
+        if self._relation is None:
+            raise DbtRuntimeError("A unit test has no table: look at `has_inputs` first.")
+        return self._relation.render()
+
+    def rows(self, name: str) -> DataFrame:
+        """The rows of an input."""
+        return self._read(self._inputs[name])
+
+    def new_rows(self, name: str) -> DataFrame:
+        """The rows of an input that the model has not read yet, all where it is built anew."""
+        return self._read(self._new_inputs[name])
+
+    @property
+    def has_new_rows(self) -> bool:
+        """Whether any input that is read for new rows has some; no query is needed for it."""
+        return not self._adapter.has_nothing_new(self._relation)
+
+    def table_property(self, name: str) -> str | None:
+        """A property of the model's table, which is there."""
+        return self._adapter.table_property(self._relation, name)
+
+    def keep_property(self, name: str, value: str) -> None:
+        """Have the table keep a property, if this run creates it anew."""
+        self._adapter.keep_property(self._relation, name, value)
+
+    def rebuild(self) -> None:
+        """Have the table built anew of the rows that the function gives."""
+        self._adapter.rebuild(self._relation)
+
+    def _read(self, table_expression: str) -> DataFrame:
+        return self._adapter.session.sql(f"select * from {table_expression}")
+
+
+def function_of(name: str) -> Callable[..., Any]:
+    """A function by its name, `package.module:function`."""
+    module, _, function = name.partition(":")
+    try:
+        return getattr(importlib.import_module(module), function)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise DbtRuntimeError(
+            f"There is no function `{name}` (package.module:function): {error}."
+        ) from error
+
+
+def create_view(session: SparkSession, result: Any, name: str) -> None:
+    """Register a Spark or pandas DataFrame as a temporary view of the session."""
+    if not isinstance(result, DataFrame):
+        if hasattr(result, "to_spark"):
+            result = result.to_spark()
+        elif type(result).__module__.split(".")[0] == "pandas":
+            result = session.createDataFrame(result)
+        else:
+            raise TypeError(
+                f"a model returns a Spark or pandas DataFrame, not {type(result).__name__}"
+            )
+    if result.sparkSession is not session:
+        # A view belongs to the session of its rows, and pandas-on-Spark takes one of its own.
+        dataset = java_class(session, "org.apache.spark.sql.classic.Dataset")
+        plan = result._jdf.queryExecution().analyzed()
+        result = ClassicDataFrame(dataset.ofRows(session._jsparkSession, plan), session)
+    result.createOrReplaceTempView(name)

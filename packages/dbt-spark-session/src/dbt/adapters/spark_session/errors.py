@@ -1,0 +1,65 @@
+"""Errors that a person can act on: one sentence, no stack trace."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from dbt_common.exceptions import DbtRuntimeError
+from py4j.protocol import Py4JNetworkError
+from pyspark.errors import PySparkException
+
+#: What Java, the catalog or the system say -> what is the matter with the folder, what to do.
+_STORAGE = {
+    "No space left on device": ("is full", "free space there"),
+    "database or disk is full": ("is full", "free space there"),
+    "Disk quota exceeded": ("is full for this user", "free space there"),
+    "Read-only file system": ("can't be written", "make it writable"),
+    "Permission denied": ("can't be written", "mend its rights"),
+    "attempt to write a readonly database": ("can't be written", "mend its rights"),
+    "unable to open database file": ("can't be written", "mend its rights"),
+}
+
+
+#: Setting of the target -> the environment variable by which its profile takes it.
+_variables: dict[str, str] = {}
+
+
+def name_variables(variables: Mapping[str, str]) -> None:
+    """Have messages name these environment variables in place of settings of the target."""
+    _variables.clear()
+    _variables.update(variables)
+
+
+def means_of(setting: str) -> str:
+    """How a person changes a setting of the target."""
+    return _variables.get(setting, f"`{setting}` in profiles.yml")
+
+
+class SessionError(DbtRuntimeError):
+    """The Spark session could not be opened; the message says why and what to do."""
+
+
+def message_of(error: BaseException, home: str | Path | None = None) -> str:
+    """What a person needs of an error; JVM stack traces stay in the log.
+
+    `home`: the folder of an embedded catalog, which is what has no room or may
+    not be written where something on disk fails.
+    """
+    if isinstance(error, Py4JNetworkError | ConnectionError):
+        log = f" (its log is {Path(home).absolute() / 'spark.log'})" if home is not None else ""
+        return (
+            f"Spark's Java process has ended{log}: it was killed, or had no memory left. What was"
+            f" committed stays; run again, with more {means_of('spark.driver.memory')} if memory"
+            " was short."
+        )
+    text = str(error)
+    if home is not None:
+        for said, (matter, remedy) in _STORAGE.items():
+            if said in text:
+                return (
+                    f"The folder {Path(home).absolute()} {matter} ({said}): {remedy}, or choose"
+                    f" another folder with {means_of('home')}, and run again. What was committed"
+                    " stays."
+                )
+    if isinstance(error, PySparkException):
+        text = error.getMessage() or text
+    return text.split("\n\nJVM stacktrace:")[0].split("\n\tat ")[0].strip()

@@ -1,0 +1,377 @@
+"""The adapter: dbt-spark's, over a Spark session that it starts or finds."""
+
+from __future__ import annotations
+
+import builtins
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import agate
+from dbt.adapters.__about__ import version as dbt_adapters_version
+from dbt.adapters.base import PythonJobHelper, available
+from dbt.adapters.base.impl import AdapterTrackingRelationInfo
+from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.contracts.connection import AdapterResponse
+from dbt.adapters.contracts.relation import RelationConfig, RelationType
+from dbt.adapters.spark.column import SparkColumn
+from dbt.adapters.spark.impl import SparkAdapter, SparkConfig
+from dbt.adapters.spark_session.__version__ import version
+from dbt.adapters.spark_session.catalog import has_iceberg_catalog, has_row_lineage, has_rows
+from dbt.adapters.spark_session.connections import SparkSessionConnectionManager
+from dbt.adapters.spark_session.dataframes import ModelRun, create_view, function_of
+from dbt.adapters.spark_session.errors import message_of
+from dbt.adapters.spark_session.increments import (
+    SNAPSHOT_PROPERTY,
+    Reading,
+    incremental_inputs,
+    new_rows_sql,
+    rows_so_far_sql,
+)
+from dbt.adapters.spark_session.python_models import SessionPythonJob
+from dbt.adapters.spark_session.replacements import finish_replacement, start_replacement
+from dbt_common.clients import agate_helper
+from dbt_common.exceptions import DbtRuntimeError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+
+class SessionColumn(SparkColumn):
+    @property
+    def quoted(self) -> str:
+        """The name between backticks, which may hold one."""
+        return "`{}`".format(self.column.replace("`", "``"))
+
+
+@dataclass
+class SparkSessionConfig(SparkConfig):
+    """Settings of a model, beside dbt's own and those of dbt-spark.
+
+    `tblproperties`: properties of the table.
+    `delete_when`: with the strategy `merge`, a condition on DBT_INTERNAL_SOURCE: rows of the
+    query that fulfil it delete what they match.
+    `replaces`: of a Python model that reads new rows; `rows`, a condition on rows of the model
+    that this run makes anew, and `by`, the columns that tell what they were made from.
+    """
+
+    tblproperties: dict[str, str] | None = None
+    delete_when: str | None = None
+    replaces: dict[str, Any] | None = None
+
+
+class SparkSessionAdapter(SparkAdapter):
+    AdapterSpecificConfigs = SparkSessionConfig
+    ConnectionManager = SparkSessionConnectionManager
+    connections: SparkSessionConnectionManager
+
+    def __init__(self, config: Any, mp_context: Any) -> None:
+        super().__init__(config, mp_context)
+        #: what each model of this run reads, until it is written
+        self._readings: dict[str, Reading] = {}
+        #: properties that each table of this run gets when it is created
+        self._properties: dict[str, dict[str, str]] = {}
+        self._noted = threading.local()
+
+    @classmethod
+    def type(cls) -> str:
+        return "spark_session"
+
+    @classmethod
+    def get_adapter_run_info(cls, config: RelationConfig) -> AdapterTrackingRelationInfo:
+        # dbt derives the module to import from the class's name, which has no underscore.
+        # To mypy a dataclass that can't be hashed has an abstract `__hash__`.
+        return AdapterTrackingRelationInfo(  # type: ignore[abstract]
+            adapter_name=cls.type(),
+            base_adapter_version=dbt_adapters_version,
+            adapter_version=version,
+            model_adapter_details=cls._get_adapter_specific_run_info(config),
+        )
+
+    @available
+    def valid_incremental_strategies(self) -> list[str]:
+        """The strategies that need no macro of a project."""
+        return ["append", "merge", "insert_overwrite", "microbatch"]
+
+    @property
+    def session(self) -> SparkSession:
+        """The Spark session of this thread."""
+        return self.connections.get_thread_connection().handle.session
+
+    # Python models
+
+    @property
+    def default_python_submission_method(self) -> str:
+        return "session"
+
+    @property
+    def python_submission_helpers(self) -> dict[str, builtins.type[PythonJobHelper]]:
+        return {"session": SessionPythonJob}
+
+    def submit_python_job(
+        self, parsed_model: dict[str, Any], compiled_code: str
+    ) -> AdapterResponse:
+        job = SessionPythonJob(parsed_model, self.connections.credentials)
+        job.run(compiled_code, self.session, self._readings)
+        return AdapterResponse(_message="OK")
+
+    # Python functions in SQL models
+
+    @available
+    def call_function(self, name: str, *arguments: Any, **named: Any) -> Any:
+        """What a Python function returns; `name`: `package.module:function`."""
+        return function_of(name)(*arguments, **named)
+
+    @available.parse(lambda *_, **__: "")
+    def dataframe(
+        self,
+        function: str,
+        view: str,
+        relation: BaseRelation | None,
+        is_incremental: bool,
+        inputs: Mapping[str, str] | None,
+        new_inputs: Mapping[str, str],
+        arguments: Mapping[str, Any],
+        warn: Callable[[str], Any],
+    ) -> str:
+        """The name of a temporary `view` of the rows that a function gives: see `dataframe.sql`.
+
+        `relation`: the model's, None in a unit test.  `inputs`, `new_inputs`: name ->
+        table expression; `inputs` None where they are not there.
+        """
+        run = ModelRun(self, relation, is_incremental, inputs, new_inputs, warn)
+        try:
+            rows = function_of(function)(self.session, run, **arguments)
+            create_view(self.session, rows, view)
+        except DbtRuntimeError:  # says what to do, wherever it is raised
+            raise
+        except Exception as error:
+            message = message_of(error, self.connections.credentials.home)
+            raise DbtRuntimeError(f"{type(error).__name__}: {message}\n  in {function}") from error
+        return view
+
+    # Exact increments
+
+    @available.parse(lambda *_, **__: "")
+    def new_rows(
+        self,
+        source: BaseRelation,
+        consumer: BaseRelation,
+        is_incremental: bool,
+        inputs: list[str],
+    ) -> str:
+        """A table expression of the rows of `source` that `consumer` has not read.
+
+        Everything where the consumer is built anew (`is_incremental` is false).
+        `inputs`: the consumer's `incremental_inputs`.
+        """
+        reading, read_by = self._reading(consumer, is_incremental, inputs)
+        return new_rows_sql(self.session, source.render(), read_by, reading)
+
+    @available.parse(lambda *_, **__: "")
+    def rows_so_far(
+        self,
+        source: BaseRelation,
+        consumer: BaseRelation,
+        is_incremental: bool,
+        inputs: list[str],
+    ) -> str:
+        """A table expression of the rows of `source` that `consumer` has read after this run.
+
+        The parameters are those of `new_rows`.
+        """
+        reading, read_by = self._reading(consumer, is_incremental, inputs)
+        return rows_so_far_sql(self.session, source.render(), read_by, reading)
+
+    def _reading(
+        self, consumer: BaseRelation, is_incremental: bool, inputs: list[str]
+    ) -> tuple[Reading, str | None]:
+        name = consumer.render()
+        reading = self._readings.setdefault(name, Reading())
+        reading.inputs = inputs
+        return reading, name if is_incremental else None
+
+    @available.parse(lambda *_, **__: [])
+    def incremental_inputs(self, model: dict[str, Any], graph: dict[str, Any]) -> list[str]:
+        """Names of the incremental models that are there and that a model reads, through views too.
+
+        What they have read bounds what the model reads (see `increments`).
+        """
+        relations = (
+            self.get_relation(node["database"], node["schema"], node["alias"])
+            for node in incremental_inputs(model, graph["nodes"])
+        )
+        return [relation.render() for relation in relations if relation is not None]
+
+    @available
+    def has_nothing_new(self, consumer: BaseRelation) -> bool:
+        """True where the model reads increments and none of its inputs has new rows."""
+        reading = self._readings.get(consumer.render())
+        return reading is not None and not reading.has_rows
+
+    @available
+    def replaced_rows(self, consumer: BaseRelation) -> str | None:
+        """Condition of the model's own rows that this run makes anew; None where it only adds."""
+        return self._readings.get(consumer.render(), Reading()).replaced_rows
+
+    @available
+    def start_replacement(self, relation: BaseRelation, rows: str) -> str:
+        return start_replacement(self.session, relation.render(), rows)
+
+    @available
+    def finish_replacement(self, relation: BaseRelation) -> None:
+        finish_replacement(self.session, relation.render())
+
+    @available.parse(lambda *_, **__: "")
+    def rebuild(self, consumer: BaseRelation) -> str:
+        """Have an incremental model built anew: its query, as compiled, gives all of its rows."""
+        self._readings.setdefault(consumer.render(), Reading()).is_rebuild = True
+        return ""
+
+    @available
+    def is_rebuilt(self, consumer: BaseRelation) -> bool:
+        """True where the model asked to be built anew (`rebuild`) when it was compiled."""
+        reading = self._readings.get(consumer.render())
+        return reading is not None and reading.is_rebuild
+
+    @available
+    def note_reading(self, consumer: BaseRelation) -> None:
+        """Have the next write commit what was read along with its data."""
+        self.connections.check_turn()
+        self.forget_readings()
+        reading = self._readings.pop(consumer.render(), Reading())
+        self._noted.names = [SNAPSHOT_PROPERTY + name for name in reading.snapshot_properties()]
+        for name, value in reading.snapshot_properties().items():
+            self.session.conf.set(SNAPSHOT_PROPERTY + name, value)
+
+    @available
+    def forget_readings(self) -> None:
+        """Keep the writes that follow on this thread free of an earlier model's notes."""
+        for name in getattr(self._noted, "names", ()):
+            self.session.conf.unset(name)
+        self._noted.names = []
+
+    @available
+    def read_seed(self, seed: dict[str, Any]) -> agate.Table:
+        """The rows of a seed's file, for a seed that another node than itself loads."""
+        config = seed["config"]
+        path = Path(seed["root_path"], seed["original_file_path"])
+        return agate_helper.from_csv(
+            str(path),
+            text_columns=config.get("column_types") or {},
+            delimiter=config.get("delimiter") or ",",
+        )
+
+    # Metadata, straight from the catalog
+
+    @available.parse(lambda *_, **__: True)
+    def has_rows(self, relation: BaseRelation) -> bool:
+        """Whether a table is there and holds rows; of Iceberg's by its metadata alone."""
+        name = relation.render()
+        if not self.session.catalog.tableExists(name):
+            return False
+        if not has_iceberg_catalog(self.session):
+            return not self.session.table(name).isEmpty()
+        return has_rows(self.session, name)
+
+    @available.parse(lambda *_, **__: True)
+    def has_row_lineage(self, relation: BaseRelation) -> bool:
+        """Whether `_last_updated_sequence_number` is a column of a table or view that is there."""
+        return has_iceberg_catalog(self.session) and has_row_lineage(
+            self.session, relation.render()
+        )
+
+    @available.parse(lambda *_, **__: "iceberg")
+    def default_file_format(self) -> str:
+        """The format of tables whose model names none."""
+        return "iceberg" if has_iceberg_catalog(self.session) else "parquet"
+
+    @available
+    def is_replaceable(self, file_format: str | None) -> bool:
+        """Whether a table of this format gets new content in one commit."""
+        return file_format in ("delta", "iceberg")
+
+    def list_relations_without_caching(self, schema_relation: BaseRelation) -> list[BaseRelation]:
+        schema = schema_relation.without_identifier().render()
+        if not self.session.catalog.databaseExists(schema):
+            return []
+        views = {row.viewName for row in self.session.sql(f"show views in {schema}").collect()}
+        tables = self.session.sql(f"show tables in {schema}").collect()
+        names = {row.tableName for row in tables if not row.isTemporary} | views
+        has_iceberg_tables = has_iceberg_catalog(self.session)
+        return [
+            self.Relation.create(
+                schema=schema_relation.schema,
+                identifier=name,
+                type=RelationType.View if name in views else RelationType.Table,
+                is_iceberg=has_iceberg_tables and name not in views,
+            )
+            for name in sorted(names)
+        ]
+
+    def drop_schema(self, relation: BaseRelation) -> None:
+        # An Iceberg catalog drops no schema that holds something, cascade or not.
+        for held in self.list_relations_without_caching(relation):
+            self.drop_relation(held)
+        super().drop_schema(relation)
+
+    def get_columns_in_relation(self, relation: BaseRelation) -> list[SparkColumn]:
+        try:
+            fields = self.session.table(relation.render()).schema.fields
+        except PySparkException as error:
+            if error.getCondition() == "TABLE_OR_VIEW_NOT_FOUND":
+                return []
+            raise
+        return [
+            SessionColumn(
+                table_database=None,
+                table_schema=relation.schema,
+                table_name=relation.name,
+                table_type=relation.type,
+                column=column.name,
+                column_index=index,
+                dtype=column.dataType.simpleString(),
+            )
+            for index, column in enumerate(fields)
+        ]
+
+    def _get_columns_for_catalog(self, relation: BaseRelation) -> Iterable[dict[str, Any]]:
+        for column in self.get_columns_in_relation(relation):
+            described = column.to_column_dict()
+            described["column_name"] = described.pop("column", None)
+            described["column_type"] = described.pop("dtype")
+            described["table_database"] = None
+            yield described
+
+    @available
+    def table_property(self, relation: BaseRelation, name: str) -> str | None:
+        rows = self.session.sql(f"show tblproperties {relation.render()} ('{name}')").collect()
+        return next((row.value for row in rows if "does not have property" not in row.value), None)
+
+    @available.parse(lambda *_, **__: "")
+    def keep_property(self, relation: BaseRelation, name: str, value: str) -> str:
+        """Have a table keep a property, found when its model compiled, if it is created anew."""
+        self._properties.setdefault(relation.render(), {})[name] = value
+        return ""
+
+    @available
+    def kept_properties(self, relation: BaseRelation) -> dict[str, str]:
+        """What `keep_property` was told of a table."""
+        return self._properties.get(relation.render(), {})
+
+    @classmethod
+    def convert_number_type(cls, agate_table: Any, col_idx: int) -> str:
+        inferred = super().convert_number_type(agate_table, col_idx)
+        values = agate_table.columns[col_idx].values_without_nulls()
+        if inferred == "bigint" and not all(-(2**63) <= value < 2**63 for value in values):
+            return "decimal(38,0)"
+        return inferred
+
+    @available
+    def string_literal(self, value: Any) -> str:
+        """A value as Spark SQL text that reads back as the same characters."""
+        if value is None:
+            return "null"
+        escaped = str(value).replace("\\", "\\\\").replace("'", "\\'")
+        return f"'{escaped}'"

@@ -1,0 +1,126 @@
+"""Runs a Python model in the thread's own Spark session."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from dbt.adapters.base import PythonJobHelper
+from dbt.adapters.spark_session.dataframes import create_view
+from dbt.adapters.spark_session.errors import message_of
+from dbt.adapters.spark_session.increments import (
+    NothingNew,
+    Reading,
+    read_new_rows,
+    read_rows_so_far,
+)
+from dbt.adapters.spark_session.replacements import Replacement
+from dbt_common.exceptions import DbtRuntimeError
+from pyspark.sql import DataFrame, SparkSession
+
+
+class SessionPythonJob(PythonJobHelper):
+    """Executes the compiled model: its DataFrame becomes a temporary view.
+
+    dbt writes the view like the query of a SQL model, so that both kinds of
+    model share partitioning, table properties and incremental strategies.
+
+    Beside what dbt gives it, the model's `dbt` has two functions for increments
+    (see `increments`), which take what `dbt.ref` and `dbt.source` returned:
+
+    - `dbt.new_rows(frame, ...)`: the rows of each that the model has not read, as one
+      DataFrame, or several.  A model calls it once, with all that it reads so; where
+      none has rows, the model is not written.
+    - `dbt.rows_so_far(frame)`: those and the ones that earlier runs have read.
+    """
+
+    def __init__(self, parsed_model: dict[str, Any], credential: Any) -> None:
+        self.home = credential.home
+        self.path = parsed_model["original_file_path"]
+        self.line_count = len(parsed_model["raw_code"].splitlines())
+        #: what `dbt.ref` and `dbt.source` returned -> the table's name
+        self.names: WeakKeyDictionary[DataFrame, str] = WeakKeyDictionary()
+
+    def run(self, compiled_code: str, session: SparkSession, readings: dict[str, Reading]) -> None:
+        """`readings`: consumer -> what it reads, added to by a model that reads new rows."""
+        self.session = session
+        self.readings = readings
+        names = {
+            "__name__": "__dbt_model__",
+            "spark": session,
+            "load_table": self._load_table,
+            "new_rows_of": self._new_rows_of,
+            "rows_so_far_of": self._rows_so_far_of,
+            "create_view": partial(create_view, session),
+        }
+        try:
+            # The model's own code comes first: its line numbers are those of its file.
+            exec(compile(compiled_code, self.path, "exec"), names)
+        except NothingNew:
+            pass
+        except DbtRuntimeError:  # says what to do, wherever it is raised
+            raise
+        except Exception as error:
+            raise DbtRuntimeError(self._explain(error)) from error
+
+    def _load_table(self, name: str) -> DataFrame:
+        frame = self.session.table(name)
+        self.names[frame] = name
+        return frame
+
+    def _new_rows_of(
+        self,
+        consumer: str,
+        is_incremental: bool,
+        inputs: list[str],
+        replaces: Mapping[str, Any] | None,
+    ) -> Callable[..., DataFrame | tuple[DataFrame, ...]]:
+        def new_rows(*frames: DataFrame) -> DataFrame | tuple[DataFrame, ...]:
+            reading = self._reading(consumer, inputs)
+            found = []
+            for frame in frames:
+                name = self.names[frame]
+                reads_as = consumer if is_incremental else None
+                rows = read_new_rows(self.session, name, reads_as, reading)
+                if is_incremental and replaces is not None:
+                    replacement = Replacement(**replaces)
+                    replaced = replacement.inputs(self.session, name, consumer)
+                    if replaced is not None:
+                        reading.replaced_rows = replacement.rows
+                        rows = rows.unionByName(replaced)
+                found.append(rows)
+            if is_incremental and not reading.has_rows:
+                raise NothingNew(consumer)
+            return found[0] if len(found) == 1 else tuple(found)
+
+        return new_rows
+
+    def _rows_so_far_of(
+        self, consumer: str, is_incremental: bool, inputs: list[str]
+    ) -> Callable[[DataFrame], DataFrame]:
+        def rows_so_far(frame: DataFrame) -> DataFrame:
+            reads_as = consumer if is_incremental else None
+            reading = self._reading(consumer, inputs)
+            return read_rows_so_far(self.session, self.names[frame], reads_as, reading)
+
+        return rows_so_far
+
+    def _reading(self, consumer: str, inputs: list[str]) -> Reading:
+        reading = self.readings.setdefault(consumer, Reading())
+        reading.inputs = inputs
+        return reading
+
+    def _explain(self, error: Exception) -> str:
+        """The error and the innermost line of the model file it came from."""
+        place = next(
+            (
+                f"{self.path}, line {frame.lineno}: {frame.line or ''}".rstrip(": ")
+                for frame in reversed(traceback.extract_tb(error.__traceback__))
+                if frame.filename == self.path and (frame.lineno or 0) <= self.line_count
+            ),
+            self.path,
+        )
+        return f"{type(error).__name__}: {message_of(error, self.home)}\n  in {place}"

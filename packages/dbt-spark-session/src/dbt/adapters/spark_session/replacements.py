@@ -1,0 +1,68 @@
+"""Rows that are made anew: taken out and put in again by one change of a table's head.
+
+The new state is written to a branch made from the head: first without the rows
+to replace, then with what was made of them.  `main` sees none of it until it
+moves to the branch, and a kill leaves it as it was.  What reads increments of
+the table meets a delete, which it passes over, and an append.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dbt.adapters.spark_session.catalog import iceberg_table
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+MAIN = "main"
+BRANCH = "replacement"
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """Which rows of a model are made anew, and from what.
+
+    `rows`: a condition that they fulfil, true for whole partitions, so that
+    taking them out rewrites no file.  `by`: columns that the model's table and
+    its input share, which tell what a row was made from.
+    """
+
+    rows: str
+    by: Sequence[str]
+
+    def inputs(self, session: SparkSession, source: str, model: str) -> DataFrame | None:
+        """The rows of `source` that the rows to replace were made from, None if there are none."""
+        origins = session.table(model).where(self.rows).select(*self.by).distinct()
+        [bounds] = origins.agg(
+            F.count("*").alias("origins"),
+            *(F.min(column).alias(f"first_{column}") for column in self.by),
+            *(F.max(column).alias(f"last_{column}") for column in self.by),
+        ).collect()
+        if not bounds["origins"]:
+            return None
+        rows = session.table(source)
+        columns = rows.columns
+        for column in self.by:
+            # Files outside of the bounds are not opened.
+            rows = rows.where(
+                F.col(column).between(bounds[f"first_{column}"], bounds[f"last_{column}"])
+            )
+        return rows.join(origins, list(self.by), "left_semi").select(*columns)
+
+
+def start_replacement(session: SparkSession, table: str, rows: str) -> str:
+    """The name to append to: a branch of the table's head without the `rows`.
+
+    A branch that a killed run left is started anew.
+    """
+    session.sql(f"alter table {table} create or replace branch {BRANCH}")
+    branch = f"{table}.branch_{BRANCH}"
+    session.sql(f"delete from {branch} where {rows}")
+    return branch
+
+
+def finish_replacement(session: SparkSession, table: str) -> None:
+    """Move the head of the table to its branch, and drop the branch: one commit."""
+    references = iceberg_table(session, table).manageSnapshots()
+    references.fastForwardBranch(MAIN, BRANCH).removeBranch(BRANCH).commit()

@@ -1,0 +1,37 @@
+{#-
+  Create the table, or put its new content in the place of the old: in one commit
+  where the format can, else by dropping the old one first.
+-#}
+{% macro create_or_replace_table(target_relation, existing_relation, query) %}
+  {%- set is_replaceable = adapter.is_replaceable(config.get('file_format')) -%}
+  {%- if existing_relation is not none and (existing_relation.is_view or not is_replaceable) -%}
+    {% do adapter.drop_relation(existing_relation) %}
+  {%- endif -%}
+  {% do adapter.note_reading(target_relation) %}
+  {%- call statement('main') -%}
+    {{ create_table_as(False, target_relation, query) }}
+  {%- endcall -%}
+{% endmacro %}
+
+
+{#- Put new rows in the place of those that fulfil `rows`: one change of the table's head. -#}
+{% macro replace_rows(target_relation, rows, new_relation) %}
+  {%- set branch = adapter.start_replacement(target_relation, rows) -%}
+  {% do adapter.note_reading(target_relation) %}
+  {%- call statement('main') -%}
+    insert into {{ branch }} by name select * from {{ new_relation }}
+  {%- endcall -%}
+  {% do adapter.finish_replacement(target_relation) %}
+{% endmacro %}
+
+
+{% macro finish_model(target_relation, existing_relation) %}
+  {% do adapter.forget_readings() %}
+  {% do apply_grants(
+      target_relation,
+      config.get('grants'),
+      should_revoke(existing_relation, full_refresh_mode=should_full_refresh())
+  ) %}
+  {% do persist_docs(target_relation, model) %}
+  {% do persist_constraints(target_relation, model) %}
+{% endmacro %}

@@ -1,0 +1,104 @@
+{#-
+  As dbt-spark's, with four differences: a Python model's rows go straight into
+  the table (no table in between), a rebuild replaces the table in one commit,
+  a model that reads increments (`new_rows`) writes nothing
+  when there are none, else what it has read along with its data, and a strategy
+  is the macro that dbt finds for it, of a project or of ours.
+  A model that reads increments may also make rows anew (`replaces`).
+-#}
+{% materialization incremental, adapter='spark_session', supported_languages=['sql', 'python'] %}
+  {%- set file_format = dbt_spark_validate_get_file_format(config.get('file_format') or adapter.default_file_format()) -%}
+  {%- set strategy = config.get('incremental_strategy') or 'append' -%}
+  {%- set strategy_macro = adapter.get_incremental_strategy_macro(context, strategy) -%}
+  {%- if strategy in adapter.valid_incremental_strategies() -%}
+    {%- do dbt_spark_validate_get_incremental_strategy(strategy, file_format) -%}
+  {%- endif -%}
+  {%- set on_schema_change = incremental_validate_on_schema_change(config.get('on_schema_change'), default='ignore') -%}
+  {%- set predicates = config.get('predicates', none) or config.get('incremental_predicates', none) -%}
+  {%- set existing_relation = load_relation(this) -%}
+  {%- set target_relation = this.incorporate(type='table', is_iceberg=(file_format == 'iceberg')) -%}
+
+  {%- if strategy in ['insert_overwrite', 'microbatch'] and config.get('partition_by') -%}
+    {%- call statement() -%}
+      set spark.sql.sources.partitionOverwriteMode = dynamic
+    {%- endcall -%}
+  {%- endif -%}
+
+  {{ run_hooks(pre_hooks) }}
+  {%- set query = compiled_code -%}
+  {%- if model['language'] == 'python' -%}
+    {%- set view = api.Relation.create(identifier=this.identifier ~ '__dbt_tmp') -%}
+    {%- call statement('python_model', language='python') -%}
+      {{ create_python_view(compiled_code, view) }}
+    {%- endcall -%}
+    {%- set query = 'select * from ' ~ view.identifier -%}
+  {%- endif -%}
+
+  {%- if existing_relation is none or existing_relation.is_view or should_full_refresh() or adapter.is_rebuilt(target_relation) -%}
+    {% do create_or_replace_table(target_relation, existing_relation, query) %}
+  {%- elif adapter.has_nothing_new(target_relation) -%}
+    {%- call noop_statement('main', 'OK, nothing new') -%}
+      -- every input was read up to its last row
+    {%- endcall -%}
+  {%- else -%}
+    {%- set new_relation = api.Relation.create(identifier=this.identifier ~ '__dbt_new') -%}
+    {%- call statement('create_new_relation') -%}
+      {{ create_temporary_view(new_relation, query) }}
+    {%- endcall -%}
+    {% do process_schema_changes(on_schema_change, new_relation, existing_relation) %}
+    {%- set replaced_rows = adapter.replaced_rows(target_relation) -%}
+    {%- if replaced_rows is not none -%}
+      {% do replace_rows(target_relation, replaced_rows, new_relation) %}
+    {%- else -%}
+      {% do adapter.note_reading(target_relation) %}
+      {%- call statement('main') -%}
+        {{ strategy_macro({
+            'target_relation': target_relation,
+            'temp_relation': new_relation,
+            'unique_key': config.get('unique_key'),
+            'dest_columns': adapter.get_columns_in_relation(existing_relation),
+            'incremental_predicates': predicates,
+        }) }}
+      {%- endcall -%}
+    {%- endif -%}
+  {%- endif -%}
+
+  {% do finish_model(target_relation, existing_relation) %}
+  {{ run_hooks(post_hooks) }}
+
+  {{ return({'relations': [target_relation]}) }}
+{% endmaterialization %}
+
+
+{#-
+  As dbt-spark's, and with `delete_when`: a condition on DBT_INTERNAL_SOURCE that
+  rows of the query are there to delete what they match.
+-#}
+{% macro spark_session__get_merge_sql(target, source, unique_key, dest_columns, incremental_predicates) %}
+  {%- set merge_sql = spark__get_merge_sql(target, source, unique_key, dest_columns, incremental_predicates) -%}
+  {%- set delete_when = config.get('delete_when') -%}
+  {%- if delete_when -%}
+    {%- set merge_sql = replaced_once(
+        merge_sql,
+        'when matched then update',
+        'when matched and ' ~ delete_when ~ ' then delete\n      when matched then update'
+    ) -%}
+    {%- set merge_sql = replaced_once(
+        merge_sql,
+        'when not matched then',
+        'when not matched and not (' ~ delete_when ~ ') then'
+    ) -%}
+  {%- endif -%}
+  {{ merge_sql }}
+{% endmacro %}
+
+
+{% macro replaced_once(merge_sql, clause, replacement) -%}
+  {%- if merge_sql.count(clause) != 1 -%}
+    {%- do exceptions.raise_compiler_error(
+        "`delete_when` can't delete: this version of dbt-spark writes a merge without `"
+        ~ clause ~ "`. Install a version that this adapter is tested with."
+    ) -%}
+  {%- endif -%}
+  {{ merge_sql | replace(clause, replacement) }}
+{%- endmacro %}

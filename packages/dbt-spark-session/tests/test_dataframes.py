@@ -1,0 +1,157 @@
+"""A SQL model has the rows of a Python function: `{{ dataframe('package.module:function') }}`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from dbt.adapters.spark_session.dataframes import ModelRun
+from dbt.cli.main import dbtRunner
+from dbt.tests.util import run_dbt
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+HERE = __name__
+
+NUMBERS = (
+    "{{ config(materialized='incremental') }} select * from {{ new_rows(source('landing', 'a')) }}"
+)
+
+SOURCES_YML = """
+sources:
+  - name: landing
+    schema: "{{ target.schema }}"
+    tables: [{name: a}]
+"""
+
+#: Each number times a factor, merged by the number.
+MULTIPLES = f"""
+{{{{ config(materialized='incremental', incremental_strategy='merge', unique_key='id') }}}}
+select * from {{{{ dataframe(
+    '{HERE}:multiples',
+    {{'numbers': ref('numbers')}},
+    {{'numbers': ref('numbers')}},
+    {{'factor': var('factor', 2)}}
+) }}}}
+"""
+
+TABLE = "{{ config(materialized='table') }} "
+WARNING = (
+    f"{TABLE}select * from {{{{ dataframe('{HERE}:warning', {{'numbers': ref('numbers')}}) }}}}"
+)
+BROKEN = f"{TABLE}select * from {{{{ dataframe('{HERE}:broken', {{'numbers': ref('numbers')}}) }}}}"
+UNKNOWN = f"{TABLE}select * from {{{{ dataframe('{HERE}:unknown') }}}}"
+
+VIEW = WARNING.replace("table", "view")
+
+UNIT_TESTS_YML = """
+unit_tests:
+  - name: a_fixture_has_no_rows_for_python
+    model: multiples
+    given:
+      - input: ref('numbers')
+        rows: [{id: 1}]
+    expect: {rows: []}
+"""
+
+
+def multiples(session: SparkSession, run: ModelRun, factor: int) -> DataFrame:
+    if not run.has_inputs:
+        return session.sql("select 1L as id, 2L as multiple where false")
+    if run.is_incremental and run.table_property("factor") == str(factor):
+        numbers = run.new_rows("numbers")
+    else:
+        numbers = run.rows("numbers")
+        run.rebuild()
+    run.keep_property("factor", str(factor))
+    return numbers.select("id", (F.col("id") * factor).alias("multiple"))
+
+
+def warning(session: SparkSession, run: ModelRun) -> DataFrame:
+    run.warn(f"{run.relation} is doubtful")
+    return run.rows("numbers")
+
+
+def broken(session: SparkSession, run: ModelRun) -> DataFrame:
+    return run.rows("numbers").select("no_column")
+
+
+class TestDataFrames:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "sources.yml": SOURCES_YML,
+            "unit_tests.yml": UNIT_TESTS_YML,
+            "numbers.sql": NUMBERS,
+            "multiples.sql": MULTIPLES,
+            "warning.sql": WARNING,
+            "broken.sql": BROKEN,
+            "unknown.sql": UNKNOWN,
+            "view.sql": VIEW,
+        }
+
+    @pytest.fixture
+    def schema(self, project, spark: SparkSession) -> str:
+        """Numbers 1 and 2, and what is made of them."""
+        schema = project.test_schema
+        spark.sql(f"create or replace table {schema}.a (id bigint)")
+        spark.sql(f"insert into {schema}.a values (1), (2)")
+        run_dbt(["run", "--full-refresh", "--select", "numbers", "multiples"])
+        return schema
+
+    def rows(self, spark: SparkSession, schema: str) -> dict[int, int]:
+        return {row.id: row.multiple for row in spark.table(f"{schema}.multiples").collect()}
+
+    def test_a_function_gives_the_rows_of_a_model(self, schema, spark):
+        assert self.rows(spark, schema) == {1: 2, 2: 4}
+
+    def test_it_reads_the_rows_that_are_new_to_the_model(self, schema, spark):
+        spark.sql(f"update {schema}.multiples set multiple = 0")
+        spark.sql(f"insert into {schema}.a values (3)")
+        run_dbt(["run", "--select", "numbers", "multiples"])
+        assert self.rows(spark, schema) == {1: 0, 2: 0, 3: 6}
+        results = run_dbt(["run", "--select", "multiples"])
+        assert [result.message for result in results] == ["OK, nothing new"]
+
+    def test_it_may_have_the_table_built_anew_and_keep_properties(self, schema, spark):
+        variables = json.dumps({"factor": 3})
+        run_dbt(["run", "--select", "multiples", "--vars", variables])
+        assert self.rows(spark, schema) == {1: 3, 2: 6}
+        [kept] = spark.sql(f"show tblproperties {schema}.multiples ('factor')").collect()
+        assert kept.value == "3"
+
+    def test_it_may_have_dbt_warn(self, schema):
+        warnings: list[str] = []
+
+        def listen(event):
+            if event.info.level == "warn":
+                warnings.append(event.info.msg)
+
+        command = ["run", "--select", "warning"]
+        assert dbtRunner(callbacks=[listen]).invoke(command).success
+        assert [text for text in warnings if f"{schema}.warning is doubtful" in text]
+        assert not dbtRunner().invoke(["--warn-error", *command]).success
+
+    def test_an_error_names_the_function(self, schema):
+        [result] = run_dbt(["run", "--select", "broken"], expect_pass=False)
+        assert "no_column" in result.message
+        assert f"in {HERE}:broken" in result.message
+
+    def test_a_function_that_is_not_there_is_said(self, schema):
+        [result] = run_dbt(["run", "--select", "unknown"], expect_pass=False)
+        assert f"There is no function `{HERE}:unknown`" in result.message
+
+    def test_a_view_is_refused(self, schema):
+        [result] = run_dbt(["run", "--select", "view"], expect_pass=False)
+        assert "A view has no rows of a DataFrame" in result.message
+
+    def test_without_its_inputs_a_model_compiles_and_does_not_run(self, schema, spark):
+        spark.sql(f"drop table {schema}.numbers")
+        [compiled] = run_dbt(["compile", "--select", "multiples"])
+        assert compiled.status == "success"
+        [result] = run_dbt(["run", "--select", "multiples"], expect_pass=False)
+        assert "It reads numbers, which are not there" in result.message
+
+    def test_a_unit_test_sees_no_rows(self, schema):
+        [result] = run_dbt(["test", "--select", "test_type:unit"])
+        assert result.status == "pass"

@@ -1,0 +1,567 @@
+"""Exact increments: a consumer reads every appended row once, whatever happens in between."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+
+import pytest
+from dbt.adapters.spark_session.increments import Reading, new_rows_sql
+from dbt.tests.util import run_dbt
+from pyspark.sql import SparkSession
+
+from cdc_marts.maintenance import maintain
+
+READERS = ("python_reader", "sql_reader", "merging_reader")
+
+SOURCES_YML = """
+sources:
+  - name: landing
+    schema: "{{ target.schema }}"
+    tables: [{name: a}, {name: b}]
+
+models:
+  - name: python_reader
+    config: &python_reader
+      materialized: incremental
+      incremental_strategy: append
+      is_broken: "{{ var('is_broken', false) }}"
+  - name: reader_of_two
+    config: *python_reader
+"""
+
+PYTHON_MART_YML = """
+  - name: python_mart
+    config:
+      materialized: incremental
+      incremental_strategy: append
+"""
+
+BOTH = """
+select id, text from {{ source('landing', 'a') }}
+union all
+select id, text from {{ source('landing', 'b') }} where id > 0
+"""
+
+PYTHON_READER = """
+def model(dbt, session):
+    rows = dbt.new_rows(dbt.ref("both"))
+    if dbt.config.get("is_broken"):
+        rows = rows.selectExpr("id", "cast(raise_error('broken on purpose') as string) as text")
+    return rows
+"""
+
+READER_OF_TWO = """
+def model(dbt, session):
+    a, b = dbt.new_rows(dbt.source("landing", "a"), dbt.source("landing", "b"))
+    return a.union(b)
+"""
+
+SQL_READER = """
+{{ config(materialized='incremental', incremental_strategy='append') }}
+select
+    id,
+    {% if var('is_broken', false) %} cast(raise_error('broken on purpose') as string) as {% endif %}
+    text
+from {{ new_rows(ref('both')) }} as both
+"""
+
+#: A view that looks something up for its rows, and names a column that `*` does not have.
+LOOKED_UP = """
+select a.id, b.text, a._last_updated_sequence_number as landing
+from {{ source('landing', 'a') }} as a
+left join {{ source('landing', 'b') }} as b on a.id = b.id
+"""
+
+READER_OF_LOOKED_UP = """
+{{ config(materialized='incremental', incremental_strategy='append') }}
+select * from {{ new_rows(ref('looked_up')) }}
+"""
+
+MERGING_READER = SQL_READER.replace("'append'", "'merge', unique_key='id'")
+
+
+LOG = """
+{{ config(materialized='incremental', incremental_strategy='append') }}
+select id, text from {{ new_rows(source('landing', 'a')) }}
+"""
+
+STATE = """
+{{ config(materialized='incremental', incremental_strategy='merge', unique_key='id') }}
+select id, text from {{ new_rows(ref('log')) }}
+where id > 0
+"""
+
+MART = """
+{{ config(materialized='incremental', incremental_strategy='merge', unique_key='id') }}
+select shown.id, shown.text from {{ ref('shown') }} as shown
+left semi join {{ new_rows(ref('log')) }} as log using (id)
+"""
+
+COPY = LOG.replace("source('landing', 'a')", "ref('log')") + "where id > 0"
+
+PYTHON_MART = """
+def model(dbt, session):
+    log, copy = dbt.new_rows(dbt.ref("log"), dbt.ref("copy"))
+    return log.select("id", "text").intersect(copy.select("id", "text"))
+"""
+
+
+#: Rarely has rows, and what is made of it is rarely written.
+EXCEPTIONS = LOG.replace("source('landing', 'a')", "ref('log')") + "where id < 0"
+OF_EXCEPTIONS = LOG.replace("source('landing', 'a')", "ref('exceptions')")
+
+#: New rows, each with how many had been read by the end of its run.
+COUNTING = """
+{{ config(materialized='incremental', incremental_strategy='append') }}
+-- depends_on: {{ ref('exceptions') }} {{ ref('of_exceptions') }}
+select id, (select cast(count(*) as string) from {{ rows_so_far(ref('log')) }}) as text
+from {{ new_rows(ref('log')) }}
+"""
+
+PYTHON_COUNTING = """
+def model(dbt, session):
+    log, exceptions, known = dbt.ref("log"), dbt.ref("exceptions"), dbt.ref("of_exceptions")
+    rows = dbt.new_rows(log)
+    return rows.selectExpr("id", f"'{dbt.rows_so_far(log).count()}' as text")
+"""
+
+PYTHON_COUNTING_YML = """
+  - name: python_counting
+    config:
+      materialized: incremental
+      incremental_strategy: append
+"""
+
+
+class Landing:
+    """Tables a and b, and what the readers have made of them."""
+
+    def __init__(self, spark: SparkSession, schema: str) -> None:
+        self.spark = spark
+        self.schema = schema
+
+    def create(self) -> None:
+        for table in ("a", "b"):
+            self.sql(f"create or replace table {{}}.{table} (id bigint, text string)")
+
+    def sql(self, statement: str) -> None:
+        self.spark.sql(statement.format(self.schema))
+
+    def append(self, table: str, *ids: int) -> None:
+        rows = ", ".join(f"({id}, 'row {id}')" for id in ids)
+        self.sql(f"insert into {{}}.{table} values {rows}")
+
+    def compact(self, table: str) -> None:
+        self.sql(
+            f"call cdc.system.rewrite_data_files(table => '{{}}.{table}',"
+            " options => map('rewrite-all', 'true'))"
+        )
+
+    def roll_back(self, table: str) -> None:
+        """Bring a table back to its first snapshot."""
+        name = f"{self.schema}.{table}"
+        first = self.spark.sql(
+            f"select snapshot_id from {name}.history where is_current_ancestor"
+            " order by made_current_at"
+        ).first()
+        self.sql(f"call cdc.system.rollback_to_snapshot('{name}', {first.snapshot_id})")
+
+    def run(self, *arguments: str, expect_pass: bool = True, **variables: object) -> dict[str, str]:
+        """Run the readers; the message of each."""
+        command = ["run", *arguments, "--vars", json.dumps(variables)]
+        results = run_dbt(command, expect_pass=expect_pass)
+        return {result.node.name: result.message for result in results}
+
+    def ids(self, reader: str) -> list[int]:
+        return sorted(row.id for row in self.spark.table(f"{self.schema}.{reader}").collect())
+
+    def commits(self, reader: str) -> tuple[int, int]:
+        """Snapshots and data files of a reader."""
+        table = f"{self.schema}.{reader}"
+        return (
+            self.spark.table(f"{table}.snapshots").count(),
+            self.spark.table(f"{table}.all_data_files").select("file_path").distinct().count(),
+        )
+
+    def all_commits(self) -> dict[str, tuple[int, int]]:
+        return {reader: self.commits(reader) for reader in READERS}
+
+
+class TestIncrements:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "sources.yml": SOURCES_YML,
+            "both.sql": BOTH,
+            "python_reader.py": PYTHON_READER,
+            "sql_reader.sql": SQL_READER,
+            "merging_reader.sql": MERGING_READER,
+            "reader_of_two.py": READER_OF_TWO,
+            "looked_up.sql": LOOKED_UP,
+            "reader_of_looked_up.sql": READER_OF_LOOKED_UP,
+        }
+
+    @pytest.fixture
+    def landing(self, project, spark) -> Landing:
+        """Rows 1 and 2 in a, 10 in b, and readers that have read them."""
+        landing = Landing(spark, project.test_schema)
+        landing.create()
+        landing.append("a", 1, 2)
+        landing.append("b", 10)
+        landing.run("--full-refresh", "--exclude", "reader_of_two", "reader_of_looked_up")
+        return landing
+
+    run_readers = ("--select", *READERS)
+
+    def test_a_run_appends_exactly_the_rows_that_are_new(self, landing):
+        landing.append("a", 3)
+        landing.append("b", 11)
+        landing.append("b", 12)
+        landing.run(*self.run_readers)
+        for reader in READERS:
+            assert landing.ids(reader) == [1, 2, 3, 10, 11, 12]
+        landing.append("b", 13)
+        landing.run(*self.run_readers)
+        for reader in READERS:
+            assert landing.ids(reader) == [1, 2, 3, 10, 11, 12, 13]
+            newest = landing.spark.sql(
+                f"select summary['added-records'] as rows from {landing.schema}.{reader}.snapshots"
+                " order by committed_at desc limit 1"
+            )
+            assert newest.first().rows == "1"
+
+    def test_with_nothing_new_nothing_is_written(self, landing):
+        before = landing.all_commits()
+        messages = landing.run(*self.run_readers)
+        assert {messages[reader] for reader in READERS} == {"OK, nothing new"}
+        assert landing.all_commits() == before
+
+    def test_a_run_that_fails_leaves_its_rows_to_the_next(self, landing):
+        before = landing.all_commits()
+        landing.append("a", 3)
+        messages = landing.run(*self.run_readers, is_broken=True, expect_pass=False)
+        for reader in READERS:
+            assert "broken on purpose" in messages[reader]
+        assert landing.all_commits() == before
+        landing.run(*self.run_readers)
+        for reader in READERS:
+            assert landing.ids(reader) == [1, 2, 3, 10]
+
+    def test_compaction_and_deletes_at_an_input_bring_no_new_rows(self, landing):
+        landing.append("a", 3)
+        landing.compact("a")
+        landing.sql("delete from {}.b where id = 10")
+        landing.run(*self.run_readers)
+        for reader in READERS:
+            assert landing.ids(reader) == [1, 2, 3, 10]
+        assert set(landing.run(*self.run_readers).values()) == {"OK, nothing new"}
+
+    def test_compaction_of_a_reader_does_not_make_it_forget(self, landing):
+        for reader in READERS:
+            landing.compact(reader)
+        landing.append("a", 3)
+        landing.run(*self.run_readers)
+        for reader in READERS:
+            assert landing.ids(reader) == [1, 2, 3, 10]
+
+    def test_maintenance_keeps_what_readers_read_by(self, landing):
+        tables = [f"{landing.schema}.{name}" for name in ("a", "b", *READERS)]
+        for id in range(3, 9):
+            landing.append("a", id)
+            landing.run("--select", "sql_reader")
+        landing.compact("sql_reader")
+        keep = dt.timedelta()
+        done = {upkeep.table: upkeep for upkeep in maintain(landing.spark, tables, keep)}
+        # Two of the readers have not read the newest six rows yet.
+        assert done[f"{landing.schema}.a"].snapshots[1] > 6
+        assert done[f"{landing.schema}.a"].files[1] < done[f"{landing.schema}.a"].files[0]
+        landing.run(*self.run_readers)
+        done = {upkeep.table: upkeep for upkeep in maintain(landing.spark, tables, keep)}
+        # What sql_reader read last, and the compaction on top of it.
+        assert done[f"{landing.schema}.a"].snapshots[1] == 3
+        landing.append("a", 9)
+        landing.run(*self.run_readers)
+        for reader in READERS:
+            assert landing.ids(reader) == [*range(1, 11)]
+
+    def test_a_reader_whose_notes_have_expired_does_not_read_twice(self, landing):
+        reader = f"{landing.schema}.sql_reader"
+        landing.compact("sql_reader")
+        landing.sql(
+            "call cdc.system.expire_snapshots(table => '{}.sql_reader',"
+            " older_than => timestamp '2999-01-01 00:00:00', retain_last => 1)"
+        )
+        landing.append("a", 3)
+        messages = landing.run("--select", "sql_reader", expect_pass=False)
+        assert f"what {reader} has read" in messages["sql_reader"]
+        assert "--full-refresh" in messages["sql_reader"]
+        assert landing.ids("sql_reader") == [1, 2, 10]
+
+    def test_a_rebuilt_input_is_an_error_that_says_what_to_do(self, landing):
+        landing.create()
+        landing.append("a", 7)
+        messages = landing.run(*self.run_readers, expect_pass=False)
+        for reader in READERS:
+            assert f"{landing.schema}.a was rebuilt" in messages[reader]
+            assert f"rebuild {landing.schema}.{reader}" in messages[reader]
+            assert "--full-refresh" in messages[reader]
+            assert landing.ids(reader) == [1, 2, 10]
+        landing.run(*self.run_readers, "--full-refresh")
+        landing.append("a", 8)
+        landing.run(*self.run_readers)
+        for reader in READERS:
+            assert landing.ids(reader) == [7, 8]
+
+    @pytest.mark.parametrize(
+        "statement",
+        [
+            "update {}.a set text = 'changed' where id = 1",
+            "create or replace table {}.a as select 7L as id, 'row 7' as text",
+        ],
+    )
+    def test_an_overwritten_input_is_an_error_that_says_what_to_do(self, landing, statement):
+        landing.sql(statement)
+        messages = landing.run(*self.run_readers, expect_pass=False)
+        for reader in READERS:
+            assert f"{landing.schema}.a was overwritten" in messages[reader]
+            assert f"rebuild {landing.schema}.{reader}" in messages[reader]
+            assert "--full-refresh" in messages[reader]
+
+    def test_rows_that_a_view_leaves_out_count_as_read(self, landing):
+        landing.append("b", -1)
+        landing.run(*self.run_readers)
+        messages = landing.run(*self.run_readers)
+        for reader in ("python_reader", "sql_reader"):
+            assert messages[reader] == "OK, nothing new"
+            assert landing.ids(reader) == [1, 2, 10]
+
+    def test_an_input_that_was_empty_is_read_from_its_first_row(self, landing):
+        landing.create()
+        landing.append("a", 1)
+        landing.run(*self.run_readers, "--full-refresh")
+        landing.append("b", 10, 11)
+        landing.run(*self.run_readers)
+        for reader in READERS:
+            assert landing.ids(reader) == [1, 10, 11]
+
+    def test_a_model_of_two_inputs_runs_where_either_has_new_rows(self, landing):
+        select = ("--select", "reader_of_two")
+        landing.run(*select, "--full-refresh")
+        landing.append("b", 11)
+        landing.run(*select)
+        assert landing.ids("reader_of_two") == [1, 2, 10, 11]
+        landing.append("a", 3)
+        landing.run(*select)
+        assert landing.ids("reader_of_two") == [1, 2, 3, 10, 11]
+        assert landing.run(*select) == {"reader_of_two": "OK, nothing new"}
+
+    def test_what_a_view_joins_is_looked_up_whole(self, landing):
+        select = ("--select", "reader_of_looked_up")
+        landing.append("b", 2, 3)
+        landing.run(*select, "--full-refresh")
+        landing.append("b", 4)
+        assert landing.run(*select) == {"reader_of_looked_up": "OK, nothing new"}
+        landing.append("a", 3, 4, 5)
+        landing.run(*select)
+        rows = landing.spark.table(f"{landing.schema}.reader_of_looked_up").collect()
+        assert {(row.id, row.text) for row in rows} == {
+            (1, None),
+            (2, "row 2"),
+            (3, "row 3"),
+            (4, "row 4"),
+            (5, None),
+        }
+
+    def test_a_view_may_tell_which_commit_brought_a_row(self, landing):
+        select = ("--select", "reader_of_looked_up")
+        landing.run(*select, "--full-refresh")
+        landing.append("a", 3)
+        landing.append("a", 4)
+        landing.run(*select)
+        landing.compact("a")
+        reader = landing.spark.table(f"{landing.schema}.reader_of_looked_up")
+        commits = {row.id: row.landing for row in reader.collect()}
+        assert commits[1] == commits[2] < commits[3] < commits[4]
+        looked_up = landing.spark.table(f"{landing.schema}.looked_up")
+        assert {row.id: row.landing for row in looked_up.collect()} == commits
+
+    def test_rows_that_land_during_a_run_are_left_to_the_next(self, landing):
+        spark, a = landing.spark, f"{landing.schema}.a"
+        reading = Reading()
+        everything = new_rows_sql(spark, a, None, reading)
+        landing.append("a", 3)
+        new = new_rows_sql(spark, a, f"{landing.schema}.sql_reader", Reading())
+        landing.append("a", 4)
+        assert ids_of(spark, everything) == [1, 2]
+        assert ids_of(spark, new) == [3]
+        assert new_rows_sql(spark, a, None, reading) == everything
+
+    @pytest.mark.parametrize("first", ["new", "all"])
+    def test_a_query_may_read_new_rows_beside_all_rows(self, landing, first):
+        landing.append("a", 3)
+        both = f"{landing.schema}.both"
+        reader = f"{landing.schema}.sql_reader"
+        new = new_rows_sql(landing.spark, both, reader, Reading())
+        queries = [
+            f"select '{label}' as label, id from {expression}"
+            for label, expression in sorted({"new": new, "all": both}.items())
+        ]
+        if first == "new":
+            queries.reverse()
+        rows = landing.spark.sql(" union all ".join(queries)).collect()
+        assert sorted(row.id for row in rows if row.label == "new") == [3]
+        assert sorted(row.id for row in rows if row.label == "all") == [1, 2, 3, 10]
+
+    def test_an_empty_run_reads_nothing_and_notes_nothing(self, landing):
+        landing.append("a", 3)
+        landing.run("--select", "sql_reader", "--empty")
+        assert landing.ids("sql_reader") == [1, 2, 10]
+        landing.run("--select", "sql_reader")
+        assert landing.ids("sql_reader") == [1, 2, 3, 10]
+
+
+def ids_of(spark: SparkSession, expression: str) -> list[int]:
+    return sorted(row.id for row in spark.sql(f"select id from {expression}").collect())
+
+
+class TestInputsThatAreBehind:
+    """A model that reads the new rows of a log, and a state made from it that may be behind."""
+
+    marts = ("mart", "python_mart")
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "sources.yml": SOURCES_YML + PYTHON_MART_YML,
+            "log.sql": LOG,
+            "state.sql": STATE,
+            "copy.sql": COPY,
+            "shown.sql": "select * from {{ ref('state') }}",
+            "mart.sql": MART,
+            "python_mart.py": PYTHON_MART,
+        }
+
+    @pytest.fixture
+    def landing(self, project, spark) -> Landing:
+        landing = Landing(spark, project.test_schema)
+        landing.create()
+        landing.append("a", 1, 2)
+        landing.run("--full-refresh")
+        return landing
+
+    def check(self, landing: Landing, *ids: int) -> None:
+        for mart in self.marts:
+            assert landing.ids(mart) == list(ids)
+
+    @pytest.mark.parametrize("refresh", [(), ("--full-refresh",)])
+    def test_rows_that_the_state_has_not_read_are_left_to_a_later_run(self, landing, refresh):
+        landing.append("a", 3)
+        landing.run("--select", "log")
+        landing.run("--select", *self.marts, *refresh)
+        self.check(landing, 1, 2)
+        landing.run()
+        self.check(landing, 1, 2, 3)
+        self.check(landing, 1, 2, 3)
+
+    def test_what_is_ahead_of_the_state_is_read_step_by_step(self, landing):
+        landing.append("a", 3)
+        landing.run("--select", "log", "state", "copy")
+        landing.append("a", 4)
+        landing.run("--select", "log")
+        landing.run("--select", *self.marts)
+        self.check(landing, 1, 2, 3)
+        landing.run()
+        self.check(landing, 1, 2, 3, 4)
+
+    def test_a_state_that_leaves_rows_out_holds_nobody_back(self, landing):
+        landing.append("a", -1)
+        landing.run()
+        messages = landing.run("--select", *self.marts)
+        assert {messages[mart] for mart in self.marts} == {"OK, nothing new"}
+        landing.append("a", 3)
+        landing.run()
+        self.check(landing, 1, 2, 3)
+
+    def test_compaction_of_the_log_holds_nobody_back(self, landing):
+        landing.append("a", 3)
+        landing.run("--select", "log", "state", "copy")
+        landing.compact("log")
+        landing.run("--select", *self.marts)
+        self.check(landing, 1, 2, 3)
+        landing.append("a", 4)
+        landing.run()
+        self.check(landing, 1, 2, 3, 4)
+
+    def test_what_was_read_before_stays_read(self, landing):
+        """Even where another input has read less since, as one that was brought back has."""
+        landing.append("a", 3)
+        landing.run("--select", "log", "state", "copy")
+        landing.run("--select", *self.marts)
+        landing.roll_back("state")
+        messages = landing.run("--select", "mart")
+        assert messages["mart"] == "OK, nothing new"
+
+    def test_a_rebuilt_log_is_an_error_that_says_what_to_do(self, landing):
+        landing.run("--select", "log", "--full-refresh")
+        messages = landing.run("--select", *self.marts, "--full-refresh", expect_pass=False)
+        for mart, behind in zip(self.marts, ("state", "copy"), strict=True):
+            assert f"{landing.schema}.log was rebuilt" in messages[mart]
+            assert f"rebuild {landing.schema}.{behind}" in messages[mart]
+
+    def test_an_input_that_was_empty_when_it_was_read_is_waited_for(self, landing):
+        landing.sql("create or replace table {}.log (id bigint, text string)")
+        landing.run("--full-refresh", "--exclude", "log")
+        landing.append("log", 3)
+        landing.run("--select", *self.marts)
+        self.check(landing)
+        landing.run("--exclude", "log")
+        self.check(landing, 3)
+
+
+class TestRowsSoFar:
+    """A model that reads the new rows of a log, and all that it has read of it."""
+
+    readers = ("counting", "python_counting")
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "sources.yml": SOURCES_YML + PYTHON_COUNTING_YML,
+            "log.sql": LOG,
+            "exceptions.sql": EXCEPTIONS,
+            "of_exceptions.sql": OF_EXCEPTIONS,
+            "counting.sql": COUNTING,
+            "python_counting.py": PYTHON_COUNTING,
+        }
+
+    @pytest.fixture
+    def landing(self, project, spark) -> Landing:
+        landing = Landing(spark, project.test_schema)
+        landing.create()
+        landing.append("a", 1, 2)
+        landing.run("--full-refresh")
+        return landing
+
+    def check(self, landing: Landing, **counts: str) -> None:
+        for reader in self.readers:
+            rows = landing.spark.table(f"{landing.schema}.{reader}").collect()
+            assert {f"row_{row.id}": row.text for row in rows} == counts
+
+    def test_they_end_where_the_new_rows_end(self, landing):
+        """Here at what the models have read that both are made from."""
+        landing.append("a", 3)
+        landing.run("--select", "log", "exceptions", "of_exceptions")
+        landing.append("a", 4)
+        landing.run("--select", "log")
+        landing.run("--select", *self.readers)
+        self.check(landing, row_1="2", row_2="2", row_3="3")
+        landing.run()
+        self.check(landing, row_1="2", row_2="2", row_3="3", row_4="4")
+
+    def test_an_input_without_new_rows_holds_nobody_back(self, landing):
+        for id in (3, 4):
+            landing.append("a", id)
+            messages = landing.run()
+            assert messages["of_exceptions"] == "OK, nothing new"
+        self.check(landing, row_1="2", row_2="2", row_3="3", row_4="4")

@@ -1,0 +1,146 @@
+"""The session: one a process, one process a home folder, nothing left elsewhere."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from dbt.adapters.spark_session import session
+from dbt.adapters.spark_session.errors import SessionError, means_of
+from dbt.tests.util import run_dbt
+from filelock import FileLock
+
+OPEN_A_SESSION = """
+import sys
+from pathlib import Path
+from dbt.adapters.spark_session.session import open_session
+open_session(Path(sys.argv[1]), {"spark.master": "local[1]"}, lock_timeout=float(sys.argv[2]))
+"""
+
+READ_BESIDE_ANOTHER = """
+import sys
+from pathlib import Path
+from dbt.adapters.spark_session.session import open_session
+session = open_session(Path(sys.argv[1]), {"spark.master": "local[1]"}, lock_timeout=None)
+print(session.range(3).count(), "rows")
+"""
+
+
+@pytest.fixture
+def log(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What is said to the user; the lock that the test takes is not the shared session's."""
+    lines: list[str] = []
+    monkeypatch.setattr(session.logger, "info", lines.append)
+    monkeypatch.setattr(session, "_home_lock", None)
+    return lines
+
+
+# One process a home folder
+
+
+def test_a_second_process_is_told_that_the_home_folder_is_taken(spark, spark_home):
+    second = subprocess.run(
+        [sys.executable, "-c", OPEN_A_SESSION, spark_home, "0.1"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert second.returncode == 1
+    assert f"Another run still uses {spark_home}" in second.stderr
+    assert "`home` in profiles.yml" in second.stderr
+
+
+def test_a_process_that_only_reads_waits_for_none(spark, spark_home):
+    reader = subprocess.run(
+        [sys.executable, "-c", READ_BESIDE_ANOTHER, spark_home],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "3 rows" in reader.stdout
+    assert "Another run" not in reader.stderr
+
+
+def test_whoever_waits_gets_the_home_folder_when_it_is_free(tmp_path, log):
+    first = FileLock(tmp_path / "lock", thread_local=False)
+    first.acquire()
+    # The first run ends a moment after the second has begun to wait.
+    end_of_first = threading.Timer(0.5, first.release)
+    end_of_first.start()
+    session._take(tmp_path, timeout=60)
+    end_of_first.join()
+    session._home_lock.release()
+    assert log == [f"Another run uses {tmp_path}: waiting for it to end (up to 60 s)."]
+
+
+def test_whoever_waits_too_long_is_told_so(tmp_path, log):
+    with FileLock(tmp_path / "lock"), pytest.raises(SessionError) as raised:
+        session._take(tmp_path, timeout=0.1)
+    assert f"Another run still uses {tmp_path}" in str(raised.value)
+
+
+def test_a_home_folder_that_cannot_be_written_is_told_in_a_sentence(tmp_path, log):
+    in_the_way = tmp_path / "file"
+    in_the_way.touch()
+    with pytest.raises(SessionError) as raised:
+        session._start(in_the_way / "home", {}, [], 0, {})
+    assert f"The folder {in_the_way / 'home'} can't be written" in str(raised.value)
+    assert means_of("home") in str(raised.value)
+
+
+def test_a_start_that_fails_leaves_the_home_folder_free(tmp_path, log, monkeypatch):
+    def no_network(*_: object) -> None:
+        raise SessionError("no network")
+
+    monkeypatch.setattr(session, "jar_paths", no_network)
+    monkeypatch.setenv("JAVA_HOME", os.environ.get("JAVA_HOME", ""))
+    with pytest.raises(SessionError, match="no network"):
+        session._start(tmp_path, {}, ["a:b:1"], 0, {})
+    FileLock(tmp_path / "lock").acquire(timeout=0)
+
+
+# One session a process
+
+
+def test_a_second_opening_gives_the_same_session(spark, tmp_path):
+    assert session.open_session(tmp_path / "another", {"spark.master": "local[1]"}) is spark
+    assert not (tmp_path / "another").exists()
+
+
+def test_the_home_folder_stands_in_the_settings(spark, spark_home):
+    assert spark.conf.get("spark.sql.catalog.cdc.warehouse") == f"file:{spark_home}/warehouse"
+    assert (spark_home / "catalog.db").exists()
+    assert (spark_home / "spark.log").exists()
+
+
+def test_time_is_shown_in_utc(spark):
+    assert spark.sql("select timestamp_seconds(0) as t").first().t.hour == 0
+
+
+class TestNothingIsLeft:
+    @pytest.fixture(scope="class")
+    def seeds(self):
+        return {"numbers.csv": "n\n1\n"}
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "a_view.sql": "select * from {{ ref('numbers') }}",
+            "a_table.sql": "{{ config(materialized='table') }} select * from {{ ref('a_view') }}",
+        }
+
+    def test_neither_hive_nor_a_folder_of_sparks_appears_where_dbt_runs(
+        self, project, spark, spark_home
+    ):
+        run_dbt(["build"])
+        assert spark.conf.get("spark.sql.catalogImplementation") == "in-memory"
+        folder_of_the_jvm = Path(spark._jvm.System.getProperty("user.dir"))
+        assert folder_of_the_jvm == spark_home / "cwd"
+        assert list(folder_of_the_jvm.iterdir()) == []
+        ours = {"dbt_project.yml", "target", "logs", ".user.yml"}
+        ours |= {"models", "macros", "snapshots", "seeds", "tests", "analyses", "functions"}
+        assert {path.name for path in Path(project.project_root).iterdir()} <= ours

@@ -1,0 +1,83 @@
+"""Where the models and sources of the package stand on a target: their names in its catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dbt.contracts.graph.manifest import Manifest
+
+#: The name of the dbt package, and of the project where it is one by itself.
+PACKAGE = "cdc_marts"
+#: Selects the models of the package, and those of a project that are made from them.
+WITH_WHAT_FOLLOWS = f"package:{PACKAGE}+"
+#: The dbt source whose tables hold the landed messages.
+LANDING_SOURCE = "landing"
+
+#: Schemas of the package's own project, by how the names of their models begin.
+_LAYERS = {"base_": "staging", "stg_": "staging", "int_": "intermediate"}
+_MARTS = "marts"
+_SEEDS = "seeds"
+
+
+@dataclass(frozen=True)
+class Relations:
+    """Names of tables and views (`schema.name`), by the names that the package has for them.
+
+    `models`: those that have another name than in the package's own project.
+    `landing`: schema of the landing tables.  `seeds`: schema of the code tables.
+    """
+
+    models: Mapping[str, str] = field(default_factory=dict)
+    landing: str = LANDING_SOURCE
+    seeds: str = _SEEDS
+
+    @classmethod
+    def of_manifest(cls, manifest: Manifest) -> Relations:
+        """As dbt names them on the target that the manifest was read for."""
+        models = {
+            node.name: f"{node.schema}.{node.alias}"
+            for node in manifest.nodes.values()
+            if node.unique_id.startswith(f"model.{PACKAGE}.")
+        }
+        (landing,) = {
+            source.schema
+            for source in manifest.sources.values()
+            if source.package_name == PACKAGE and source.source_name == LANDING_SOURCE
+        }
+        (seeds,) = {
+            node.schema
+            for node in manifest.nodes.values()
+            if node.package_name == PACKAGE and node.name == "source_types"
+        }
+        return cls(models, landing, seeds)
+
+    def model(self, name: str) -> str:
+        """The name of the table or view of a model of the package."""
+        schema = next((s for start, s in _LAYERS.items() if name.startswith(start)), _MARTS)
+        return self.models.get(name, f"{schema}.{name}")
+
+    def staging(self, source_format: str) -> str:
+        return self.model(f"stg_{source_format}")
+
+    def landed(self, source_format: str) -> str:
+        """The name of a landing table."""
+        return f"{self.landing}.{source_format}"
+
+    @property
+    def resyncs(self) -> str:
+        """The name of the table with requests to repair tables."""
+        return f"{self.landing}.resyncs"
+
+    @property
+    def schemas(self) -> Iterator[str]:
+        """The schemas, those that read before those that are read."""
+        layers = ("latest_state", "int_row_state", "stg_canal_json")
+        yield from (self.model(name).partition(".")[0] for name in layers)
+        yield from (self.seeds, self.landing)
+
+
+#: In the package's own project, on every target.
+OWN = Relations()
