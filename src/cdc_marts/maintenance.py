@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 #: Schemas of the project, readers before what they read.
-SCHEMAS = ("marts", "intermediate", "staging", "seeds", "landing")
+SCHEMAS = ("published", "marts", "intermediate", "staging", "seeds", "landing")
 
 #: A file that a run may be about to commit is younger.
 _ORPHANS_OLDER_THAN = dt.timedelta(days=3)
