@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, DataType, StructType, VariantType
 
 from cdc_marts.fold.ranges import in_ranges_of
 from cdc_marts.published import touched
@@ -76,15 +77,24 @@ def rows(session: SparkSession, run: ModelRun, grain: str) -> DataFrame:
 
 
 def _with_json_texts(mart: DataFrame) -> DataFrame:
-    """VARIANT columns as JSON text: few engines read VARIANT."""
+    """Columns of types that other engines do not read, or not exactly, as JSON text.
+
+    Few read VARIANT, and PyIceberg takes NULL for an empty array where the elements are structs.
+    """
     return mart.select(
         *(
-            F.to_json(F.col(f"`{field.name}`")).alias(field.name)
-            if field.dataType.typeName() == "variant"
+            F.to_json(F.col(f"`{field.name}`"), {"ignoreNullFields": "false"}).alias(field.name)
+            if _is_read_by_few(field.dataType)
             else F.col(f"`{field.name}`")
             for field in mart.schema
         )
     )
+
+
+def _is_read_by_few(type_: DataType) -> bool:
+    if isinstance(type_, ArrayType):
+        return isinstance(type_.elementType, StructType)
+    return isinstance(type_, VariantType)
 
 
 def _listed(columns: Sequence[str]) -> str:

@@ -22,16 +22,18 @@ _VERSION = (*TABLE, "schema_id")
 def keys(run: ModelRun, published: DataFrame) -> DataFrame:
     """The keys (`KEY`) with new effects, and those of other rows that these change.
 
-    - a truncation or a repairing load ends rows: all of their table
+    - a truncation or a repairing load ends rows, or turns out not to: all of their table
     - a column is lost, or is not lost any more: rows that were written before
     - a value that was filled in changes: all rows that have it
     """
-    ended = published.join(run.new_rows("ends").select(*TABLE), [*TABLE], "left_semi")
+    ends = run.new_rows("ends").select(*TABLE)
+    is_of_them = F.col("table_id").isin(ends.select("table_id"))
     return _once(
         KEY,
         run.new_rows("touched_keys"),
         run.new_rows("replayed_keys"),
-        ended,
+        published.join(ends, [*TABLE], "left_semi"),
+        run.rows("mart").where(is_of_them).join(ends, [*TABLE], "left_semi"),
         run.changed_rows("filled_rows"),
         _rows_with_other_columns(run, published),
         _rows_with_other_values(run),
