@@ -39,7 +39,7 @@ def of_duckdb(catalog: Catalog) -> Reader:
     def rows(table: str) -> list[str]:
         place = catalog.load_table(table).metadata_location
         found = connection.execute("select * from iceberg_scan(?)", [place])
-        return texts(found.fetch_arrow_table())
+        return texts(found.to_arrow_table())
 
     return rows
 
