@@ -15,7 +15,9 @@ from __future__ import annotations
 
 import base64
 import functools
+import importlib.metadata
 import json
+import os
 import re
 import subprocess
 import sys
@@ -181,6 +183,7 @@ def outputs_of_programs(programs: Sequence[str]) -> list[str]:
     ended = subprocess.run(
         [sys.executable, "-c", _RUNNER],
         cwd=ROOT,
+        env={**os.environ, "TZ": "UTC"},
         input=json.dumps(programs),
         stdout=subprocess.PIPE,
         text=True,
@@ -198,9 +201,20 @@ def _publish() -> None:
     subprocess.run([sys.executable, "-c", code, *command], cwd=ROOT, check=True)
 
 
+def _install_extensions() -> None:
+    """Have DuckDB find the extensions that PyPI has brought, without its own server."""
+    import duckdb
+
+    for name in ("avro", "iceberg"):
+        files = importlib.metadata.files(f"duckdb-extension-{name}") or ()
+        [extension] = (file for file in files if file.name == f"{name}.duckdb_extension")
+        duckdb.install_extension(str(extension.locate()))
+
+
 def _current_texts() -> dict[Path, str]:
     """Page or notebook -> its text as it should be."""
     _publish()
+    _install_extensions()
     current = {page: with_outputs(page.read_text("utf-8"), outputs_of_programs) for page in pages()}
     with spark_session("demo", is_reader=True) as session:
         # Pages of two languages have the same queries.
