@@ -1,4 +1,7 @@
-"""What tests do on a target, in a process of its own: `land PATH…`, `content PATH TABLE…`."""
+"""What tests do on a target, in a process of its own.
+
+`land PATH…`, `content PATH TABLE…`, `rows PATH TABLE…`.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,8 @@ def main(target: str, command: str, *arguments: str) -> None:
     with spark_session(target) as session:
         if command == "land":
             _land(session, *arguments)
+        elif command == "rows":
+            _write_rows(session, *arguments)
         else:
             _write_content(session, *arguments)
 
@@ -29,6 +34,14 @@ def _land(session: SparkSession, *paths: str) -> None:
 def _write_content(session: SparkSession, path: str, *relations: str) -> None:
     rows = {relation: content(session, relation) for relation in relations}
     Path(path).write_text(json.dumps(rows), "utf-8")
+
+
+def _write_rows(session: SparkSession, path: str, *relations: str) -> None:
+    # DuckDB takes a second to import, which no other command needs.
+    from tests.python.end_to_end.readers import of_spark
+
+    read = of_spark(session)
+    Path(path).write_text(json.dumps({name: read(name) for name in relations}), "utf-8")
 
 
 if __name__ == "__main__":

@@ -66,6 +66,12 @@ class Commands:
         self.finish(self._start_child("content", str(found), *relations))
         return json.loads(found.read_text("utf-8"))
 
+    def rows(self, *relations: str) -> dict[str, list[str]]:
+        """Relation -> its rows as texts that `readers` compares with those of other engines."""
+        found = self.work / "rows.json"
+        self.finish(self._start_child("rows", str(found), *relations))
+        return json.loads(found.read_text("utf-8"))
+
     def run(self) -> None:
         """`dbt run` to its end."""
         self.finish(self.dbt("run"))

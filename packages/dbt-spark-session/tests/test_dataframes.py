@@ -35,6 +35,14 @@ select * from {{{{ dataframe(
 ) }}}}
 """
 
+#: What became of each multiple, which replaces what was known of it.
+FOLLOWER = f"""
+{{{{ config(materialized='incremental', incremental_strategy='append') }}}}
+select * from {{{{ dataframe(
+    '{HERE}:changed_multiples', changed_inputs={{'multiples': ref('multiples')}}
+) }}}}
+"""
+
 TABLE = "{{ config(materialized='table') }} "
 WARNING = (
     f"{TABLE}select * from {{{{ dataframe('{HERE}:warning', {{'numbers': ref('numbers')}}) }}}}"
@@ -67,6 +75,15 @@ def multiples(session: SparkSession, run: ModelRun, factor: int) -> DataFrame:
     return numbers.select("id", (F.col("id") * factor).alias("multiple"))
 
 
+def changed_multiples(session: SparkSession, run: ModelRun) -> DataFrame:
+    before = run.rows_before("multiples").withColumnRenamed("multiple", "before")
+    changed = run.changed_rows("multiples")
+    if run.is_incremental:
+        ids = [str(row.id) for row in changed.collect()]
+        run.replace(f"id in ({', '.join(ids)})" if ids else "false")
+    return changed.join(before, "id", "left")
+
+
 def warning(session: SparkSession, run: ModelRun) -> DataFrame:
     run.warn(f"{run.relation} is doubtful")
     return run.rows("numbers")
@@ -84,6 +101,7 @@ class TestDataFrames:
             "unit_tests.yml": UNIT_TESTS_YML,
             "numbers.sql": NUMBERS,
             "multiples.sql": MULTIPLES,
+            "follower.sql": FOLLOWER,
             "warning.sql": WARNING,
             "broken.sql": BROKEN,
             "unknown.sql": UNKNOWN,
@@ -119,6 +137,22 @@ class TestDataFrames:
         assert self.rows(spark, schema) == {1: 3, 2: 6}
         [kept] = spark.sql(f"show tblproperties {schema}.multiples ('factor')").collect()
         assert kept.value == "3"
+
+    def test_it_follows_a_table_whose_rows_change(self, schema, spark):
+        def follow() -> dict[int, tuple[int, int | None]]:
+            run_dbt(["run", "--select", "follower"])
+            found = spark.table(f"{schema}.follower").collect()
+            return {row.id: (row.multiple, row.before) for row in found}
+
+        assert follow() == {1: (2, None), 2: (4, None)}
+        spark.sql(f"update {schema}.multiples set multiple = 9 where id = 2")
+        spark.sql(f"insert into {schema}.multiples values (3, 6)")
+        # Compacted rows have not changed.
+        spark.sql(f"call cdc.system.rewrite_data_files('{schema}.multiples')")
+        assert follow() == {1: (2, None), 2: (9, 4), 3: (6, None)}
+        written = spark.table(f"{schema}.follower.snapshots").count()
+        assert follow() == {1: (2, None), 2: (9, 4), 3: (6, None)}
+        assert spark.table(f"{schema}.follower.snapshots").count() == written
 
     def test_it_may_have_dbt_warn(self, schema):
         warnings: list[str] = []

@@ -65,6 +65,14 @@ def test_what_is_missing_is_told_as_variables_and_as_settings() -> None:
     )
 
 
+def test_one_of_several_settings_will_do() -> None:
+    required = {"THE_TYPE or THE_CLASS": "a.type or a.class"}
+    check_required(required, {"a.class": "com.example.Catalog"})
+    check_required(required, {"a.type": "rest"})
+    with pytest.raises(SessionError, match="set THE_TYPE or THE_CLASS in the env"):
+        check_required(required, {"a.type": ""})
+
+
 def test_settings_may_come_from_the_file_alone(
     conf_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,6 +15,7 @@ from dbt.adapters.spark_session.api import ModelRun
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from cdc_marts.fold.row_keys import other_spellings
 from cdc_marts.typed.columns import (
     CAST_ERROR,
     MART_COLUMNS,
@@ -129,7 +130,8 @@ def _changed_rows(
     mart = session.table(table.run.relation)
     touched_keys = _touched_keys(table)
     if table.has_rows("keyless_rows"):
-        touched_keys = touched_keys.union(_other_spellings(touched_keys, mart)).distinct()
+        held_keys = mart.withColumnRenamed("_row_key", "row_key")
+        touched_keys = touched_keys.union(other_spellings(touched_keys, held_keys)).distinct()
     typed_rows = _typed_rows(_live_rows(table, touched_keys), columns)
     copy = ["_row_key", "_row_copy"]
     gone_rows = (
@@ -152,22 +154,6 @@ def _touched_keys(table: SourceTable) -> DataFrame:
     partial = table.rows("effects").where((F.col("effect") == "upsert") & takes_values)
     touched = table.new_rows("touched_keys").select("row_key")
     return touched.union(partial.select("row_key")).distinct()
-
-
-def _other_spellings(keys: DataFrame, mart: DataFrame) -> DataFrame:
-    """The keys of the mart that name the same columns as these, in another order.
-
-    Where a table gets a key of all its columns, or loses it, a row has another key than before.
-    """
-    sorted_keys = keys.select(_with_sorted_columns("row_key").alias("sorted_key"))
-    held_keys = mart.select(
-        F.col("_row_key").alias("row_key"), _with_sorted_columns("_row_key").alias("sorted_key")
-    )
-    return held_keys.join(sorted_keys, "sorted_key", "left_semi").select("row_key")
-
-
-def _with_sorted_columns(row_key: str) -> Column:
-    return F.to_json(F.try_parse_json(row_key))
 
 
 def _cast_error(column: TypedColumn, text: Column, value: Column) -> Column:

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).parents[3]
 LANDED_AT = dt.datetime(2026, 1, 1)
-_SCHEMAS = ("landing", "staging", "intermediate", "marts")
+_SCHEMAS = ("landing", "staging", "intermediate", "marts", "published")
 
 
 @dataclass(frozen=True)

@@ -222,6 +222,24 @@ def test_outputs_and_messages_are_put_into_their_blocks() -> None:
     assert places == [("canal_json", "shop", 0, 11)]
 
 
+def test_outputs_of_programs_are_put_into_pages_and_notebooks() -> None:
+    page = "```python\na = 1\n```\n\n```text\nold\n```\n```python\nkept\n```\n"
+    assert EXAMPLES.with_outputs(page, lambda programs: [f"of {p}" for p in programs]) == (
+        "```python\na = 1\n```\n\n```text\nof a = 1\n```\n```python\nkept\n```\n"
+    )
+    text = {"cell_type": "markdown", "source": ["kept"]}
+    code = {"cell_type": "code", "source": ["a = 1\n", "a"], "outputs": ["old"]}
+    notebook = json.loads(
+        EXAMPLES.executed(json.dumps({"cells": [text, code]}), lambda cells: ["1\n2\n"])
+    )
+    assert notebook["cells"][0] == text
+    assert notebook["cells"][1]["outputs"][0]["text"] == ["1\n", "2\n"]
+
+
+def test_a_later_program_knows_the_names_of_an_earlier_one() -> None:
+    assert EXAMPLES.outputs_of_programs(["a = 1", "print(a + 1)"]) == ["", "2\n"]
+
+
 def test_a_message_is_laid_out_without_a_change() -> None:
     message = {"a": ["x" * 60, {"b": None, "c": 12345678901234567890}], "d": {}, "e": "y" * 50}
     text = EXAMPLES.laid_out(message)

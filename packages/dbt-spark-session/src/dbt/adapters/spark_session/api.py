@@ -5,7 +5,7 @@
 - Tables of its catalog: `tables_of`, `view_query`, and of Iceberg's `iceberg_table`, `snapshots`,
   `has_rows`.
 - What incremental models have read: `notes_of` a snapshot, `unread_rows` of a table.
-- `ModelRun`, which the macro `dataframe` gives to a function.
+- `ModelRun`, which the macro `dataframe` gives to a function; `create_view` of a DataFrame.
 """
 
 from dbt.adapters.spark_session.catalog import (
@@ -18,7 +18,7 @@ from dbt.adapters.spark_session.catalog import (
     view_query,
 )
 from dbt.adapters.spark_session.connections import SparkSessionCredentials
-from dbt.adapters.spark_session.dataframes import ModelRun
+from dbt.adapters.spark_session.dataframes import ModelRun, create_view
 from dbt.adapters.spark_session.errors import SessionError, message_of
 from dbt.adapters.spark_session.increments import notes_of, unread_rows
 from dbt.adapters.spark_session.jvm import java_class
@@ -35,6 +35,7 @@ __all__ = [
     "SparkSessionCredentials",
     "activate",
     "close_session",
+    "create_view",
     "has_rows",
     "iceberg_table",
     "jar_paths",

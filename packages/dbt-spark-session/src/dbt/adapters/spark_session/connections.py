@@ -39,7 +39,8 @@ class SparkSessionCredentials(SparkCredentials):
     `run_lock`: a table in such a catalog that lets in one run at a time.
     `conf`: Spark settings (`${home}` is replaced; one without a value is left
     to spark-defaults.conf).  `required`: environment variable -> the setting
-    that a cluster can't do without.  `packages`: Maven coordinates of jars.
+    that a cluster can't do without; ` or ` stands between several of which one
+    will do.  `packages`: Maven coordinates of jars.
     `lock_timeout`: seconds to wait for another run.
     `variables`: setting (`home`, `spark.driver.memory`) -> the environment variable
     by which the profile takes it, which messages name then.

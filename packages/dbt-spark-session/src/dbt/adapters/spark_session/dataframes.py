@@ -11,10 +11,12 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base.relation import BaseRelation
-from dbt.adapters.spark_session.jvm import java_class
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
+
+from dbt.adapters.spark_session.increments import Changes
+from dbt.adapters.spark_session.jvm import java_class
 
 if TYPE_CHECKING:
     from dbt.adapters.spark_session.impl import SparkSessionAdapter
@@ -36,6 +38,7 @@ class ModelRun:
         is_incremental: bool,
         inputs: Mapping[str, str] | None,
         new_inputs: Mapping[str, str],
+        changed_inputs: Mapping[str, Changes],
         warn: Callable[[str], Any],
     ) -> None:
         self._relation = relation
@@ -45,6 +48,7 @@ class ModelRun:
         self._adapter = adapter
         self._inputs = inputs or {}
         self._new_inputs = new_inputs
+        self._changed_inputs = changed_inputs
 
     @property
     def relation(self) -> str:
@@ -61,9 +65,17 @@ class ModelRun:
         """The rows of an input that the model has not read yet, all where it is built anew."""
         return self._read(self._new_inputs[name])
 
+    def rows_before(self, name: str) -> DataFrame:
+        """The rows that a changed input had when the model last read it, none before that."""
+        return self._read(self._changed_inputs[name].rows_before)
+
+    def changed_rows(self, name: str) -> DataFrame:
+        """The rows of a changed input that were added or updated since the model last read it."""
+        return self._read(self._changed_inputs[name].changed_rows)
+
     @property
     def has_new_rows(self) -> bool:
-        """Whether any input that is read for new rows has some; no query is needed for it."""
+        """Whether any input that is read for new rows or changes has some; it needs no query."""
         return not self._adapter.has_nothing_new(self._relation)
 
     def table_property(self, name: str) -> str | None:
@@ -77,6 +89,13 @@ class ModelRun:
     def rebuild(self) -> None:
         """Have the table built anew of the rows that the function gives."""
         self._adapter.rebuild(self._relation)
+
+    def replace(self, rows: str) -> None:
+        """Have the rows of the function take the place of those that fulfil a condition.
+
+        `rows`: SQL over the columns of the model's table.  It is one commit for whoever reads it.
+        """
+        self._adapter.replace(self._relation, rows)
 
     def _read(self, table_expression: str) -> DataFrame:
         return self._adapter.session.sql(f"select * from {table_expression}")

@@ -25,7 +25,9 @@ from dbt.adapters.spark_session.dataframes import ModelRun, create_view, functio
 from dbt.adapters.spark_session.errors import message_of
 from dbt.adapters.spark_session.increments import (
     SNAPSHOT_PROPERTY,
+    Changes,
     Reading,
+    changes,
     incremental_inputs,
     new_rows_sql,
     rows_so_far_sql,
@@ -132,15 +134,17 @@ class SparkSessionAdapter(SparkAdapter):
         is_incremental: bool,
         inputs: Mapping[str, str] | None,
         new_inputs: Mapping[str, str],
+        changed_inputs: Mapping[str, Changes],
         arguments: Mapping[str, Any],
         warn: Callable[[str], Any],
     ) -> str:
         """The name of a temporary `view` of the rows that a function gives: see `dataframe.sql`.
 
         `relation`: the model's, None in a unit test.  `inputs`, `new_inputs`: name ->
-        table expression; `inputs` None where they are not there.
+        table expression; `inputs` None where they are not there.  `changed_inputs`: name -> what
+        `changes` returned.
         """
-        run = ModelRun(self, relation, is_incremental, inputs, new_inputs, warn)
+        run = ModelRun(self, relation, is_incremental, inputs, new_inputs, changed_inputs, warn)
         try:
             rows = function_of(function)(self.session, run, **arguments)
             create_view(self.session, rows, view)
@@ -184,6 +188,20 @@ class SparkSessionAdapter(SparkAdapter):
         reading, read_by = self._reading(consumer, is_incremental, inputs)
         return rows_so_far_sql(self.session, source.render(), read_by, reading)
 
+    @available.parse(lambda *_, **__: None)
+    def changes(
+        self, source: BaseRelation, consumer: BaseRelation, is_incremental: bool, inputs: list[str]
+    ) -> Changes:
+        """What became of `source`, a table merged into or made anew, since `consumer` read it.
+
+        The parameters are those of `new_rows`.
+        """
+        if source.limit is not None or source.event_time_filter is not None:
+            # What --empty or --sample gives is neither older nor newer.
+            return Changes(source.render(), source.render())
+        reading, read_by = self._reading(consumer, is_incremental, inputs)
+        return changes(self.session, source.render(), read_by, reading)
+
     def _reading(
         self, consumer: BaseRelation, is_incremental: bool, inputs: list[str]
     ) -> tuple[Reading, str | None]:
@@ -214,6 +232,11 @@ class SparkSessionAdapter(SparkAdapter):
     def replaced_rows(self, consumer: BaseRelation) -> str | None:
         """Condition of the model's own rows that this run makes anew; None where it only adds."""
         return self._readings.get(consumer.render(), Reading()).replaced_rows
+
+    @available
+    def replace(self, consumer: BaseRelation, rows: str) -> None:
+        """Have what this run reads take the place of the model's own rows that fulfil `rows`."""
+        self._readings.setdefault(consumer.render(), Reading()).replaced_rows = rows
 
     @available
     def start_replacement(self, relation: BaseRelation, rows: str) -> str:

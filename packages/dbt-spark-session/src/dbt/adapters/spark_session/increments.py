@@ -70,6 +70,18 @@ class Reading:
         return {f"{WATERMARK}{table}": str(snapshot) for table, snapshot in self.up_to.items()}
 
 
+@dataclass(frozen=True)
+class Changes:
+    """What became of a table that is merged into, or made anew, since a consumer read it.
+
+    Table expressions.  `rows_before`: the rows that it had then; none where the consumer had
+    never read it.  `changed_rows`: those of its rows now that were added or updated since.
+    """
+
+    rows_before: str
+    changed_rows: str
+
+
 def incremental_inputs(model: Mapping[str, Any], nodes: Mapping[str, Any]) -> list[Any]:
     """The incremental models that a model reads, itself or through views, as dbt's graph has them.
 
@@ -171,6 +183,35 @@ def read_rows_so_far(
     return session.sql(f"select * from {expression}")
 
 
+def changes(session: SparkSession, source: str, consumer: str | None, reading: Reading) -> Changes:
+    """What became of the table `source` since `consumer` read it; noted in `reading`.
+
+    For tables whose new rows `new_rows_sql` can't tell from others.  The table is one with row
+    lineage (format version 3); rows that only moved to another file have not changed.
+    `consumer`: its name, or None to take everything as changed.
+    """
+    table = iceberg_table(session, source)
+    newest = next(snapshots(session, table), None)
+    reading.up_to[source] = _NOTHING if newest is None else newest.id
+    nothing = _nothing_of(source, "*")
+    if newest is None:
+        return Changes(nothing, nothing)
+    watermark = _watermark(session, consumer, source) if consumer is not None else None
+    if watermark == newest.id:
+        return Changes(f"(select * from {source} version as of {watermark})", nothing)
+    reading.has_new_rows = True
+    if watermark is None:
+        return Changes(nothing, f"(select * from {source} version as of {newest.id})")
+    noted = next(snapshots(session, table, watermark), None)
+    if noted is None:
+        raise _rebuilt(source, str(consumer))
+    return Changes(
+        f"(select * from {source} version as of {watermark})",
+        f"(select * from {source} version as of {newest.id}"
+        f" where _last_updated_sequence_number > {noted.sequence_number})",
+    )
+
+
 def unread_rows(session: SparkSession, name: str, consumer: str | None) -> tuple[str, int]:
     """What was appended to a table and `consumer` has not read: as `new_rows_sql`, and how many.
 
@@ -242,10 +283,7 @@ def _newest_read_by_all(
         if _brings_rows(snapshot):
             end = None
     reader = next(other for other, read in read_by.items() if read in behind)
-    raise DbtRuntimeError(
-        f"{name} was rebuilt, or its snapshots expired, after {reader} read it: rebuild {reader}"
-        " and what follows it with --full-refresh."
-    )
+    raise _rebuilt(name, reader)
 
 
 def _brings_rows(snapshot: Snapshot) -> bool:
@@ -346,7 +384,11 @@ def _count_appended(
                 f" its new rows can't be told from its old ones: rebuild {consumer} and what"
                 " follows it with --full-refresh."
             )
-    raise DbtRuntimeError(
+    raise _rebuilt(name, consumer)
+
+
+def _rebuilt(name: str, consumer: str) -> DbtRuntimeError:
+    return DbtRuntimeError(
         f"{name} was rebuilt, or its snapshots expired, after {consumer} read it: rebuild"
         f" {consumer} and what follows it with --full-refresh."
     )

@@ -35,13 +35,14 @@ def spark_defaults() -> dict[str, str]:
 def check_required(required: Mapping[str, str], settings: Mapping[str, str]) -> None:
     """Raise where a target lacks settings.
 
-    `required`: environment variable -> the setting that it is for, or nothing.
+    `required`: environment variable -> the setting that it is for, or nothing.  Of several, with
+    ` or ` between them, one will do.
     `settings`: those of the target and of spark-defaults.conf.
     """
     missing = {
         variable: setting
         for variable, setting in required.items()
-        if setting and not settings.get(setting)
+        if setting and not any(map(settings.get, setting.split(" or ")))
     }
     if missing:
         raise SessionError(

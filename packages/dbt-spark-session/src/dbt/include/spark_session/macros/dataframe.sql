@@ -4,13 +4,14 @@
   (`dataframes.ModelRun`), and the `arguments` by name.
 
   `inputs`: relations that it reads, by the names that it has for them.  Of those in `new_inputs`,
-  relations too, it reads the rows that the model has not read yet.
+  relations too, it reads the rows that the model has not read yet.  Those in `changed_inputs` are
+  tables that are merged into or made anew: it reads their rows as they were, and what changed.
 
   Where inputs are not there, because nothing is written (`dbt compile` before the first run, a
   unit test), the function is asked for a query without rows.  The model is a table: a view would
   have to outlive the session.
 -#}
-{% macro dataframe(function, inputs={}, new_inputs={}, arguments={}) -%}
+{% macro dataframe(function, inputs={}, new_inputs={}, arguments={}, changed_inputs={}) -%}
   {%- if not execute -%}
     {%- do return(model.alias) -%}
   {%- endif -%}
@@ -21,6 +22,7 @@
   {%- endif -%}
   {%- set missing = [] -%}
   {%- for relation in inputs.values() | list + new_inputs.values() | list
+      + changed_inputs.values() | list
       if relation.is_cte or load_relation(relation) is none -%}
     {%- do missing.append(relation.identifier) -%}
   {%- endfor -%}
@@ -29,13 +31,19 @@
         'It reads ' ~ missing | unique | join(', ') ~ ', which are not there: build them first.'
     ) -%}
   {%- endif -%}
-  {%- set expressions, new_rows_expressions = {}, {} -%}
+  {%- set expressions, new_rows_expressions, changes = {}, {}, {} -%}
   {%- if not missing -%}
     {%- for name, relation in inputs.items() -%}
       {%- do expressions.update({name: relation.render()}) -%}
     {%- endfor -%}
     {%- for name, relation in new_inputs.items() -%}
       {%- do new_rows_expressions.update({name: new_rows(relation)}) -%}
+    {%- endfor -%}
+    {%- set read_through = adapter.incremental_inputs(model, graph) if changed_inputs else [] -%}
+    {%- for name, relation in changed_inputs.items() -%}
+      {%- do changes.update({
+          name: adapter.changes(relation, this, is_incremental(), read_through)
+      }) -%}
     {%- endfor -%}
   {%- endif -%}
   {%- do return(adapter.dataframe(
@@ -45,6 +53,7 @@
       not missing and is_incremental(),
       none if missing else expressions,
       new_rows_expressions,
+      changes,
       arguments,
       exceptions.warn
   )) -%}

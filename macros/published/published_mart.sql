@@ -1,0 +1,54 @@
+{#-
+  The query of a published mart: the rows of a mart, images as JSON text.  Python
+  says which rows a run writes (`src/cdc_marts/published`).
+
+  mart: name of the mart.  grain: by what it is kept up to date: `key`, `event`,
+  `message`, or `whole`.
+-#}
+{% macro published_mart(mart, grain) -%}
+  {#- What Python reads has these names there. -#}
+  {%- set inputs, new_inputs, changed_inputs = {'mart': ref(mart)}, {}, {} -%}
+  {%- if grain == 'key' -%}
+    {%- set lost_columns = ref('int_lost_columns') -%}
+    {%- set filled_rows = ref('int_filled_rows') -%}
+    {%- do inputs.update({
+        'lost_columns': lost_columns,
+        'filled_rows': filled_rows,
+        'keyless_rows': ref('int_keyless_rows'),
+    }) -%}
+    {%- do new_inputs.update({
+        'touched_keys': ref('int_touched_keys'),
+        'replayed_keys': ref('int_replayed_keys'),
+        'ends': ref('int_table_ends'),
+    }) -%}
+    {%- do changed_inputs.update({
+        'lost_columns': lost_columns,
+        'filled_rows': filled_rows,
+    }) -%}
+  {%- else -%}
+    {%- do new_inputs.update({
+        'records': ref('int_records'),
+        'raised': ref('int_raised_positions'),
+        'reloaded': ref('int_reloaded_messages'),
+    }) -%}
+  {%- endif -%}
+  {%- if grain == 'event' -%}
+    {%- set missing_columns = ref('int_missing_columns') -%}
+    {%- do inputs.update({
+        'records': ref('int_records'),
+        'split_records': ref('int_split_records'),
+        'missing_columns': missing_columns,
+    }) -%}
+    {%- do new_inputs.update({
+        'exceptional_records': ref('int_exceptional_records'),
+    }) -%}
+    {%- do changed_inputs.update({'missing_columns': missing_columns}) -%}
+  {%- endif -%}
+select * from {{ dataframe(
+    'cdc_marts.published.mart:rows',
+    inputs,
+    new_inputs,
+    {'grain': grain},
+    changed_inputs
+) }}
+{%- endmacro %}

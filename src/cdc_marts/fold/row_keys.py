@@ -1,0 +1,26 @@
+"""Keys of one row, with their columns in different orders."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+
+def other_spellings(keys: DataFrame, held: DataFrame) -> DataFrame:
+    """The `row_key`s of `held` that name the same columns and values as one of `keys`.
+
+    Where a table gets a key of all its columns, or loses it, a row has another key than before:
+    a keyless row has its columns sorted.  `keys`, `held`: `row_key`, and the columns of a table
+    if they are of several.
+    """
+    spelled = [name for name in keys.columns if name != "row_key"]
+    sorted_keys = keys.select(*spelled, _with_sorted_columns().alias("sorted_key"))
+    return (
+        held.select(*keys.columns, _with_sorted_columns().alias("sorted_key"))
+        .join(sorted_keys, [*spelled, "sorted_key"], "left_semi")
+        .select(*keys.columns)
+    )
+
+
+def _with_sorted_columns() -> Column:
+    return F.to_json(F.try_parse_json("row_key"))

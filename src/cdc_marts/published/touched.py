@@ -1,0 +1,149 @@
+"""Whose rows in a mart may have changed since a run last read what the mart is made from.
+
+The inputs have the names that `macros/published/published_mart.sql` gives them.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from cdc_marts.fold.ranges import in_ranges_of, near_deliveries
+from cdc_marts.fold.row_keys import other_spellings
+from dbt.adapters.spark_session.api import ModelRun
+
+TABLE = ("source_format", "table_id")
+KEY = (*TABLE, "row_key")
+MESSAGE = ("source_format", "topic", "partition", "offset")
+_VERSION = (*TABLE, "schema_id")
+
+
+def keys(run: ModelRun, published: DataFrame) -> DataFrame:
+    """The keys (`KEY`) with new effects, and those of other rows that these change.
+
+    - a truncation or a repairing load ends rows, or turns out not to: all of their table
+    - a column is lost, or is not lost any more: rows that were written before
+    - a value that was filled in changes: all rows that have it
+    - a table has got a key of all its columns, or lost it: the row under its other key
+    """
+    ends = run.new_rows("ends").select(*TABLE)
+    touched = run.new_rows("touched_keys").select(*KEY)
+    keyless_tables = run.rows("keyless_rows").select(*TABLE)
+    is_of_them = F.col("table_id").isin(ends.select("table_id"))
+    return _once(
+        KEY,
+        touched,
+        other_spellings(touched, published.join(keyless_tables, [*TABLE], "left_semi")),
+        run.new_rows("replayed_keys"),
+        published.join(ends, [*TABLE], "left_semi"),
+        run.rows("mart").where(is_of_them).join(ends, [*TABLE], "left_semi"),
+        run.changed_rows("filled_rows"),
+        _rows_with_other_columns(run, published),
+        _rows_with_other_values(run),
+    )
+
+
+def messages(run: ModelRun, _published: DataFrame) -> DataFrame:
+    """The messages (`MESSAGE`) that are new or read again, and those that have another place."""
+    return _once(MESSAGE, run.new_rows("records"), run.new_rows("raised"), run.new_rows("reloaded"))
+
+
+def messages_of_events(run: ModelRun, published: DataFrame) -> DataFrame:
+    """Those of `messages`, and the messages of earlier events that the new ones change.
+
+    - a record turns out to be a redelivery, or none
+    - an update gets its other half
+    - a table turns out to have had a column that an image lacks
+    """
+    read = messages(run, published)
+    looked_at = _once(MESSAGE, read, run.new_rows("exceptional_records")).localCheckpoint()
+    return _once(
+        MESSAGE, looked_at, _after_halves(run, looked_at), _events_that_lack_other_columns(run)
+    )
+
+
+def _once(columns: tuple[str, ...], *found: DataFrame) -> DataFrame:
+    parts = (rows.select(*columns) for rows in found)
+    return reduce(DataFrame.union, parts).distinct()
+
+
+def _after_halves(run: ModelRun, touched: DataFrame) -> DataFrame:
+    """The messages of updates whose halves with the row before are in touched messages."""
+    split = run.rows("split_records")
+    pairing = ["source_format", "pairing_id"]
+    before = (
+        split.where("record_type = 'update_before'")
+        .where(in_ranges_of(touched))
+        .join(touched, [*MESSAGE], "left_semi")
+        .select(*pairing, "topic", "op", "delivery_position")
+        .localCheckpoint()
+    )
+    after = split.where("record_type = 'change'").where(near_deliveries(before))
+    return after.join(before, pairing, "left_semi")
+
+
+def _events_that_lack_other_columns(run: ModelRun) -> DataFrame:
+    """The messages of events whose images lack other columns of their table than was known."""
+    lacking = _difference(run.rows("missing_columns"), run.rows_before("missing_columns"))
+    versions = lacking.select(*_VERSION, "from_sequence", "to_sequence").localCheckpoint()
+    if versions.isEmpty():
+        return versions.sparkSession.range(0).select(
+            *(F.lit(None).alias(column) for column in MESSAGE)
+        )
+    sequence = F.col("sequence")
+    return (
+        run.rows("records")
+        .where("record_type = 'change' and not lists_all_columns")
+        .join(F.broadcast(versions), [*_VERSION])
+        .where(sequence > F.col("from_sequence"))
+        .where(F.coalesce(sequence <= F.col("to_sequence"), F.lit(True)))
+    )
+
+
+def _rows_with_other_columns(run: ModelRun, published: DataFrame) -> DataFrame:
+    """The rows that lose a column they had, or get one back.
+
+    A row lacks a column if it was written before its table lost that column for the last time.
+    """
+    last_losses = _last_losses(run.rows("lost_columns"), "now").join(
+        _last_losses(run.rows_before("lost_columns"), "before"),
+        [*TABLE, "column_name"],
+        "full_outer",
+    )
+    spans = last_losses.where("not now <=> before").select(
+        *TABLE,
+        F.least("now", "before").alias("first"),
+        F.greatest("now", "before").alias("last"),
+        (F.col("now").isNull() | F.col("before").isNull()).alias("is_open"),
+    )
+    written = F.col("last_sequence" if "last_sequence" in published.columns else "sequence")
+    return (
+        published.join(F.broadcast(spans), [*TABLE])
+        .where(written < F.col("last"))
+        .where(F.col("is_open") | (written >= F.col("first")))
+    )
+
+
+def _last_losses(lost_columns: DataFrame, name: str) -> DataFrame:
+    return lost_columns.groupBy(*TABLE, "column_name").agg(F.max("sequence").alias(name))
+
+
+def _rows_with_other_values(run: ModelRun) -> DataFrame:
+    """The rows with values from before a place where their column is known to be lost, or is not.
+
+    Such a value counts only where its table has not lost the column since.
+    """
+    loss = (*TABLE, "column_name", "sequence")
+    losses = _difference(
+        run.rows("lost_columns").select(*loss), run.rows_before("lost_columns").select(*loss)
+    )
+    value = F.col("filled_from")[F.col("column_name")]
+    return (
+        run.rows("filled_rows").join(F.broadcast(losses), [*TABLE]).where(value < F.col("sequence"))
+    )
+
+
+def _difference(one: DataFrame, other: DataFrame) -> DataFrame:
+    return one.exceptAll(other).union(other.exceptAll(one))

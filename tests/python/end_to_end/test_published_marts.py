@@ -1,0 +1,134 @@
+"""Published marts: what other engines read of them is what Spark reads of the marts."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, StringType
+
+from cdc_marts.maintenance import maintain
+from tests.python.end_to_end.project import Landed, Project, content
+from tests.python.end_to_end.readers import (
+    Reader,
+    embedded_catalog,
+    of_duckdb,
+    of_pyiceberg,
+    of_spark,
+)
+from tests.python.samples.files import samples
+
+pytestmark = pytest.mark.thorough
+
+MARTS = (
+    *("change_events", "latest_state", "row_history", "ddl_events", "heartbeats"),
+    *("transaction_events", "quarantined_messages", "source_tables", "message_ledger"),
+)
+#: One that is ordered by landing and empties tables, one whose updates come in two halves.
+FORMATS = ("canal_json", "dataworks_json")
+NOT_IN_THE_FIRST_SHARE = ("heartbeats", "transaction_events", "quarantined_messages")
+VARS = ("--vars", json.dumps({"published_marts": MARTS}))
+
+
+@pytest.fixture(scope="module")
+def readers(spark_home: Path) -> dict[str, Reader]:
+    catalog = embedded_catalog(spark_home)
+    return {"PyIceberg": of_pyiceberg(catalog), "DuckDB": of_duckdb(catalog)}
+
+
+class TestPublishedMarts:
+    """One after the other: a first build, an increment, and upkeep."""
+
+    @pytest.fixture(scope="class")
+    def shares(self) -> Iterator[dict[str, list[Landed]]]:
+        """What lands before each run: the later share changes, deletes and empties."""
+        return iter(
+            {source_format: _share(source_format, run) for source_format in FORMATS}
+            for run in range(2)
+        )
+
+    def test_a_first_build(self, project: Project, shares, readers: dict[str, Reader]) -> None:
+        _run(project, next(shares))
+        _assert_all_read_the_marts(project, readers)
+
+    def test_an_increment(self, project: Project, shares, readers: dict[str, Reader]) -> None:
+        before = _snapshots(project)
+        _run(project, next(shares))
+        _assert_all_read_the_marts(project, readers)
+        after = _snapshots(project)
+        for mart in ("change_events", "latest_state", "row_history"):
+            new = after[mart][len(before[mart]) :]
+            assert new, mart
+            # Less than all is written.
+            assert new[-1]["operation"] == "append", mart
+            assert int(new[-1]["added"]) < int(new[-1]["total"]), mart
+        assert _of_kind(after["latest_state"], "deletes") > 0
+
+    def test_nothing_new_writes_nothing(self, project: Project) -> None:
+        before = _snapshots(project)
+        project.dbt("run", "--select", "published", *VARS)
+        assert _snapshots(project) == before
+
+    def test_upkeep(self, project: Project, readers: dict[str, Reader]) -> None:
+        tables = [f"published.{mart}" for mart in ("latest_state", "row_history")]
+        list(maintain(project.spark, tables, dt.timedelta(0)))
+        _assert_all_read_the_marts(project, readers)
+
+
+def _share(source_format: str, run: int) -> list[Landed]:
+    messages = samples(source_format)
+    half = len(messages) // 2
+    return [
+        Landed(m.topic, m.offset, m.value, m.key, m.partition)
+        for m in (messages[:half], messages[half:])[run]
+    ]
+
+
+def _run(project: Project, shares: dict[str, list[Landed]]) -> None:
+    for source_format, messages in shares.items():
+        project.land(source_format, messages)
+    project.dbt("run", *VARS)
+
+
+def _assert_all_read_the_marts(project: Project, readers: dict[str, Reader]) -> None:
+    spark = of_spark(project.spark)
+    for mart in MARTS:
+        table = f"published.{mart}"
+        assert _with_types_of_mart(project, mart) == content(project.spark, f"marts.{mart}"), mart
+        rows = spark(table)
+        assert rows or mart in NOT_IN_THE_FIRST_SHARE, mart
+        for name, reader in readers.items():
+            assert reader(table) == rows, f"{mart} as {name} reads it"
+
+
+def _with_types_of_mart(project: Project, mart: str) -> list[str]:
+    """The rows of a published mart, with arrays in place of the JSON texts that it has of them."""
+    published = project.spark.table(f"published.{mart}")
+    arrays = {
+        field.name: F.from_json(field.name, field.dataType)
+        for field in project.spark.table(f"marts.{mart}").schema
+        if isinstance(field.dataType, ArrayType)
+        and isinstance(published.schema[field.name].dataType, StringType)
+    }
+    published.withColumns(arrays).createOrReplaceTempView("with_types_of_mart")
+    return content(project.spark, "with_types_of_mart")
+
+
+def _snapshots(project: Project) -> dict[str, list[dict[str, str]]]:
+    """Mart -> the snapshots of its published table, oldest first."""
+    return {
+        mart: project.rows(
+            "select operation, summary['added-records'] as added,"
+            " summary['added-position-deletes'] as deletes, summary['total-records'] as total"
+            f" from published.{mart}.snapshots order by committed_at"
+        )
+        for mart in MARTS
+    }
+
+
+def _of_kind(snapshots: list[dict[str, str]], kind: str) -> int:
+    return sum(int(snapshot[kind] or 0) for snapshot in snapshots)
