@@ -8,8 +8,9 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from cdc_marts.landing.file_messages import FileMessages, read_files
+from cdc_marts.landing.file_messages import read_files
 from cdc_marts.landing.files import land_files
+from cdc_marts.landing.spool import SpooledMessages
 from cdc_marts.landing.topic_map import TopicMap
 from cdc_marts.project import spark_session
 from tests.python.end_to_end.project import content
@@ -24,7 +25,7 @@ def main(target: str, command: str, *arguments: str) -> None:
 
 
 def _land(session: SparkSession, *paths: str) -> None:
-    with FileMessages() as messages:
+    with SpooledMessages() as messages:
         for path in map(Path, paths):
             read_files(messages, [path], TopicMap.of(path.stem))
         for _ in land_files(session, messages):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
@@ -21,6 +22,7 @@ from cdc_marts.cli.landing_options import (
     StartAt,
     Topics,
     check_file,
+    names_in,
     subscription,
     topic_map,
 )
@@ -32,8 +34,8 @@ from cdc_marts.printing import printable
 from cdc_marts.project import Target
 
 if TYPE_CHECKING:
-    from cdc_marts.landing.file_messages import FileMessages
     from cdc_marts.landing.outcome import Landing
+    from cdc_marts.landing.spool import SpooledMessages
     from cdc_marts.landing.topic_map import TopicMap
 
 #: So many are shown one by one; the others are counted.
@@ -94,9 +96,9 @@ def land_files(
             " envelopes with value_base64 to land such messages whole."
         )
 
-    from cdc_marts.landing.file_messages import FileMessages
+    from cdc_marts.landing.spool import SpooledMessages
 
-    with FileMessages() as messages:
+    with SpooledMessages() as messages:
         read(messages, paths, topics, topic)
         if messages.formats:
             _land(messages, target)
@@ -181,6 +183,79 @@ def land_kafka(
         tell(f"Up to {counted(waiting, 'message')} still wait in Kafka. Run the command again.")
 
 
+@land_app.command("datahub")
+@on_target
+def land_datahub(
+    endpoint: Annotated[
+        str,
+        typer.Option(
+            metavar="URL", help="Such as https://dh-cn-hangzhou.aliyuncs.com, with http or https."
+        ),
+    ],
+    topics: Annotated[
+        str,
+        typer.Option(
+            metavar="PROJECT.TOPIC,...",
+            help="The topics to land. A topic may be a pattern: 'shop.orders_*'.",
+        ),
+    ],
+    skip_lost: Annotated[
+        bool,
+        typer.Option(
+            "--skip-lost", help="Resume after records that DataHub deleted before they landed."
+        ),
+    ] = False,
+    *,
+    target: Target,
+) -> None:
+    """Land the new records of DataHub topics.
+
+    TUPLE topics land as datahub_tuple, and BLOB topics as datahub_blob. Each
+    shard resumes after its highest landed sequence; new shards, and new topics
+    that fit a pattern, are discovered automatically. The access key comes from
+    ALIBABA_CLOUD_ACCESS_KEY_ID and ALIBABA_CLOUD_ACCESS_KEY_SECRET, and a token
+    from ALIBABA_CLOUD_SECURITY_TOKEN.
+
+    The command needs the Python SDK of DataHub: pip install 'cdc-marts[datahub]'.
+    """
+    names = names_in(topics, "--topics")
+    if not endpoint.startswith(("http://", "https://")):
+        raise typer.BadParameter(f"--endpoint needs a URL with http or https, not {endpoint}.")
+    try:
+        from cdc_marts.landing.datahub import Credentials, DataHubTopics
+        from cdc_marts.landing.datahub import land_datahub as land_topics
+    except ModuleNotFoundError as error:
+        if error.name != "datahub":
+            raise
+        stop("DataHub needs its Python SDK: pip install 'cdc-marts[datahub]'.", WRONG_USE)
+    try:
+        credentials = Credentials(
+            os.environ["ALIBABA_CLOUD_ACCESS_KEY_ID"],
+            os.environ["ALIBABA_CLOUD_ACCESS_KEY_SECRET"],
+            os.environ.get("ALIBABA_CLOUD_SECURITY_TOKEN", ""),
+        )
+    except KeyError as error:
+        stop(f"The environment variable {error.args[0]} is missing.", WRONG_USE)
+
+    failed = "Spark failed; the next landing resumes after the landed sequences"
+    try:
+        datahub = DataHubTopics(endpoint, credentials)
+        found = datahub.topics(names)
+        if not found:
+            raise LandingError(f"{endpoint} has no topic {topics}. Check --topics and --endpoint.")
+        with open_session(target, failed) as session, errors.status("Landing from DataHub"):
+            landings = list(land_topics(session, datahub, found, skip_lost, say))
+    except LandingError as error:
+        stop(f"{error} Nothing was landed.", FAILED)
+    for landing in landings:
+        summarize(landing, target.name)
+    if landings:
+        tell(f"Next: {DBT} build --target {target.name}")
+    else:
+        names = [printable(topic.full_name) for topic in found]
+        tell(f"{', '.join(names)}: no new records (target {target.name}).")
+
+
 def summarize(landing: Landing, target: str) -> None:
     """Tell what landed in the table of a format."""
     places = sorted(landing.messages)
@@ -199,7 +274,7 @@ def summarize(landing: Landing, target: str) -> None:
 
 
 def read(
-    messages: FileMessages, paths: Sequence[Path], topics: TopicMap, topic: str | None
+    messages: SpooledMessages, paths: Sequence[Path], topics: TopicMap, topic: str | None
 ) -> None:
     """Read files before Spark starts, with a bar; a wrong file ends the command."""
     from cdc_marts.landing.file_messages import read_files
@@ -231,7 +306,7 @@ def read(
         say(f"and {reports - _MOST_REPORTS:,} more invalid lines")
 
 
-def _land(messages: FileMessages, target: Target) -> None:
+def _land(messages: SpooledMessages, target: Target) -> None:
     from cdc_marts.landing import files
 
     failed = "Spark failed, and nothing was landed but what is reported above"

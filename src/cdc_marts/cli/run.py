@@ -33,8 +33,8 @@ from cdc_marts.rounds import Round, Rounds, StopRequest, is_alive, run_round
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cdc_marts.landing.file_messages import FileMessages
     from cdc_marts.landing.outcome import Landing
+    from cdc_marts.landing.spool import SpooledMessages
     from cdc_marts.project import DbtOutcome
 
 #: The unit tests of dbt are of the SQL, not of the data.
@@ -104,7 +104,7 @@ def run(
     that fails is reported, and the next one tries again. SIGTERM or Ctrl-C lets
     the current round end, and a second one abandons it; the exit code is 0.
     """
-    from cdc_marts.landing.file_messages import FileMessages
+    from cdc_marts.landing.spool import SpooledMessages
 
     span = None if every is None else time_span(every, "--every").total_seconds()
     if span is None and max_failures is not None:
@@ -113,7 +113,7 @@ def run(
         raise typer.BadParameter("--every needs a time span above 0.")
     if paths and (servers or span is not None):
         raise typer.BadParameter("Files land once: leave out --bootstrap-servers and --every.")
-    with FileMessages() as messages:
+    with SpooledMessages() as messages:
         if servers is not None:
             from cdc_marts.landing import kafka
 
@@ -147,7 +147,7 @@ def run(
             raise typer.Exit(FAILED)
 
 
-def _land_files(session: SparkSession, messages: FileMessages) -> Sequence[Landing]:
+def _land_files(session: SparkSession, messages: SpooledMessages) -> Sequence[Landing]:
     from cdc_marts.landing import files
 
     return list(files.land_files(session, messages))

@@ -13,14 +13,14 @@ from pyspark.sql import functions as F
 
 from cdc_marts.landing import LandingError
 from cdc_marts.landing.envelopes import MAX_OFFSET
-from cdc_marts.landing.file_messages import BARE_PARTITION, FileMessages
 from cdc_marts.landing.outcome import Landing, Place
+from cdc_marts.landing.spool import BARE_PARTITION, SpooledMessages
 from cdc_marts.landing.tables import create_landing_tables, highest_offsets, landing_table
 
 _IDENTITY = ("topic", "partition", "offset")
 
 
-def land_files(session: SparkSession, messages: FileMessages) -> Iterator[Landing]:
+def land_files(session: SparkSession, messages: SpooledMessages) -> Iterator[Landing]:
     """Append messages to the landing tables of their formats, and tell of each format.
 
     Bare messages go on from the offsets that their topic has; nothing else may land in it
@@ -38,7 +38,9 @@ def land_files(session: SparkSession, messages: FileMessages) -> Iterator[Landin
 class _FormatLanding:
     """What lands in the table of a format."""
 
-    def __init__(self, session: SparkSession, source_format: str, messages: FileMessages) -> None:
+    def __init__(
+        self, session: SparkSession, source_format: str, messages: SpooledMessages
+    ) -> None:
         self._session, self._messages = session, messages
         self._format = source_format
         self._landing = Landing(landing_table(source_format))
