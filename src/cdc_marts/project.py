@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,6 +24,11 @@ PROFILES_FILE = "profiles.yml"
 ADAPTER = "spark_session"
 #: The target of the commands where nothing names one.
 DEFAULT_TARGET = "local"
+
+
+#: Statuses of nodes that end a dbt command with an error, and dbt's events that a node has ended.
+_FAILED = ("error", "fail", "runtime error", "partial success")
+_NODE_ENDED = ("LogModelResult", "LogTestResult", "LogSeedResult", "LogSnapshotResult")
 
 
 class ProjectError(Exception):
@@ -177,6 +183,22 @@ def only_run(
         lock.release()
 
 
+@contextmanager
+def turn_to_write(target: Target, on_notice: Callable[[str], None]) -> Iterator[None]:
+    """Write to an embedded catalog in a session that is open, as long as the block runs.
+
+    Behind it other processes may, until the next such block.  On a shared catalog each dbt run
+    takes its turn by itself.
+    """
+    from dbt.adapters.spark_session.session import release_home, take_home
+
+    take_home(_credentials(target, on_notice).lock_timeout)
+    try:
+        yield
+    finally:
+        release_home()
+
+
 def state_folder(target: Target) -> Path:
     """Where a command may keep what it needs next time.
 
@@ -209,6 +231,54 @@ def relations_of(target: Target) -> Relations:
     if _member(target.root / PROJECT_FILE, "name") == PACKAGE:
         return OWN
     return Relations.of_manifest(_manifest(target))
+@dataclass(frozen=True)
+class DbtOutcome:
+    """What came of a dbt command that runs nodes: models, tests, seeds."""
+
+    #: status, such as `success`, `pass`, `warn`, `skipped` -> nodes
+    nodes: Counter[str]
+    #: node -> what it said, of those that failed
+    failed: dict[str, str]
+    #: names of tests that warn
+    warned: list[str]
+    #: why dbt ran no node; None where it did
+    refusal: str | None = None
+
+    @property
+    def has_succeeded(self) -> bool:
+        return not self.failed and self.refusal is None
+
+
+def outcome_of_dbt(
+    command: Sequence[str], target: Target, on_progress: Callable[[int, int], None] | None = None
+) -> DbtOutcome:
+    """Run a dbt command as `run_dbt` does, and tell what came of it.
+
+    `on_progress` is told how many nodes have ended, and of how many.
+    """
+    ended: set[int] = set()
+
+    def on_event(event: Any) -> None:
+        if on_progress is not None and event.info.name in _NODE_ENDED:
+            ended.add(event.data.index)
+            on_progress(len(ended), event.data.total)
+
+    result = _invoke_dbt(command, target, on_event)
+    results = getattr(result.result, "results", [])
+    failed = {
+        found.node.name: " ".join(str(found.message).split())
+        for found in results
+        if found.status in _FAILED
+    }
+    refusal = None
+    if not result.success and not failed:
+        refusal = " ".join(str(result.exception or "dbt failed").split())
+    return DbtOutcome(
+        Counter(str(found.status) for found in results),
+        failed,
+        [found.node.name for found in results if found.status == "warn"],
+        refusal,
+    )
 
 
 def built_tables(target: Target) -> list[str]:
@@ -252,13 +322,19 @@ def _manifest(target: Target) -> Manifest:
     return manifest
 
 
-def _invoke_dbt(command: Sequence[str], target: Target) -> dbtRunnerResult:
+def _invoke_dbt(
+    command: Sequence[str], target: Target, on_event: Callable[[Any], None] = lambda _: None
+) -> dbtRunnerResult:
     from dbt.cli.main import dbtRunner
 
     folders = ("--project-dir", str(target.root), "--profiles-dir", str(target.profiles_dir))
     # dbt's relative paths start where it runs.
     with _inside(target.root):
-        return dbtRunner().invoke([*command, "--target", target.name, *folders])
+        runner = dbtRunner(callbacks=[on_event])
+        result = runner.invoke([*command, "--target", target.name, *folders])
+    if isinstance(result.exception, KeyboardInterrupt):
+        raise result.exception
+    return result
 
 
 @contextmanager

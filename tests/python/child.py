@@ -11,7 +11,10 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from cdc_marts.landing.file_messages import read_files
 from cdc_marts.landing.files import land_files
+from cdc_marts.landing.spool import SpooledMessages
+from cdc_marts.landing.topic_map import TopicMap
 from cdc_marts.project import spark_session
 from tests.python.end_to_end.project import content
 
@@ -27,8 +30,11 @@ def main(target: str, command: str, *arguments: str) -> None:
 
 
 def _land(session: SparkSession, *paths: str) -> None:
-    for path in map(Path, paths):
-        land_files(session, path.stem, [path])
+    with SpooledMessages() as messages:
+        for path in map(Path, paths):
+            read_files(messages, [path], TopicMap.of(path.stem))
+        for _ in land_files(session, messages):
+            pass
 
 
 def _write_content(session: SparkSession, path: str, *relations: str) -> None:

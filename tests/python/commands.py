@@ -60,6 +60,11 @@ class Commands:
         """Start `cdc-marts land kafka`."""
         return self._start_landing("kafka", source_format, *options)
 
+    def run_rounds(self, log: Path, *options: str) -> subprocess.Popen[bytes]:
+        """Start `cdc-marts run`, whose output goes to a file of its own."""
+        code = "from cdc_marts.cli import app; app()"
+        return self._start("-c", code, "run", "--target", self.target, *options, log=log)
+
     def content(self, *relations: str) -> dict[str, list[str]]:
         """Relation -> its rows as sorted JSON texts."""
         found = self.work / "content.json"
@@ -104,13 +109,13 @@ class Commands:
     def _start_child(self, *arguments: str) -> subprocess.Popen[bytes]:
         return self._start("-m", "tests.python.child", self.target, *arguments)
 
-    def _start(self, *arguments: str) -> subprocess.Popen[bytes]:
-        with self.log.open("wb") as log:
+    def _start(self, *arguments: str, log: Path | None = None) -> subprocess.Popen[bytes]:
+        with (log or self.log).open("wb") as output:
             process = subprocess.Popen(
                 [sys.executable, *arguments],
                 cwd=PROJECT,
                 env={**os.environ, **self.environment},
-                stdout=log,
+                stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )

@@ -10,6 +10,7 @@ import typer
 from cdc_marts.cli.landing import land_app
 from cdc_marts.cli.project import init, link, scaffold
 from cdc_marts.cli.repair import requeue, resync
+from cdc_marts.cli.run import run
 from cdc_marts.cli.sql import sql
 from cdc_marts.cli.upkeep import maintain, status
 
@@ -42,5 +43,5 @@ def main(
 
 
 app.add_typer(land_app, name="land")
-for command in (sql, status, scaffold, requeue, resync, maintain, init, link):
+for command in (run, sql, status, scaffold, requeue, resync, maintain, init, link):
     app.command()(command)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
@@ -13,22 +12,35 @@ import typer
 from rich.progress import DownloadColumn
 
 from cdc_marts.cli.console import FAILED, WRONG_USE, counted, errors, progress_bar, say, stop, tell
-from cdc_marts.cli.options import Format, on_target
+from cdc_marts.cli.landing_options import (
+    MapFile,
+    MaxMessages,
+    OneFormat,
+    Properties,
+    Servers,
+    SkipLost,
+    StartAt,
+    Topics,
+    check_file,
+    names_in,
+    subscription,
+    topic_map,
+)
+from cdc_marts.cli.options import on_target
 from cdc_marts.cli.session import open_session
+from cdc_marts.landing import LandingError, WrongInput
 from cdc_marts.package_files import DBT
 from cdc_marts.printing import printable
 from cdc_marts.project import Target, relations_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from cdc_marts.landing.outcome import Landing
-    from cdc_marts.relations import Relations
+    from cdc_marts.landing.spool import SpooledMessages
+    from cdc_marts.landing.topic_map import TopicMap
 
 #: So many are shown one by one; the others are counted.
 _MOST_REPORTS = 100
 _MOST_PARTITIONS = 20
-_SERVER = re.compile(r"\S+:\d+")
 
 land_app = typer.Typer(help="Append messages to the landing tables.", no_args_is_help=True)
 
@@ -43,7 +55,8 @@ def land_files(
             help="Files to land, in this order. - reads stdin; a .gz file is decompressed.",
         ),
     ],
-    source_format: Format,
+    source_format: OneFormat = None,
+    map_file: MapFile = None,
     topic: Annotated[
         str | None,
         typer.Option(
@@ -68,70 +81,52 @@ def land_files(
 
     With --topic, each line is the message itself. Landing such a file again
     lands its messages again. Blank lines are skipped.
+
+    With --map, the messages may have several formats, and the map says by the
+    topic of a message which one it has.
     """
+    topics = topic_map(source_format, map_file)
     for path in paths:
-        _check(path)
+        check_file(path)
     if topic is not None and not topic.strip():
         raise typer.BadParameter("--topic needs a name.")
-    if topic is not None and source_format.value == "dts_avro":
+    if topic is not None and topics.format_of(topic) == "dts_avro":
         say(
             "Messages of dts_avro are binary, and a line break inside a message splits it. Use"
             " envelopes with value_base64 to land such messages whole."
         )
-    from cdc_marts.landing.checks import mistake_in
 
-    for path in paths:
-        mistake = mistake_in(path, is_bare=topic is not None)
-        if mistake is not None:
-            stop(f"{mistake} Nothing was landed.", WRONG_USE)
-    with open_session(target, "Spark failed, and nothing was landed") as session:
-        landing = _land(session, source_format.value, paths, topic, relations_of(target))
-    _summarize(landing, target.name)
-    if landing.wrong_lines:
-        raise typer.Exit(FAILED)
+    from cdc_marts.landing.spool import SpooledMessages
+
+    with SpooledMessages() as messages:
+        read(messages, paths, topics, topic)
+        if messages.formats:
+            _land(messages, target)
+        else:
+            tell(f"Landed 0 messages: the files contain none (target {target.name}).")
+        if messages.skipped:
+            tell(
+                f"Left out {counted(messages.skipped, 'message')} of topics that {map_file} skips."
+            )
+        if messages.wrong_lines:
+            tell(f"Skipped {counted(messages.wrong_lines, 'invalid line')}, reported above.")
+        if messages.formats:
+            tell(f"Next: {DBT} build --target {target.name}")
+        if messages.wrong_lines:
+            raise typer.Exit(FAILED)
 
 
 @land_app.command("kafka")
 @on_target
 def land_kafka(
-    source_format: Format,
-    servers: Annotated[
-        str,
-        typer.Option(
-            "--bootstrap-servers",
-            metavar="HOST:PORT,...",
-            help="Kafka brokers to connect to first.",
-        ),
-    ],
-    topics: Annotated[
-        str,
-        typer.Option(
-            metavar="TOPIC,...", help="The topics to land. Their messages have one format."
-        ),
-    ],
-    properties: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="A Java properties file with settings of the Kafka client, such as"
-            " security.protocol and sasl.jaas.config.",
-        ),
-    ] = None,
-    max_messages: Annotated[
-        int | None,
-        typer.Option(
-            metavar="COUNT",
-            min=1,
-            help="Land at most this many messages. The next landing resumes after them.",
-        ),
-    ] = None,
-    skip_lost: Annotated[
-        bool,
-        typer.Option(
-            "--skip-lost",
-            help="Resume after messages that Kafka deleted before they landed.",
-        ),
-    ] = False,
+    servers: Servers = None,
+    source_format: OneFormat = None,
+    topics: Topics = None,
+    map_file: MapFile = None,
+    properties: Properties = None,
+    start: StartAt = "earliest",
+    max_messages: MaxMessages = None,
+    skip_lost: SkipLost = False,
     moved: Annotated[
         bool,
         typer.Option(
@@ -144,20 +139,28 @@ def land_kafka(
 ) -> None:
     """Land the new messages of Kafka topics, each message exactly once.
 
-    Each partition resumes after its highest landed offset; new partitions are
-    discovered automatically. A landing is one commit: if it is killed, either
-    all of its messages have landed or none.
+    Each partition resumes after its highest landed offset; new partitions, and
+    new topics that fit a pattern, are discovered automatically. The messages of
+    a format are one commit: if a landing is killed, either all of them have
+    landed or none.
 
     The command lands nothing and exits with 1 if Kafka deleted messages before
     they landed, or if a topic was deleted and created again.
     """
-    names = _names(topics, "--topics")
-    if properties is not None:
-        _check(properties)
-    if not all(_SERVER.fullmatch(server) for server in _names(servers, "--bootstrap-servers")):
-        raise typer.BadParameter(f"--bootstrap-servers needs HOST:PORT,…, not {servers}.")
-
-    from cdc_marts.landing import LandingError, kafka
+    if servers is None:
+        raise typer.BadParameter("--bootstrap-servers is missing: name the Kafka brokers.")
+    wanted = subscription(
+        source_format,
+        map_file,
+        servers,
+        topics,
+        properties,
+        start,
+        max_messages,
+        skip_lost,
+        moved,
+    )
+    from cdc_marts.landing import kafka
 
     failed = "Spark failed; the next landing resumes after the landed offsets"
     with (
@@ -165,58 +168,116 @@ def land_kafka(
         errors.status("Landing from Kafka"),
     ):
         try:
-            landing = kafka.land_kafka(
-                session,
-                source_format.value,
-                servers,
-                names,
-                properties=properties,
-                skip_lost=skip_lost,
-                moved=moved,
-                max_messages=max_messages,
-                report=say,
-                relations=relations_of(target),
-            )
+            landings = kafka.land_kafka(session, wanted, say, relations_of(target))
         except LandingError as error:
             stop(f"{error} Nothing was landed.", FAILED)
-    if landing.messages:
-        _summarize(landing, target.name)
-    else:
-        tell(f"{', '.join(names)}: no new messages for {landing.table} (target {target.name}).")
-    if landing.waiting:
-        tell(
-            f"Up to {counted(landing.waiting, 'message')} still wait in Kafka. Run the command"
-            " again."
+    for landing in landings:
+        if landing.messages:
+            summarize(landing, target.name)
+        else:
+            names = ", ".join(map(printable, landing.topics))
+            tell(f"{names}: no new messages for {landing.table} (target {target.name}).")
+    if any(landing.messages for landing in landings):
+        tell(f"Next: {DBT} build --target {target.name}")
+    if waiting := sum(landing.waiting for landing in landings):
+        tell(f"Up to {counted(waiting, 'message')} still wait in Kafka. Run the command again.")
+
+
+@land_app.command("datahub")
+@on_target
+def land_datahub(
+    endpoint: Annotated[
+        str,
+        typer.Option(
+            metavar="URL", help="Such as https://dh-cn-hangzhou.aliyuncs.com, with http or https."
+        ),
+    ],
+    topics: Annotated[
+        str,
+        typer.Option(
+            metavar="PROJECT.TOPIC,...",
+            help="The topics to land. A topic may be a pattern: 'shop.orders_*'.",
+        ),
+    ],
+    skip_lost: Annotated[
+        bool,
+        typer.Option(
+            "--skip-lost", help="Resume after records that DataHub deleted before they landed."
+        ),
+    ] = False,
+    *,
+    target: Target,
+) -> None:
+    """Land the new records of DataHub topics.
+
+    TUPLE topics land as datahub_tuple, and BLOB topics as datahub_blob. Each
+    shard resumes after its highest landed sequence; new shards, and new topics
+    that fit a pattern, are discovered automatically. The access key comes from
+    ALIBABA_CLOUD_ACCESS_KEY_ID and ALIBABA_CLOUD_ACCESS_KEY_SECRET, and a token
+    from ALIBABA_CLOUD_SECURITY_TOKEN.
+
+    The command needs the Python SDK of DataHub: pip install 'cdc-marts[datahub]'.
+    """
+    names = names_in(topics, "--topics")
+    if not endpoint.startswith(("http://", "https://")):
+        raise typer.BadParameter(f"--endpoint needs a URL with http or https, not {endpoint}.")
+    try:
+        from cdc_marts.landing.datahub import Credentials, DataHubTopics
+        from cdc_marts.landing.datahub import land_datahub as land_topics
+    except ModuleNotFoundError as error:
+        if error.name != "datahub":
+            raise
+        stop("DataHub needs its Python SDK: pip install 'cdc-marts[datahub]'.", WRONG_USE)
+    try:
+        credentials = Credentials(
+            os.environ["ALIBABA_CLOUD_ACCESS_KEY_ID"],
+            os.environ["ALIBABA_CLOUD_ACCESS_KEY_SECRET"],
+            os.environ.get("ALIBABA_CLOUD_SECURITY_TOKEN", ""),
         )
+    except KeyError as error:
+        stop(f"The environment variable {error.args[0]} is missing.", WRONG_USE)
+
+    failed = "Spark failed; the next landing resumes after the landed sequences"
+    try:
+        datahub = DataHubTopics(endpoint, credentials)
+        found = datahub.topics(names)
+        if not found:
+            raise LandingError(f"{endpoint} has no topic {topics}. Check --topics and --endpoint.")
+        with open_session(target, failed) as session, errors.status("Landing from DataHub"):
+            landings = list(land_topics(session, datahub, found, skip_lost, say, relations_of(target)))
+    except LandingError as error:
+        stop(f"{error} Nothing was landed.", FAILED)
+    for landing in landings:
+        summarize(landing, target.name)
+    if landings:
+        tell(f"Next: {DBT} build --target {target.name}")
+    else:
+        names = [printable(topic.full_name) for topic in found]
+        tell(f"{', '.join(names)}: no new records (target {target.name}).")
 
 
-def _names(text: str, option: str) -> list[str]:
-    """The names in a list with commas, each once."""
-    names = [name.strip() for name in text.split(",")]
-    if not all(names):
-        raise typer.BadParameter(f"{option} needs names separated by commas, not {text!r}.")
-    return list(dict.fromkeys(names))
+def summarize(landing: Landing, target: str) -> None:
+    """Tell what landed in the table of a format."""
+    places = sorted(landing.messages)
+    count = sum(landing.messages.values())
+    tell(f"Landed {counted(count, 'message')} in {landing.table} (target {target}).")
+    for topic, partition in islice(places, _MOST_PARTITIONS):
+        first, last = landing.offsets[topic, partition]
+        tell(
+            f"  {printable(topic)}, partition {partition}:"
+            f" {counted(landing.messages[topic, partition], 'message')}, offsets {first} to {last}"
+        )
+    if len(places) > _MOST_PARTITIONS:
+        tell(f"  and {counted(len(places) - _MOST_PARTITIONS, 'partition')} more")
+    if landing.repeated:
+        tell(f"  {counted(landing.repeated, 'message')} had landed before, and count once.")
 
 
-def _check(path: Path) -> None:
-    if str(path) == "-":
-        return
-    if not path.exists():
-        raise typer.BadParameter(f"The file {path} does not exist.")
-    if path.is_dir():
-        raise typer.BadParameter(f"{path} is a folder. Name its files.")
-    if not os.access(path, os.R_OK):
-        raise typer.BadParameter(f"This user may not read {path}.")
-
-
-def _land(
-    session: SparkSession,
-    source_format: str,
-    paths: Sequence[Path],
-    topic: str | None,
-    relations: Relations,
-) -> Landing:
-    from cdc_marts.landing import LandingError, files
+def read(
+    messages: SpooledMessages, paths: Sequence[Path], topics: TopicMap, topic: str | None
+) -> None:
+    """Read files before Spark starts, with a bar; a wrong file ends the command."""
+    from cdc_marts.landing.file_messages import read_files
 
     reports = 0
 
@@ -229,38 +290,33 @@ def _land(
     with progress_bar(DownloadColumn()) as progress:
         task = progress.add_task("", total=_total_size(paths))
         try:
-            landing = files.land_files(
-                session,
-                source_format,
+            read_files(
+                messages,
                 paths,
+                topics,
                 topic,
                 report=report,
                 advance=lambda count: progress.advance(task, count),
                 relations=relations,
             )
+        except WrongInput as error:
+            stop(f"{error} Nothing was landed.", WRONG_USE)
         except LandingError as error:
             stop(f"{error} Nothing was landed.", FAILED)
     if reports > _MOST_REPORTS:
         say(f"and {reports - _MOST_REPORTS:,} more invalid lines")
-    return landing
 
 
-def _summarize(landing: Landing, target: str) -> None:
-    places = sorted(landing.messages)
-    count = sum(landing.messages.values())
-    tell(f"Landed {counted(count, 'message')} in {landing.table} (target {target}).")
-    for topic, partition in islice(places, _MOST_PARTITIONS):
-        first, last = landing.offsets[topic, partition]
-        tell(
-            f"  {printable(topic)}, partition {partition}:"
-            f" {counted(landing.messages[topic, partition], 'message')}, offsets {first} to {last}"
-        )
-    if len(places) > _MOST_PARTITIONS:
-        tell(f"  and {counted(len(places) - _MOST_PARTITIONS, 'partition')} more")
-    if landing.wrong_lines:
-        tell(f"Skipped {counted(landing.wrong_lines, 'invalid line')}, reported above.")
-    if count:
-        tell(f"Next: {DBT} build --target {target}")
+def _land(messages: SpooledMessages, target: Target) -> None:
+    from cdc_marts.landing import files
+
+    failed = "Spark failed, and nothing was landed but what is reported above"
+    with open_session(target, failed) as session:
+        try:
+            for landing in files.land_files(session, messages, relations_of(target)):
+                summarize(landing, target.name)
+        except LandingError as error:
+            stop(f"{error} Nothing was landed.", FAILED)
 
 
 def _total_size(paths: Sequence[Path]) -> int | None:

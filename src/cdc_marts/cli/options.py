@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
+import datetime as dt
 import functools
 import inspect
+import re
 from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from cdc_marts.cli.console import WRONG_USE, stop
-from cdc_marts.formats import SOURCE_FORMATS
+from cdc_marts.formats import SOURCE_FORMATS, no_such_format
 from cdc_marts.project import ProjectError, Target
 
 # Its members are read from dbt_project.yml, where no type checker looks.
@@ -26,11 +27,7 @@ def source_format_of(name: str | SourceFormat) -> SourceFormat:
         return name
     if name in SOURCE_FORMATS:
         return SourceFormat[name]
-    meant = difflib.get_close_matches(name.lower(), SOURCE_FORMATS, n=1, cutoff=0.4)
-    hint = f" Did you mean {meant[0]}?" if meant else ""
-    raise typer.BadParameter(
-        f"There is no format {name!r}.{hint} The formats are {', '.join(SOURCE_FORMATS)}."
-    )
+    raise typer.BadParameter(no_such_format(name))
 
 
 Format = Annotated[
@@ -102,3 +99,14 @@ def on_target(command: Callable[..., None]) -> Callable[..., None]:
         option.name: option.annotation for option in [*others, *options]
     }
     return with_options
+
+
+def time_span(text: str, option: str) -> dt.timedelta:
+    """A span such as 30s, 10m, 2h or 1d."""
+    found = re.fullmatch(r"(\d{1,6})([smhd])", text.strip())
+    if found is None:
+        raise typer.BadParameter(
+            f"{option} needs a time span such as 30s, 10m, 2h or 1d, not {text!r}."
+        )
+    unit = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}[found[2]]
+    return dt.timedelta(**{unit: int(found[1])})

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from typing import Annotated
 
 import typer
 
 from cdc_marts.cli.console import FAILED, counted, stop, tell
+from cdc_marts.cli.landing_options import utc
 from cdc_marts.cli.options import Format, SourceFormat, on_target, source_format_of
 from cdc_marts.cli.session import open_session
 from cdc_marts.formats import SOURCE_FORMATS
@@ -91,7 +91,7 @@ def resync(
 
     if since is None and topic is None:
         raise typer.BadParameter("Identify the load by --since, --topic, or both.")
-    loaded_since = None if since is None else _utc(since, "--since")
+    loaded_since = None if since is None else utc(since, "--since")
     with open_session(target) as session:
         try:
             done = resync_table(
@@ -111,14 +111,3 @@ def resync(
         f" since {done.loaded_since:%Y-%m-%d %H:%M:%S} UTC. The table had {counted(before, 'row')}"
         f" and now has {now:,}."
     )
-
-
-def _utc(text: str, option: str) -> dt.datetime:
-    """A time, of UTC where it names no zone."""
-    try:
-        time = dt.datetime.fromisoformat(text)
-    except ValueError:
-        raise typer.BadParameter(
-            f"{option} needs a time such as 2026-11-22T08:00, not {text!r}."
-        ) from None
-    return time.astimezone(dt.timezone.utc) if time.tzinfo else time.replace(tzinfo=dt.timezone.utc)

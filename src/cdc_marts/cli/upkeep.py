@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
-import re
 from typing import Annotated
 
 import typer
 from rich.progress import MofNCompleteColumn
 
 from cdc_marts.cli.console import FAILED, counted, progress_bar, say, tell
-from cdc_marts.cli.options import on_target
+from cdc_marts.cli.options import on_target, time_span
 from cdc_marts.cli.session import open_session
 from cdc_marts.printing import printable
 from cdc_marts.project import Target, built_tables, only_run, relations_of
@@ -48,7 +47,7 @@ def status(
     from cdc_marts.status import as_json, breaches, gather, last_run_of
     from cdc_marts.status_view import lines_of
 
-    longest = None if max_lag is None else _span(max_lag, "--max-lag")
+    longest = None if max_lag is None else time_span(max_lag, "--max-lag")
     with open_session(target) as session:
         last_run = last_run_of(target.results_folder, target.name, target.default_name)
         found = gather(session, target.name, last_run, relations=relations_of(target))
@@ -62,16 +61,6 @@ def status(
             tell(line)
     if passed:
         raise typer.Exit(FAILED)
-
-
-def _span(text: str, option: str) -> dt.timedelta:
-    found = re.fullmatch(r"(\d{1,6})([smhd])", text.strip())
-    if found is None:
-        raise typer.BadParameter(
-            f"{option} needs a time span such as 30s, 10m, 2h or 1d, not {text!r}."
-        )
-    unit = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}[found[2]]
-    return dt.timedelta(**{unit: int(found[1])})
 
 
 @on_target

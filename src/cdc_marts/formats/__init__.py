@@ -1,5 +1,7 @@
 """One parser a format.  The formats are listed in `dbt_project.yml`, and nowhere else."""
 
+import difflib
+
 import yaml
 
 from cdc_marts.package_files import PACKAGE_ROOT
@@ -8,3 +10,10 @@ _PROJECT = PACKAGE_ROOT / "dbt_project.yml"
 
 #: The names of the formats, as tables, models and options have them.
 SOURCE_FORMATS = tuple(yaml.safe_load(_PROJECT.read_text("utf-8"))["vars"]["source_formats"])
+
+
+def no_such_format(name: str) -> str:
+    """What to tell of a name that is no format: the closest format, and all of them."""
+    meant = difflib.get_close_matches(name.lower(), SOURCE_FORMATS, n=1, cutoff=0.4)
+    hint = f" Did you mean {meant[0]}?" if meant else ""
+    return f"There is no format {name!r}.{hint} The formats are {', '.join(SOURCE_FORMATS)}."

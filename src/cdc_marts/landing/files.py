@@ -1,133 +1,119 @@
-"""Files of messages -> a landing table, all of one command in one commit."""
+"""Messages that were read from files -> landing tables, those of a format in one commit."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from functools import reduce
-from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark import StorageLevel
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from cdc_marts.landing import LandingError
-from cdc_marts.landing.envelopes import (
-    MAX_OFFSET,
-    Message,
-    WrongEnvelope,
-    read_envelope,
-)
-from cdc_marts.landing.lines import Advance, lines_of, name_of
-from cdc_marts.landing.outcome import Landing
+from cdc_marts.landing.envelopes import MAX_OFFSET
+from cdc_marts.landing.outcome import Landing, Place
+from cdc_marts.landing.spool import BARE_PARTITION, SpooledMessages
 from cdc_marts.landing.tables import create_landing_table, highest_offsets
 from cdc_marts.relations import OWN, Relations
 
-#: Where bare messages go.
-BARE_PARTITION = 0
-
-#: Bytes of messages that are held in memory at a time.
-CHUNK_SIZE = 64 << 20
-_ROW_OVERHEAD = 100
-
-_SCHEMA = pa.schema(
-    [
-        pa.field("topic", pa.string(), nullable=False),
-        pa.field("partition", pa.int32(), nullable=False),
-        pa.field("offset", pa.int64(), nullable=False),
-        pa.field("timestamp", pa.timestamp("ms", tz="UTC")),
-        pa.field("key", pa.binary()),
-        pa.field("value", pa.binary()),
-    ]
-)
-
-#: Called with where a wrong line stands (`file:line`) and what is wrong with it.
-Report = Callable[[str, str], None]
+_IDENTITY = ("topic", "partition", "offset")
 
 
 def land_files(
-    session: SparkSession,
-    source_format: str,
-    paths: Sequence[Path],
-    topic: str | None = None,
-    report: Report = lambda *_: None,
-    advance: Advance = lambda _: None,
-    relations: Relations = OWN,
-) -> Landing:
-    """Append the messages of `paths` to the landing table of `source_format`.
+    session: SparkSession, messages: SpooledMessages, relations: Relations = OWN
+) -> Iterator[Landing]:
+    """Append messages to the landing tables of their formats, and tell of each format.
 
-    Without `topic` the lines are envelopes: wrong ones are reported and left
-    out.  With it each line is a message of that topic, whose offsets go on
-    from those it has; nothing else may land in the topic meanwhile.
+    Bare messages go on from the offsets that their topic has; nothing else may land in it
+    meanwhile.  `LandingError` where they find no room there: before anything lands.
 
-    It is one commit: a kill, or a file that can't be read to its end
-    (`LandingError`), leaves the table as it was.
+    A format is one commit: a kill leaves its table as it was, or with all of its messages.
     """
-    landing = Landing(relations.landed(source_format))
-    create_landing_table(session, landing.table)
-    if topic is None:
-        messages = _enveloped(paths, landing, report, advance)
-    else:
-        landed = highest_offsets(session, landing.table, [topic])
-        messages = _bare(paths, topic, landed.get((topic, BARE_PARTITION), -1) + 1, advance)
-    rows = _staged(session, _counted(messages, landing))
-    if rows is not None:
-        rows.withColumn("landed_at", F.current_timestamp()).writeTo(landing.table).append()
-    return landing
+    landings = [
+        _FormatLanding(session, source_format, relations.landed(source_format), messages)
+        for source_format in messages.formats
+    ]
+    for landing in landings:
+        yield landing.land()
 
 
-def _enveloped(
-    paths: Iterable[Path], landing: Landing, report: Report, advance: Advance
-) -> Iterator[Message]:
-    for path in paths:
-        for number, line in lines_of(path, advance):
-            try:
-                yield read_envelope(line)
-            except WrongEnvelope as error:
-                landing.wrong_lines += 1
-                report(f"{name_of(path)}:{number}", str(error))
+class _FormatLanding:
+    """What lands in the table of a format."""
+
+    def __init__(
+        self, session: SparkSession, source_format: str, table: str, messages: SpooledMessages
+    ) -> None:
+        create_landing_table(session, table)
+        self._session, self._messages = session, messages
+        self._format = source_format
+        self._landing = Landing(table)
+        self._bare_topics = [topic for name, topic in messages.bare if name == source_format]
+        enveloped = messages.offsets.get(source_format, {})
+        topics = sorted({*self._bare_topics, *(topic for topic, _ in enveloped)})
+        self._highest = highest_offsets(session, self._landing.table, topics)
+        for place, count in messages.counts[source_format].items():
+            self._landing.add(place, *enveloped[place], count)
+        self._bare_firsts = {topic: self._count_bare(topic) for topic in self._bare_topics}
+
+    def land(self) -> Landing:
+        chunks = list(self._staged())
+        # A file a chunk: Spark would write one for every batch of a chunk's rows.
+        rows = reduce(DataFrame.union, chunks).coalesce(len(chunks))
+        self._landing.repeated = self._count_repeated(rows)
+        rows.withColumn("landed_at", F.current_timestamp()).writeTo(self._landing.table).append()
+        return self._landing
+
+    def _count_bare(self, topic: str) -> int:
+        """Count the bare messages of a topic, and give the offset of the first."""
+        place = topic, BARE_PARTITION
+        _, enveloped = self._landing.offsets.get(place, (0, -1))
+        first = max(self._highest.get(place, -1), enveloped) + 1
+        count = self._messages.bare_counts[self._format, topic]
+        if first + count - 1 > MAX_OFFSET:
+            raise LandingError(f"The topic {topic!r} has no offset left after {MAX_OFFSET}.")
+        self._landing.add(place, first, first + count - 1, count)
+        return first
+
+    def _staged(self) -> Iterator[DataFrame]:
+        """The messages as DataFrames.
+
+        All but the last one wait on the disks of Spark's executors, not in memory, and on a
+        cluster not on this machine.
+        """
+        waiting = None
+        for table in self._tables():
+            if waiting is not None:
+                yield waiting.localCheckpoint(storageLevel=StorageLevel.DISK_ONLY)
+            waiting = self._session.createDataFrame(table)
+        if waiting is not None:
+            yield waiting
+
+    def _tables(self) -> Iterator[pa.Table]:
+        if self._format in self._messages.enveloped:
+            yield from self._messages.enveloped[self._format].chunks()
+        for topic, first in self._bare_firsts.items():
+            for table in self._messages.bare[self._format, topic].chunks():
+                index = table.schema.get_field_index("offset")
+                offsets = pc.add(table["offset"], pa.scalar(first, pa.int64()))
+                yield table.set_column(index, table.schema.field(index), offsets)
+
+    def _count_repeated(self, rows: DataFrame) -> int:
+        """How many of the messages are in the landing table already."""
+        overlaps = {
+            place: (first, min(last, self._highest[place]))
+            for place, (first, last) in self._landing.offsets.items()
+            if place in self._highest and first <= self._highest[place]
+        }
+        if not overlaps:
+            return 0
+        is_overlap = reduce(Column.__or__, (_within(*item) for item in overlaps.items()))
+        landed = self._session.table(self._landing.table).where(is_overlap).select(*_IDENTITY)
+        return rows.where(is_overlap).join(landed, list(_IDENTITY), "left_semi").count()
 
 
-def _bare(paths: Iterable[Path], topic: str, first: int, advance: Advance) -> Iterator[Message]:
-    offset = first
-    for path in paths:
-        for _, line in lines_of(path, advance):
-            if offset > MAX_OFFSET:
-                raise LandingError(f"The topic {topic!r} has no offset left after {MAX_OFFSET}.")
-            yield Message(topic, BARE_PARTITION, offset, None, None, line)
-            offset += 1
-
-
-def _counted(messages: Iterable[Message], landing: Landing) -> Iterator[Message]:
-    for message in messages:
-        landing.add((message.topic, message.partition), message.offset, message.offset)
-        yield message
-
-
-def _staged(session: SparkSession, messages: Iterable[Message]) -> DataFrame | None:
-    """The messages as one DataFrame; None where there are none.
-
-    What is more than a chunk waits on the disks of Spark's executors, not in
-    memory, and on a cluster not on this machine.
-    """
-    staged: list[DataFrame] = []
-    rows, size = [], 0
-    for message in messages:
-        rows.append(message)
-        size += len(message.value or b"") + len(message.key or b"") + _ROW_OVERHEAD
-        if size >= CHUNK_SIZE:
-            chunk = _data_frame(session, rows)
-            staged.append(chunk.localCheckpoint(storageLevel=StorageLevel.DISK_ONLY))
-            rows, size = [], 0
-    if rows:
-        staged.append(_data_frame(session, rows))
-    if not staged:
-        return None
-    # A file a chunk: Spark would write one for every batch of a chunk's rows.
-    return reduce(DataFrame.union, staged).coalesce(len(staged))
-
-
-def _data_frame(session: SparkSession, rows: Sequence[Message]) -> DataFrame:
-    columns = zip(*rows, strict=True)
-    arrays = [pa.array(column, kind) for column, kind in zip(columns, _SCHEMA.types, strict=True)]
-    return session.createDataFrame(pa.Table.from_arrays(arrays, schema=_SCHEMA))
+def _within(place: Place, offsets: tuple[int, int]) -> Column:
+    topic, partition = place
+    is_place = (F.col("topic") == topic) & (F.col("partition") == partition)
+    return is_place & F.col("offset").between(*offsets)

@@ -1,4 +1,4 @@
-"""Topics of a Kafka cluster -> a landing table, from the last landed offset on."""
+"""Topics of a Kafka cluster -> landing tables, from the last landed offset on."""
 
 from __future__ import annotations
 
@@ -6,18 +6,29 @@ import datetime as dt
 import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from cdc_marts.landing import LandingError
 from cdc_marts.landing.envelopes import MAX_TIMESTAMP, MIN_TIMESTAMP, NO_TIMESTAMP
-from cdc_marts.landing.kafka_broker import Broker
+from cdc_marts.landing.kafka_broker import Broker, Topic
 from cdc_marts.landing.kafka_positions import Positions
-from cdc_marts.landing.kafka_ranges import Ranges, bounded, check_topics, new_ranges, size_of
+from cdc_marts.landing.kafka_ranges import (
+    EARLIEST,
+    Ranges,
+    Start,
+    bounded,
+    check_topics,
+    new_ranges,
+    size_of,
+)
 from cdc_marts.landing.kafka_settings import client_settings
 from cdc_marts.landing.outcome import Landing
 from cdc_marts.landing.tables import create_landing_table
+from cdc_marts.landing.topic_map import SKIP, TopicMap
 from cdc_marts.relations import OWN, Relations
 
 #: The jars of Spark's Kafka source.
@@ -34,50 +45,126 @@ PACKAGES = (
 _TASK_SIZE, _FILE_SIZE = 10_000, 100_000
 
 
+@dataclass(frozen=True)
+class Subscription:
+    """What is landed of a Kafka cluster, and how."""
+
+    #: `host:port,…`
+    servers: str
+    topics: TopicMap
+    #: whether every topic that is named must be there
+    is_strict: bool = True
+    #: a file of client settings
+    properties: Path | None = None
+    #: where topics begin that were never landed
+    start: Start = EARLIEST
+    #: go on behind messages that Kafka deleted before they landed
+    skip_lost: bool = False
+    #: topics were moved here with their offsets
+    moved: bool = False
+    #: how many offsets are read at most
+    max_messages: int | None = None
+
+
 def land_kafka(
     session: SparkSession,
-    source_format: str,
-    servers: str,
-    topics: Sequence[str],
-    properties: Path | None = None,
-    skip_lost: bool = False,
-    moved: bool = False,
-    max_messages: int | None = None,
+    subscription: Subscription,
     report: Callable[[str], None] = lambda _: None,
     relations: Relations = OWN,
-) -> Landing:
-    """Append what is new in `topics` to the landing table of `source_format`.
+) -> list[Landing]:
+    """Append what is new in topics to the landing tables of their formats.
 
-    The session needs `PACKAGES`.  `servers`: `host:port,…`.  `properties`: file
-    of client settings.  A partition begins after its highest landed offset,
-    else at its first message; offsets that hold no message are normal.
+    The session needs `PACKAGES`.  A partition begins after its highest landed offset; offsets
+    that hold no message are normal.
 
-    `LandingError` where Kafka has deleted messages that were to be landed,
-    unless `skip_lost`; where a topic is not the one that was landed, unless it
-    was `moved` with its offsets; and where Kafka can't be asked.
+    `LandingError` where Kafka has deleted messages that were to be landed, unless `skip_lost`;
+    where a topic is not the one that was landed, unless it was `moved` with its offsets; and where
+    Kafka can't be asked.  Nothing has landed then.
 
-    It is one commit: a kill before it leaves the table as it was, after it the
-    next landing goes on behind.  `report` is told what a person should know.
+    A format is one commit: a kill before it leaves the table as it was, after it the next landing
+    goes on behind.  `report` is told what a person should know.
     """
-    landing = Landing(relations.landed(source_format))
-    create_landing_table(session, landing.table)
-    settings, unused = client_settings(session, properties)
+    settings, unused = client_settings(session, subscription.properties)
     if unused:
-        report(f"{properties} sets what changes nothing here: {', '.join(unused)}.")
-    with Broker(session, servers, settings) as broker:
-        found = broker.topics(topics)
-        positions = Positions(session, landing.table, list(found))
-        if not moved:
-            check_topics(found, positions, landing.table)
-        new = new_ranges(broker, found, positions, skip_lost, report)
-    ranges = new if max_messages is None else bounded(new, max_messages)
-    landing.waiting = size_of(new) - size_of(ranges)
-    messages = _messages(session, servers, settings, ranges)
-    if messages is not None:
-        _append(messages, ranges, landing)
-    topic_ids = {name: topic.id for name, topic in found.items()}
-    positions.keep(topic_ids, {place: end for place, (_, end) in ranges.items()}, landing.offsets)
-    return landing
+        report(f"{subscription.properties} sets what changes nothing here: {', '.join(unused)}.")
+    with Broker(session, subscription.servers, settings) as broker:
+        found = _topics_by_format(broker, subscription, report)
+        readings = [
+            _Reading(session, broker, relations.landed(source_format), topics, subscription, report)
+            for source_format, topics in found.items()
+        ]
+    _bound(readings, subscription.max_messages)
+    return [reading.land(settings) for reading in readings]
+
+
+def _topics_by_format(
+    broker: Broker, subscription: Subscription, report: Callable[[str], None]
+) -> dict[str, dict[str, Topic]]:
+    """Format -> its topics that are there, those that fit a pattern too."""
+    topics = subscription.topics
+    fitting = broker.topic_names() if topics.patterns else []
+    names = [name for name in fitting if topics.format_of(name) not in (None, SKIP)]
+    found = broker.topics([*dict.fromkeys((*topics.names, *names))])
+    unknown = sorted(set(topics.names) - set(found))
+    said = f"{subscription.servers} has no topic {', '.join(unknown)}."
+    if unknown and subscription.is_strict:
+        raise LandingError(f"{said} Check --topics and --bootstrap-servers.")
+    if not found:
+        raise LandingError(
+            f"{subscription.servers} has none of the topics that {topics.source} names. Check the"
+            " names, and --bootstrap-servers."
+        )
+    if unknown:
+        report(f"{said} A later landing finds it when it is there.")
+    by_format: dict[str, dict[str, Topic]] = defaultdict(dict)
+    for name, topic in found.items():
+        by_format[topics.format_of(name) or SKIP][name] = topic
+    return by_format
+
+
+def _bound(readings: Sequence[_Reading], most: int | None) -> None:
+    """Cut what is read to `most` offsets in all."""
+    if most is None:
+        return
+    ranges = {place: range_ for reading in readings for place, range_ in reading.ranges.items()}
+    cut = bounded(ranges, most)
+    for reading in readings:
+        left = {place: cut[place] for place in reading.ranges}
+        reading.landing.waiting = size_of(reading.ranges) - size_of(left)
+        reading.ranges = left
+
+
+class _Reading:
+    """What is read for the landing table of a format."""
+
+    def __init__(
+        self,
+        session: SparkSession,
+        broker: Broker,
+        table: str,
+        topics: Mapping[str, Topic],
+        subscription: Subscription,
+        report: Callable[[str], None],
+    ) -> None:
+        create_landing_table(session, table)
+        self.landing = Landing(table, topics=list(topics))
+        self._session, self._topics = session, topics
+        self._servers = subscription.servers
+        self._positions = Positions(session, self.landing.table, list(topics))
+        if not subscription.moved:
+            check_topics(topics, self._positions, self.landing.table)
+        self.ranges = new_ranges(
+            broker, topics, self._positions, subscription.skip_lost, report, subscription.start
+        )
+
+    def land(self, settings: Mapping[str, str]) -> Landing:
+        messages = _messages(self._session, self._servers, settings, self.ranges)
+        if messages is not None:
+            _append(messages, self.ranges, self.landing)
+        topic_ids = {name: topic.id for name, topic in self._topics.items()}
+        read_to = {place: end for place, (_, end) in self.ranges.items()}
+        self._positions.keep(topic_ids, read_to, self.landing.offsets)
+        return self.landing
 
 
 def _messages(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -20,6 +21,8 @@ from cdc_marts.landing.outcome import Place
 PATIENCE = 30
 _TIMEOUTS = ("default.api.timeout.ms", "request.timeout.ms")
 _DESERIALIZER = "org.apache.kafka.common.serialization.ByteArrayDeserializer"
+#: Kafka's answer where no message is as new as a time.
+_NO_OFFSET = -1
 #: The id of a topic whose broker has no ids: zeros.
 _NO_ID = "AAAAAAAAAAAAAAAAAAAAAA"
 
@@ -82,21 +85,18 @@ class Broker:
         # What is still asked for would be waited for.
         self._admin.close(self._class("java.time.Duration").ZERO)
 
+    def topic_names(self) -> list[str]:
+        """The topics that this user may see, without Kafka's own."""
+        with self._refusals():
+            return sorted(self._admin.listTopics().names().get())
+
     def topics(self, names: Sequence[str]) -> dict[str, Topic]:
-        """Name -> topic."""
+        """Name -> topic, of those that are there."""
         answers = self._admin.describeTopics(list(names))
-        topics, unknown = {}, []
+        topics = {}
         for name, answer in answers.topicNameValues().items():
-            try:
-                with self._refusals():
-                    topics[name] = _topic(answer.get())
-            except _UnknownTopic:
-                unknown.append(name)
-        if unknown:
-            raise LandingError(
-                f"{self._servers} has no topic {', '.join(sorted(unknown))}. Check --topics and"
-                " --bootstrap-servers."
-            )
+            with suppress(_UnknownTopic), self._refusals():
+                topics[name] = _topic(answer.get())
         return topics
 
     def first_offsets(self, places: Iterable[Place]) -> dict[Place, int]:
@@ -111,6 +111,14 @@ class Broker:
     def next_offsets(self, places: Iterable[Place]) -> dict[Place, int]:
         """The offset of the message that is written next."""
         return self._offsets(places, self._offset_spec.latest(), "READ_UNCOMMITTED")
+
+    def offsets_at(self, places: Iterable[Place], time: dt.datetime) -> dict[Place, int]:
+        """The offset of the first message from a time on; where there is none, of the next one."""
+        # Py4J makes an int of what fits one, and Kafka wants a long.
+        millis = self._class("java.lang.Long").valueOf(str(int(time.timestamp() * 1000)))
+        found = self._offsets(places, self._offset_spec.forTimestamp(millis), "READ_UNCOMMITTED")
+        missing = [place for place, offset in found.items() if offset == _NO_OFFSET]
+        return {**found, **(self.next_offsets(missing) if missing else {})}
 
     @property
     def _offset_spec(self) -> Any:

@@ -44,6 +44,10 @@ class Positions:
             return noted[1]
         return _after(highest)
 
+    def knows(self, topic: str) -> bool:
+        """Whether the topic was landed from before, with or without messages."""
+        return self._notes[topic] is not None or any(place[0] == topic for place in self._highest)
+
     def is_other_topic(self, topic: str, topic_id: str | None) -> bool:
         """Whether messages of a topic of this name, but another id, are landed."""
         noted = self._note(topic).get("id")

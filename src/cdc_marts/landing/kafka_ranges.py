@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import datetime as dt
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 
 from cdc_marts.landing import LandingError
 from cdc_marts.landing.kafka_broker import Broker, Topic
@@ -27,30 +29,58 @@ def check_topics(found: Mapping[str, Topic], positions: Positions, table: str) -
             )
 
 
+@dataclass(frozen=True)
+class Start:
+    """Where topics begin that were never landed: at their first message, unless this says so."""
+
+    #: behind the messages that are there
+    is_latest: bool = False
+    #: at the first message from a time on
+    time: dt.datetime | None = None
+
+    def offsets(self, broker: Broker, places: Collection[Place]) -> dict[Place, int]:
+        """Where these partitions begin; none of them where it is their first message."""
+        if self.is_latest:
+            return broker.end_offsets(places)
+        return {} if self.time is None else broker.offsets_at(places, self.time)
+
+
+EARLIEST = Start()
+
+
 def new_ranges(
     broker: Broker,
     found: Mapping[str, Topic],
     positions: Positions,
     skip_lost: bool,
     report: Callable[[str], None],
+    start: Start = EARLIEST,
 ) -> Ranges:
     """What is to be read of every partition: maybe nothing.
 
-    `LandingError` where Kafka no longer has it, unless `skip_lost`.
+    `LandingError` where Kafka no longer has it, unless `skip_lost`.  A partition that is new in a
+    topic that was landed before begins at its first message, whatever `start` is.
     """
     places = [(name, partition) for name, topic in found.items() for partition in topic.partitions]
     firsts, ends = broker.first_offsets(places), broker.end_offsets(places)
     starts = {place: positions.next_offset(place) for place in places}
     _check_ends(broker, starts, ends)
 
+    begun = start.offsets(broker, [place for place in places if not positions.knows(place[0])])
+    # What the topic has lost before it begins is not missed.
+    begun = {place: offset for place, offset in begun.items() if offset > firsts[place]}
+    if begun:
+        shown = _list(f"{_name(place)}, at offset {offset}" for place, offset in begun.items())
+        report(f"The landing begins behind earlier messages: {shown}.")
+    starts.update(begun)
     cut = {p: firsts[p] for p in places if starts[p] is None and firsts[p] > 0}
     if cut:
         shown = _list(f"{_name(place)}, before offset {first}" for place, first in cut.items())
         report(f"Kafka has deleted the first messages of {shown}.")
     lost = {
-        place: firsts[place] - start
-        for place, start in starts.items()
-        if start is not None and start < firsts[place]
+        place: firsts[place] - offset
+        for place, offset in starts.items()
+        if offset is not None and offset < firsts[place]
     }
     if lost:
         shown = _list(

@@ -11,14 +11,17 @@ Place = tuple[str, int]
 
 @dataclass
 class Landing:
-    """What came of one command."""
+    """What came of one landing in the table of a format."""
 
     table: str
+    #: the topics that were looked at
+    topics: list[str] = field(default_factory=list)
     #: messages by topic and partition
     messages: Counter[Place] = field(default_factory=Counter)
     #: first and last offset by topic and partition
     offsets: dict[Place, tuple[int, int]] = field(default_factory=dict)
-    wrong_lines: int = 0
+    #: messages that the table had already; they count once
+    repeated: int = 0
     #: offsets that the next run is to read, where this one was bounded
     waiting: int = 0
 

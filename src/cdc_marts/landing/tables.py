@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 
 from cdc_marts.landing.outcome import Place
 from cdc_marts.package_files import PACKAGE_ROOT
+from dbt.adapters.spark_session.catalog import has_rows
 
 _MACROS = PACKAGE_ROOT / "macros" / "landing" / "create_landing_tables.sql"
 
@@ -24,6 +25,8 @@ def create_landing_table(session: SparkSession, name: str) -> None:
 
 def highest_offsets(session: SparkSession, table: str, topics: Sequence[str]) -> dict[Place, int]:
     """Topic and partition -> their highest offset in `table`, where they have one."""
+    if not has_rows(session, table):
+        return {}
     landed = session.table(table).where(F.col("topic").isin(*topics))
     highest = landed.groupBy("topic", "partition").agg(F.max("offset").alias("highest"))
     return {(row.topic, row.partition): row.highest for row in highest.collect()}

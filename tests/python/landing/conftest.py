@@ -41,3 +41,9 @@ def shared_session(catalog: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Sp
 
     monkeypatch.setattr(project, "spark_session", session)
     return catalog
+
+
+@pytest.fixture
+def without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Starting Spark fails the test."""
+    monkeypatch.setattr(project, "spark_session", lambda *_, **__: pytest.fail("Spark started"))

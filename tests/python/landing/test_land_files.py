@@ -20,7 +20,7 @@ from typer.testing import CliRunner, Result
 from cdc_marts import project
 from cdc_marts.cli import app
 from cdc_marts.formats import SOURCE_FORMATS
-from cdc_marts.landing import files
+from cdc_marts.landing import spool
 from cdc_marts.landing.lines import lines_of
 from cdc_marts.landing.tables import create_landing_table
 from cdc_marts.relations import OWN
@@ -166,7 +166,7 @@ def test_compressed_files_and_stdin_are_read_like_others(
 def test_more_than_a_chunk_is_still_one_commit(
     land: Land, catalog: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "CHUNK_SIZE", 1_000)
+    monkeypatch.setattr(spool, "CHUNK_SIZE", 1_000)
     path = written(tmp_path / "bare", *(f"message {number}" for number in range(25)))
 
     land("--topic", "shop", path)
@@ -175,27 +175,47 @@ def test_more_than_a_chunk_is_still_one_commit(
     assert commits(catalog) == 1
 
 
-def test_a_damaged_file_lands_nothing(land: Land, catalog: SparkSession, tmp_path: Path) -> None:
+def test_a_damaged_file_is_told_before_spark_starts(tmp_path: Path, without_spark: None) -> None:
     good = written(tmp_path / "good", "a")
     damaged = tmp_path / "damaged.gz"
     damaged.write_bytes(gzip.compress(os.urandom(10_000))[:-2_000])
 
-    result = land("--topic", "shop", good, damaged)
+    command = ["land", "files", "--format", "canal_json", "--topic", "shop"]
+    result = CliRunner().invoke(app, [*command, str(good), str(damaged)])
 
-    assert rows(catalog) == []
     assert result.exit_code == 1
     assert f"{damaged} can't be read after line" in result.stderr
     assert "Nothing was landed." in result.stderr
 
 
-def test_a_file_without_messages_makes_no_commit(
+def test_files_without_messages_are_told_before_spark_starts(
+    tmp_path: Path, without_spark: None
+) -> None:
+    def run(*lines: str) -> Result:
+        path = written(tmp_path / "messages.jsonl", *lines)
+        return CliRunner().invoke(app, ["land", "files", "--format", "canal_json", str(path)])
+
+    empty = run("", " ")
+    assert empty.exit_code == 0
+    assert "Landed 0 messages: the files contain none" in empty.stdout
+
+    wrong = run("nope", envelope(-1))
+    assert wrong.exit_code == 1
+    assert "Skipped 2 invalid lines" in wrong.stdout
+
+
+def test_messages_that_had_landed_before_are_counted(
     land: Land, catalog: SparkSession, tmp_path: Path
 ) -> None:
-    result = land(written(tmp_path / "empty", "", " "))
+    path = written(tmp_path / "messages.jsonl", *(envelope(offset) for offset in range(3)))
+    assert "landed before" not in land(path).stdout
 
-    assert commits(catalog) == 0
-    assert result.exit_code == 0
-    assert "Landed 0 messages" in result.stdout
+    more = written(tmp_path / "more.jsonl", envelope(1), envelope(2), envelope(7))
+    result = land(more)
+
+    assert "Landed 3 messages" in result.stdout
+    assert "2 messages had landed before, and count once." in result.stdout
+    assert len(rows(catalog)) == 6
 
 
 def test_a_topic_whose_offsets_are_used_up_takes_no_more(
@@ -208,6 +228,41 @@ def test_a_topic_whose_offsets_are_used_up_takes_no_more(
     assert len(rows(catalog)) == 1
     assert result.exit_code == 1
     assert "no offset left" in result.stderr
+
+
+def test_a_map_lands_several_formats_at_once(shared_session: SparkSession, tmp_path: Path) -> None:
+    topics = tmp_path / "topics.yml"
+    topics.write_text(
+        "topics:\n  shop: canal_json\n  dts_*: dts_avro\n  old: skip\nfiles:\n  bare-*: shop\n"
+    )
+    mixed = written(
+        tmp_path / "mixed.jsonl",
+        envelope(4),
+        envelope(0, topic="dts_a"),
+        envelope(1, topic="dts_b"),
+        envelope(0, topic="old"),
+    )
+    bare = written(tmp_path / "bare-1.txt", "a", "b")
+
+    def run(*paths: Path) -> Result:
+        command = ["land", "files", "--map", str(topics), *map(str, paths)]
+        return CliRunner().invoke(app, command)
+
+    result = run(mixed, bare)
+
+    assert result.exit_code == 0, result.output
+    # Bare messages stand behind those that land beside them.
+    assert [row.offset for row in rows(shared_session)] == [4, 5, 6]
+    avro = shared_session.table("landing.dts_avro")
+    assert sorted(row.topic for row in avro.collect()) == ["dts_a", "dts_b"]
+    assert "Landed 3 messages in landing.canal_json" in result.stdout
+    assert "Landed 2 messages in landing.dts_avro" in result.stdout
+    assert "Left out 1 message of topics that" in result.stdout
+
+    unknown = run(written(tmp_path / "unknown.jsonl", envelope(0), envelope(0, topic="new")))
+    assert unknown.exit_code == 2
+    assert "unknown.jsonl:2: " in unknown.stderr
+    assert "names no format of the topic 'new'. Add the topic there" in unknown.stderr
 
 
 def test_landing_tables_have_the_shape_of_kafkas_source(catalog: SparkSession) -> None:
@@ -238,7 +293,7 @@ def test_use_that_is_wrong_says_so_before_spark_starts(tmp_path: Path) -> None:
     def fails(*arguments: object) -> str:
         result = CliRunner().invoke(app, ["land", "files", *map(str, arguments)])
         assert result.exit_code == 2
-        return result.stderr
+        return " ".join(result.stderr.replace("│", "").split())
 
     unknown_format = fails("--format", "avro", path)
     assert all(name in unknown_format for name in SOURCE_FORMATS)
@@ -247,6 +302,9 @@ def test_use_that_is_wrong_says_so_before_spark_starts(tmp_path: Path) -> None:
     assert "is a folder" in fails("--format", "canal_json", "/")
     assert "--topic needs a name" in fails("--format", "canal_json", "--topic", " ", path)
     assert "it has local, demo" in fails("--format", "canal_json", "--target", "moon", path)
+    both = fails("--format", "canal_json", "--map", tmp_path / "topics.yml", path)
+    assert "with --format, or the formats of several topics with --map" in both
+    assert "topics.yml does not exist" in fails("--map", tmp_path / "topics.yml", path)
 
 
 @pytest.mark.parametrize(
@@ -257,20 +315,31 @@ def test_use_that_is_wrong_says_so_before_spark_starts(tmp_path: Path) -> None:
         (b'[{"topic": "shop"}]\n', "jq -c '.[]'"),
         (b'{\n "topic": "shop"\n}\n', "jq -c ."),
         (b'{"id": 1, "type": "INSERT"}\n', "name their topic with --topic"),
+        ((envelope(0, "李雷") + "\n").encode("gbk"), "iconv -f GBK -t UTF-8"),
+        (b"PK\x03\x04", "is compressed with zip. Decompress it first."),
     ],
 )
 def test_a_likely_mistake_is_named_before_spark_starts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, hint: str
+    tmp_path: Path, without_spark: None, content: bytes, hint: str
 ) -> None:
     path = tmp_path / "messages.jsonl"
     path.write_bytes(content)
-    monkeypatch.setattr(project, "spark_session", lambda *_, **__: pytest.fail("Spark started"))
 
     result = CliRunner().invoke(app, ["land", "files", "--format", "canal_json", str(path)])
 
     assert result.exit_code == 2
     assert hint in result.stderr
     assert "Nothing was landed." in result.stderr
+
+
+def test_envelopes_are_not_landed_as_bare_messages(tmp_path: Path, without_spark: None) -> None:
+    path = written(tmp_path / "messages.jsonl", envelope(0))
+    command = ["land", "files", "--format", "canal_json", "--topic", "shop", str(path)]
+
+    result = CliRunner().invoke(app, command)
+
+    assert result.exit_code == 2
+    assert "Land it without --topic" in result.stderr
 
 
 def test_a_misspelt_format_is_told_what_was_meant(tmp_path: Path) -> None:

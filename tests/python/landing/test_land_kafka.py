@@ -192,6 +192,69 @@ def test_of_transactions_only_what_was_committed_lands(
     assert landed(catalog)[4:] == [(0, 10, b"d")]
 
 
+# Several topics
+
+
+def test_a_map_lands_topics_of_several_formats_and_finds_those_that_are_new(
+    shared_session: SparkSession, kafka: Kafka, tmp_path: Path
+) -> None:
+    topics = tmp_path / "topics.yml"
+    topics.write_text(
+        "topics:\n  mapped_avro: dts_avro\n  mapped_old: skip\n  mapped_*: canal_json\n"
+        "  not_there: cdl_json\n"
+    )
+
+    def run(*options: object) -> Result:
+        command = ["land", "kafka", "--map", topics, "--bootstrap-servers", kafka.address]
+        return CliRunner().invoke(app, [*map(str, (*command, *options))])
+
+    none = run()
+    assert none.exit_code == 1
+    assert "has none of the topics that" in none.stderr
+
+    for topic in ("mapped_avro", "mapped_old", "mapped_a"):
+        kafka.create_topic(topic)
+        kafka.produce(topic, *messages(b"first", b"second"))
+    first = run("--max-messages", 3)
+    assert first.exit_code == 0, first.output
+    assert "has no topic not_there. A later landing finds it" in first.stderr
+    assert "Landed 2 messages in landing.dts_avro" in first.stdout
+    assert "Landed 1 message in landing.canal_json" in first.stdout
+    assert "Up to 1 message still wait in Kafka" in first.stdout
+
+    kafka.create_topic("mapped_b")
+    kafka.produce("mapped_b", *messages(b"of a new topic"))
+    second = run()
+    assert "mapped_avro: no new messages for landing.dts_avro" in second.stdout
+    assert [row.topic for row in rows(shared_session)] == ["mapped_a", "mapped_a", "mapped_b"]
+
+
+def test_a_topic_that_never_landed_begins_where_it_is_told(
+    land: Land, kafka: Kafka, catalog: SparkSession
+) -> None:
+    kafka.create_topic("begun")
+    kafka.produce("begun", *messages(b"a"), timestamp=1_760_000_000_000)
+    kafka.produce("begun", *messages(b"b"), timestamp=1_760_000_060_000)
+    kafka.create_topic("latest")
+    kafka.produce("latest", *messages(b"old"))
+
+    result = land("begun", "--start", "2025-10-09T08:54:00")
+    assert "begins behind earlier messages: begun, partition 0, at offset 1" in result.stderr
+    assert landed(catalog) == [(0, 1, b"b")]
+
+    assert "no new messages" in land("latest", "--start", "latest").stdout
+    kafka.produce("latest", *messages(b"new"))
+    kafka.add_partitions("latest", 2)
+    kafka.produce("latest", *messages(b"of a new partition"), partition=1)
+    land("latest", "--start", "latest")
+    assert landed(catalog)[1:] == [(0, 1, b"new"), (1, 0, b"of a new partition")]
+
+    kafka.create_topic("future")
+    kafka.produce("future", *messages(b"a"))
+    assert "no new messages" in land("future", "--start", "2100-01-01").stdout
+    assert "--start needs earliest, latest, or a time" in land("future", "--start", "now").stderr
+
+
 # What Kafka no longer has
 
 
@@ -425,11 +488,20 @@ def test_use_that_is_wrong_says_so_before_spark_starts(tmp_path: Path) -> None:
         assert result.exit_code == 2
         return " ".join(result.stderr.replace("│", "").split())
 
+    def mapped(*options: str) -> str:
+        (tmp_path / "topics.yml").write_text("topics: {a: canal_json}")
+        command = ["land", "kafka", "--map", str(tmp_path / "topics.yml"), *options]
+        result = CliRunner().invoke(app, command)
+        assert result.exit_code == 2
+        return " ".join(result.stderr.replace("│", "").split())
+
     assert "--topics needs names" in fails("a,,b", "h:1")
     assert "needs HOST:PORT" in fails("a", "h:1,h")
     assert "does not exist" in fails("a", "h:1", "--properties", tmp_path / "nope")
     assert "--max-messages" in fails("a", "h:1", "--max-messages", 0)
     assert "it has local, demo" in fails("a", "h:1", "--target", "moon")
+    assert "--topics goes with --format" in mapped("--topics", "a", "--bootstrap-servers", "h:1")
+    assert "--bootstrap-servers is missing" in mapped()
 
 
 def test_the_command_brings_its_jars(kafka: Kafka, tmp_path: Path) -> None:

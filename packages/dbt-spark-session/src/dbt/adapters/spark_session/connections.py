@@ -19,6 +19,7 @@ from dbt.adapters.spark_session.catalog import activate
 from dbt.adapters.spark_session.errors import SessionError, message_of, name_variables
 from dbt.adapters.spark_session.run_lock import RunLock
 from dbt.adapters.spark_session.session import open_session
+from dbt.adapters.spark_session.session_pool import SessionPool
 from dbt.flags import get_flags
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import Row, SparkSession
@@ -141,6 +142,7 @@ class SparkSessionConnectionManager(SparkConnectionManager):
     TYPE = "spark_session"
 
     _of_thread = threading.local()
+    _sessions = SessionPool()
     _locking = threading.Lock()
     _run_lock: RunLock | None = None
 
@@ -155,9 +157,10 @@ class SparkSessionConnectionManager(SparkConnectionManager):
             return connection
         root = connection.credentials.session()
         # Settings and temporary views of one thread are not those of another.
-        if getattr(cls._of_thread, "root", None) is not root:
-            cls._of_thread.root, cls._of_thread.session = root, root.newSession()
-        session = cls._of_thread.session
+        lease = getattr(cls._of_thread, "lease", None)
+        if lease is None or not cls._sessions.is_valid(lease, root):
+            lease = cls._of_thread.lease = cls._sessions.take(root)
+        session = lease.session
         activate(session)
         cls._take_turn(session, connection.credentials)
         connection.handle = SessionWrapper(SessionConnection(session))
@@ -182,6 +185,7 @@ class SparkSessionConnectionManager(SparkConnectionManager):
 
     def cleanup_all(self) -> None:
         super().cleanup_all()
+        self._sessions.end_command()
         with self._locking:
             if self._run_lock is not None:
                 self._run_lock.release()

@@ -39,6 +39,8 @@ IVY_CACHE = Path.home() / ".ivy2.5.2"
 
 _opening = threading.Lock()
 _session: SparkSession | None = None
+#: of the session, where it holds an embedded catalog or may
+_home: Path | None = None
 _home_lock: FileLock | None = None
 
 
@@ -74,12 +76,27 @@ def open_session(
 
 def close_session() -> None:
     """Stop the session and give the home folder to the next process."""
-    global _session
+    global _session, _home
     with _opening:
         if _session is not None:
             _session.stop()
             _session = None
-        _release_home()
+        release_home()
+        _home = None
+
+
+def take_home(lock_timeout: float) -> None:
+    """Hold the embedded catalog of the session for this process again, after `release_home`."""
+    if _home is not None and _home_lock is None:
+        _take(_home, lock_timeout)
+
+
+def release_home() -> None:
+    """Let other processes write to the embedded catalog; the session may still read."""
+    global _home_lock
+    if _home_lock is not None:
+        _home_lock.release()
+        _home_lock = None
 
 
 def _start(
@@ -105,7 +122,7 @@ def _start(
             _take(home, lock_timeout)
         java = use_java(folder)
     except OSError as error:
-        _release_home()
+        release_home()
         mover = means_of("home") if home is not None else "XDG_CACHE_HOME"
         raise SessionError(
             f"The folder {folder} can't be written ({error.strerror}): free space, mend its"
@@ -114,7 +131,7 @@ def _start(
     try:
         return _start_spark(home, java, conf, jar_paths(packages, IVY_CACHE), defaults)
     except Exception:
-        _release_home()
+        release_home()
         raise
 
 
@@ -185,16 +202,9 @@ def _runtime_settings(
     return runtime
 
 
-def _release_home() -> None:
-    global _home_lock
-    if _home_lock is not None:
-        _home_lock.release()
-        _home_lock = None
-
-
 def _take(home: Path, timeout: float) -> None:
     """Hold the embedded catalog for this process."""
-    global _home_lock
+    global _home, _home_lock
     lock = FileLock(home / "lock")
     try:
         lock.acquire(timeout=0)
@@ -207,4 +217,4 @@ def _take(home: Path, timeout: float) -> None:
                 f"Another run still uses {home} after {timeout:.0f} s: wait for it, or give this"
                 f" one a folder of its own with {means_of('home')}."
             ) from None
-    _home_lock = lock
+    _home, _home_lock = home, lock

@@ -1,0 +1,64 @@
+"""Sessions of dbt's threads, which outlive the command that they were made for.
+
+A session of Spark has catalogs of its own, with connections that it never closes.  Commands that
+run one after the other in a process, each with new threads, would leave theirs behind.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+
+from pyspark.sql import SparkSession
+
+from dbt.adapters.spark_session.increments import SNAPSHOT_PROPERTY
+
+
+@dataclass(frozen=True)
+class Lease:
+    """A session that a thread has until the command ends."""
+
+    session: SparkSession
+    root: SparkSession
+    command: int
+
+
+class SessionPool:
+    """Sessions over one Spark context, each used by one thread at a time."""
+
+    def __init__(self) -> None:
+        self._locking = threading.Lock()
+        self._command = 0
+        self._idle: list[Lease] = []
+        self._leased: list[Lease] = []
+
+    def take(self, root: SparkSession) -> Lease:
+        """A session beside `root`: that of an earlier command, or a new one."""
+        with self._locking:
+            # Those over a context that was stopped are of no use.
+            idle = [lease for lease in self._idle if lease.root is root]
+            session = idle.pop().session if idle else None
+            self._idle = idle
+            lease = Lease(session or root.newSession(), root, self._command)
+            self._leased.append(lease)
+        if session is not None:
+            _forget_snapshot_properties(session)
+        return lease
+
+    def is_valid(self, lease: Lease, root: SparkSession) -> bool:
+        """Whether the thread that took a lease still has it."""
+        return lease.root is root and lease.command == self._command
+
+    def end_command(self) -> None:
+        """Take back the sessions of all threads."""
+        with self._locking:
+            self._command += 1
+            self._idle += self._leased
+            self._leased = []
+
+
+def _forget_snapshot_properties(session: SparkSession) -> None:
+    """A model that failed may have left what its commit was to note."""
+    for name in session.conf.getAll:
+        if name.startswith(SNAPSHOT_PROPERTY):
+            session.conf.unset(name)

@@ -1,0 +1,36 @@
+"""Sessions of dbt's threads are used again by the next command of the process."""
+
+from __future__ import annotations
+
+from pyspark.sql import SparkSession
+
+from dbt.adapters.spark_session.increments import SNAPSHOT_PROPERTY
+from dbt.adapters.spark_session.session_pool import SessionPool
+
+
+def test_the_next_command_gets_the_sessions_of_the_last_one(spark: SparkSession) -> None:
+    pool = SessionPool()
+    first = [pool.take(spark), pool.take(spark)]
+    assert first[0].session is not first[1].session
+    assert all(pool.is_valid(lease, spark) for lease in first)
+
+    pool.end_command()
+    second = [pool.take(spark) for _ in range(3)]
+
+    assert not any(pool.is_valid(lease, spark) for lease in first)
+    known = {id(lease.session) for lease in first}
+    assert known < {id(lease.session) for lease in second}
+    assert len({id(lease.session) for lease in second}) == 3
+
+
+def test_a_session_forgets_what_a_commit_of_the_last_command_was_to_note(
+    spark: SparkSession,
+) -> None:
+    pool = SessionPool()
+    session = pool.take(spark).session
+    session.conf.set(f"{SNAPSHOT_PROPERTY}read-to", "7")
+
+    pool.end_command()
+
+    assert pool.take(spark).session is session
+    assert session.conf.get(f"{SNAPSHOT_PROPERTY}read-to", None) is None

@@ -1,0 +1,298 @@
+"""Topics of DataHub -> landing tables, from the last landed sequence on.
+
+A topic is `project.topic`, a partition is a shard, and an offset is a sequence.  The type of a
+topic says its format.  Records are read by the JSON protocol of DataHub's Python SDK: its other
+protocols refuse an empty BLOB record.
+"""
+
+from __future__ import annotations
+
+import decimal
+import functools
+import json
+import math
+import os
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from datahub import DataHub
+from datahub.core import DatahubProtocolType
+from datahub.exceptions import (
+    DatahubException,
+    LimitExceededException,
+    ResourceNotFoundException,
+    ShardSealedException,
+)
+from datahub.models import CursorType, RecordType
+from pyspark.sql import SparkSession
+from requests import RequestException
+from requests.adapters import HTTPAdapter
+
+from cdc_marts.landing import LandingError
+from cdc_marts.landing.envelopes import MAX_TIMESTAMP, MIN_TIMESTAMP, Message
+from cdc_marts.landing.files import land_files
+from cdc_marts.landing.outcome import Landing
+from cdc_marts.landing.spool import SpooledMessages
+from cdc_marts.landing.tables import create_landing_table, highest_offsets
+from cdc_marts.landing.topic_map import is_pattern
+from cdc_marts.relations import OWN, Relations
+
+_FORMATS = {RecordType.TUPLE: "datahub_tuple", RecordType.BLOB: "datahub_blob"}
+#: Records of one request, as many as DataHub gives.
+_BATCH = 1000
+#: Seconds between tries where DataHub has had too many requests.
+_PAUSES = (1, 2, 4, 8)
+_USER_AGENT = "cdc-marts"
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """An access key of Alibaba Cloud."""
+
+    access_id: str
+    access_key: str
+    security_token: str = ""
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic of a project, as DataHub describes it."""
+
+    project: str
+    name: str
+    source_format: str
+    #: of a TUPLE topic
+    schema: Any
+    shards: Sequence[str]
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.project}.{self.name}"
+
+
+class DataHubTopics:
+    """The topics of a DataHub endpoint.  Whatever DataHub refuses is a `LandingError`."""
+
+    def __init__(self, endpoint: str, credentials: Credentials) -> None:
+        self._endpoint = endpoint
+        self._client = DataHub(
+            credentials.access_id,
+            credentials.access_key,
+            endpoint,
+            protocol_type=DatahubProtocolType.JSON,
+            security_token=credentials.security_token,
+            user_agent=_USER_AGENT,
+        )
+        # The SDK itself does not check who answers.
+        session = self._client._datahub_impl._rest_client._session
+        session.mount("https://", _Verifying(max_retries=3))
+
+    def topics(self, names: Sequence[str]) -> list[Topic]:
+        """The topics of these names: `project.topic`, where the topic may be a pattern."""
+        found = {}
+        for name in names:
+            project, _, topic = name.partition(".")
+            if not project or not topic or is_pattern(project):
+                raise LandingError(
+                    f"{name!r} names no topic of DataHub. Write project.topic; the topic may be a"
+                    " pattern, such as shop.orders_*."
+                )
+            for match in self._matches(project, topic):
+                found[project, match] = self._described(project, match)
+        return list(found.values())
+
+    def read(
+        self,
+        topic: Topic,
+        shard: str,
+        next_sequence: int | None,
+        skip_lost: bool,
+        report: Callable[[str], None],
+    ) -> Iterator[Message]:
+        """The records of a shard from a sequence on, up to the newest one there is now.
+
+        `next_sequence` is None where the shard never landed.  `LandingError` where DataHub has
+        deleted records that were to be landed, unless `skip_lost`.
+        """
+        place = f"{topic.full_name}, shard {shard}"
+        oldest = self._cursor(topic, shard, CursorType.OLDEST)
+        latest = self._cursor(topic, shard, CursorType.LATEST)
+        if oldest is None or latest is None:
+            return
+        start = max(oldest.sequence, 0) if next_sequence is None else next_sequence
+        if start > latest.sequence + 1:
+            raise LandingError(
+                f"{place} has landed up to sequence {start - 1}, but DataHub has it only up to"
+                f" {latest.sequence}. The topic was deleted and created again. Its records would"
+                " count as landed already. Publish them to a topic with another name."
+            )
+        if start < oldest.sequence:
+            said = (
+                f"DataHub deleted records before they landed: {place}, {oldest.sequence - start:,}"
+                f" from {start}."
+            )
+            if not skip_lost:
+                raise LandingError(f"{said} Use --skip-lost to land the remaining records.")
+            report(said)
+            start = oldest.sequence
+        if start > latest.sequence:
+            return
+        first = self._cursor(topic, shard, CursorType.SEQUENCE, start)
+        last = start - 1
+        for record in self._records(topic, shard, first.cursor if first else "", latest.sequence):
+            if record.sequence <= last:
+                raise LandingError(
+                    f"{place} has several records with the sequence {record.sequence}: it is"
+                    " written in batches, whose records can't be told apart."
+                )
+            last = record.sequence
+            yield _message(topic, shard, record)
+
+    def _matches(self, project: str, topic: str) -> list[str]:
+        if not is_pattern(topic):
+            return [topic]
+        with self._refusals(project):
+            names = self._client.list_topic(project).topic_names
+        return sorted(name for name in names if fnmatchcase(name, topic))
+
+    def _described(self, project: str, name: str) -> Topic:
+        with self._refusals(f"{project}.{name}"):
+            described = self._client.get_topic(project, name)
+            shards = self._client.list_shard(project, name).shards
+        source_format = _FORMATS[described.record_type]
+        ids = sorted((shard.shard_id for shard in shards), key=int)
+        return Topic(project, name, source_format, described.record_schema, ids)
+
+    def _cursor(self, topic: Topic, shard: str, kind: CursorType, sequence: int = -1) -> Any | None:
+        """A cursor; None where a closed shard has no records left."""
+        with self._refusals(f"{topic.full_name}, shard {shard}"):
+            try:
+                return _patiently(
+                    lambda: self._client.get_cursor(
+                        topic.project, topic.name, shard, kind, sequence
+                    )
+                )
+            except ShardSealedException:
+                return None
+
+    def _records(self, topic: Topic, shard: str, cursor: str, latest: int) -> Iterator[Any]:
+        """The records of a shard up to the sequence `latest`."""
+        while True:
+            with self._refusals(f"{topic.full_name}, shard {shard}"):
+                try:
+                    found = _patiently(functools.partial(self._fetch, topic, shard, cursor))
+                except ShardSealedException:
+                    return
+            for record in found.records:
+                if record.sequence > latest:
+                    return
+                yield record
+            if not found.records or found.records[-1].sequence >= latest:
+                return
+            cursor = found.next_cursor
+
+    def _fetch(self, topic: Topic, shard: str, cursor: str) -> Any:
+        if topic.schema is None:
+            return self._client.get_blob_records(topic.project, topic.name, shard, cursor, _BATCH)
+        return self._client.get_tuple_records(
+            topic.project, topic.name, shard, topic.schema, cursor, _BATCH
+        )
+
+    @contextmanager
+    def _refusals(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except ResourceNotFoundException:
+            raise LandingError(
+                f"{self._endpoint} has no {what}. Check --topics and --endpoint."
+            ) from None
+        except DatahubException as error:
+            reason = str(error.error_msg or error).rstrip(".")
+            raise LandingError(f"DataHub refuses {what} ({reason}).") from None
+        except RequestException as error:
+            raise LandingError(
+                f"DataHub at {self._endpoint} can't be asked ({error}): check --endpoint and the"
+                " network."
+            ) from None
+
+
+def land_datahub(
+    session: SparkSession,
+    datahub: DataHubTopics,
+    topics: Sequence[Topic],
+    skip_lost: bool = False,
+    report: Callable[[str], None] = lambda _: None,
+    relations: Relations = OWN,
+) -> Iterator[Landing]:
+    """Append what is new in topics to the landing tables of their formats, a commit each.
+
+    A shard begins after its highest landed sequence.  `LandingError` as of `DataHubTopics.read`:
+    nothing has landed then.
+    """
+    by_format: dict[str, list[str]] = defaultdict(list)
+    for topic in topics:
+        by_format[topic.source_format].append(topic.full_name)
+    highest = {}
+    for source_format, names in by_format.items():
+        table = relations.landed(source_format)
+        create_landing_table(session, table)
+        highest[source_format] = highest_offsets(session, table, names)
+    with SpooledMessages() as messages:
+        for topic in topics:
+            for shard in topic.shards:
+                landed = highest[topic.source_format].get((topic.full_name, int(shard)))
+                next_sequence = None if landed is None else landed + 1
+                for message in datahub.read(topic, shard, next_sequence, skip_lost, report):
+                    messages.add(topic.source_format, message)
+        yield from land_files(session, messages, relations)
+
+
+def _message(topic: Topic, shard: str, record: Any) -> Message:
+    millis = record.system_time
+    return Message(
+        topic.full_name,
+        int(shard),
+        record.sequence,
+        millis if MIN_TIMESTAMP <= millis <= MAX_TIMESTAMP else None,
+        None,
+        record.blob_data if topic.schema is None else _json_object(record),
+    )
+
+
+def _json_object(record: Any) -> bytes:
+    """A tuple as one JSON object: integers as numbers, decimals as texts, digit for digit."""
+    names = [field.name for field in record.field_list]
+    columns = dict(zip(names, map(_plain, record.values), strict=True))
+    return json.dumps(columns, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, decimal.Decimal):
+        return str(value)
+    # JSON has no such numbers: their usual names, as texts.
+    if isinstance(value, float) and not math.isfinite(value):
+        return json.dumps(value)
+    return value
+
+
+def _patiently(ask: Callable[[], Any]) -> Any:
+    for pause in _PAUSES:
+        try:
+            return ask()
+        except LimitExceededException:
+            time.sleep(pause)
+    return ask()
+
+
+class _Verifying(HTTPAdapter):
+    """Checks certificates, by the authorities that the environment names or that Python knows."""
+
+    def send(self, *arguments: Any, **options: Any) -> Any:
+        bundles = map(os.environ.get, ("REQUESTS_CA_BUNDLE", "SSL_CERT_FILE"))
+        options["verify"] = next(filter(None, bundles), True)
+        return super().send(*arguments, **options)

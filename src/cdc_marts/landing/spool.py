@@ -1,0 +1,151 @@
+"""Messages that wait for Spark: the last few in memory, the others in a temporary file."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from types import TracebackType
+from typing import IO, Any
+
+import pyarrow as pa
+
+from cdc_marts.landing import LandingError
+from cdc_marts.landing.envelopes import Message
+from cdc_marts.landing.outcome import Place
+
+#: Where bare messages go.
+BARE_PARTITION = 0
+
+#: Bytes of messages that are held in memory at a time.
+CHUNK_SIZE = 64 << 20
+_ROW_OVERHEAD = 100
+
+_SCHEMA = pa.schema(
+    [
+        pa.field("topic", pa.string(), nullable=False),
+        pa.field("partition", pa.int32(), nullable=False),
+        pa.field("offset", pa.int64(), nullable=False),
+        pa.field("timestamp", pa.timestamp("ms", tz="UTC")),
+        pa.field("key", pa.binary()),
+        pa.field("value", pa.binary()),
+    ]
+)
+
+
+class Spool:
+    """Messages in the order in which they came, as tables of about a chunk each."""
+
+    def __init__(self) -> None:
+        self._rows: list[Message] = []
+        self._size = 0
+        self._files = ExitStack()
+        self._file: IO[bytes] | None = None
+        self._writer: Any = None
+
+    def __enter__(self) -> Spool:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._files.close()
+
+    def add(self, message: Message) -> None:
+        self._rows.append(message)
+        self._size += len(message.value or b"") + len(message.key or b"") + _ROW_OVERHEAD
+        if self._size >= CHUNK_SIZE:
+            self._write()
+
+    def chunks(self) -> Iterator[pa.Table]:
+        """The messages, once: columns of a landing table without `landed_at`."""
+        if self._file is not None:
+            self._writer.close()
+            self._file.seek(0)
+            with pa.ipc.open_stream(self._file) as reader:
+                for batch in reader:
+                    yield pa.Table.from_batches([batch])
+        if self._rows:
+            yield pa.Table.from_batches([_batch(self._rows)])
+
+    def _write(self) -> None:
+        try:
+            if self._file is None:
+                file = self._files.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
+                self._file = file
+                self._writer = pa.ipc.new_stream(file, _SCHEMA)
+            self._writer.write_batch(_batch(self._rows))
+        except OSError as error:
+            raise LandingError(
+                f"The folder {tempfile.gettempdir()} can't hold the messages until Spark takes them"
+                f" ({error.strerror}). Free space, or choose another folder with TMPDIR."
+            ) from error
+        self._rows, self._size = [], 0
+
+
+class SpooledMessages:
+    """Messages by format, until Spark takes them.
+
+    Bare messages have the offsets 0, 1, … of their topic here; they land behind those that
+    the topic has by then.
+    """
+
+    def __init__(self) -> None:
+        self._spools = ExitStack()
+        #: format -> messages of envelopes
+        self.enveloped: dict[str, Spool] = {}
+        #: format and topic -> bare messages
+        self.bare: dict[tuple[str, str], Spool] = {}
+        #: format -> topic and partition -> messages of envelopes, their first and last offset
+        self.counts: dict[str, Counter[Place]] = defaultdict(Counter)
+        self.offsets: dict[str, dict[Place, tuple[int, int]]] = defaultdict(dict)
+        self.bare_counts: Counter[tuple[str, str]] = Counter()
+        self.wrong_lines = 0
+        #: messages of topics that the map leaves out
+        self.skipped = 0
+
+    def __enter__(self) -> SpooledMessages:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._spools.close()
+
+    @property
+    def formats(self) -> list[str]:
+        """The formats of which there are messages."""
+        return list(dict.fromkeys((*self.enveloped, *(f for f, _ in self.bare))))
+
+    def add(self, source_format: str, message: Message) -> None:
+        """A message of an envelope."""
+        if source_format not in self.enveloped:
+            self.enveloped[source_format] = self._spools.enter_context(Spool())
+        self.enveloped[source_format].add(message)
+        place = message.topic, message.partition
+        self.counts[source_format][place] += 1
+        offsets = self.offsets[source_format]
+        first, last = offsets.get(place, (message.offset, message.offset))
+        offsets[place] = min(first, message.offset), max(last, message.offset)
+
+    def add_bare(self, source_format: str, topic: str, line: bytes) -> None:
+        """A message without coordinates."""
+        key = source_format, topic
+        if key not in self.bare:
+            self.bare[key] = self._spools.enter_context(Spool())
+        offset = self.bare_counts[key]
+        self.bare[key].add(Message(topic, BARE_PARTITION, offset, None, None, line))
+        self.bare_counts[key] += 1
+
+
+def _batch(rows: Sequence[Message]) -> pa.RecordBatch:
+    columns = zip(*rows, strict=True)
+    arrays = [pa.array(column, kind) for column, kind in zip(columns, _SCHEMA.types, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=_SCHEMA)

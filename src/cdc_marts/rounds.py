@@ -1,0 +1,167 @@
+"""A run in rounds: messages land, dbt runs; once, or again and again.
+
+A round never begins before the one before it has ended.  Rounds keep to a beat of `every` seconds
+from the first one; a round that takes longer leaves out the beats that it missed.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from cdc_marts.landing.outcome import Landing
+    from cdc_marts.project import DbtOutcome
+
+
+@dataclass
+class Round:
+    """What came of a round."""
+
+    number: int
+    started_at: dt.datetime
+    #: of each format
+    landings: Sequence[Landing] = ()
+    #: None where nothing was to land, or landing failed
+    landing_seconds: float | None = None
+    #: None where landing failed
+    dbt: DbtOutcome | None = None
+    dbt_seconds: float = 0.0
+    #: why the round failed, None where it did not
+    failure: str | None = None
+
+    @property
+    def landed(self) -> int:
+        return sum(landing.messages.total() for landing in self.landings)
+
+
+def run_round(
+    number: int,
+    land: Callable[[], Sequence[Landing]] | None,
+    build: Callable[[], DbtOutcome],
+    clock: Callable[[], float] = time.monotonic,
+) -> Round:
+    """Land and build; what goes wrong in either is the failure of the round.
+
+    `land` is None where something else lands messages.  Where landing fails, nothing is built.
+    """
+    from dbt_common.exceptions import DbtBaseException
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    from cdc_marts.landing import LandingError
+    from dbt.adapters.spark_session.errors import message_of
+
+    done = Round(number, dt.datetime.now(dt.timezone.utc))
+    try:
+        if land is not None:
+            began = clock()
+            done.landings = land()
+            done.landing_seconds = clock() - began
+        began = clock()
+        done.dbt = build()
+        done.dbt_seconds = clock() - began
+    except LandingError as error:
+        done.failure = str(error)
+    except DbtBaseException as error:
+        done.failure = " ".join(str(error).split())
+    except (PySparkException, Py4JError, ConnectionError) as error:
+        done.failure = f"Spark failed: {message_of(error)}"
+    else:
+        if not done.dbt.has_succeeded:
+            done.failure = done.dbt.refusal or (
+                "Nodes of dbt failed. Completed models keep their results, and the next run does"
+                " the rest."
+            )
+    return done
+
+
+def is_alive(session: SparkSession) -> bool:
+    """Whether Spark still answers."""
+    from py4j.protocol import Py4JError
+
+    try:
+        context: Any = session.sparkContext._jsc
+        return context is not None and not context.sc().isStopped()
+    except (Py4JError, ConnectionError):
+        return False
+
+
+class StopRequest:
+    """Whether somebody asked this process to end: once to end soon, twice to end now."""
+
+    def __init__(self, on_request: Callable[[], None] = lambda: None) -> None:
+        """`on_request` is called at the first request."""
+        self._on_request = on_request
+        self._is_made = threading.Event()
+
+    @property
+    def is_made(self) -> bool:
+        return self._is_made.is_set()
+
+    def make(self, *_: object) -> None:
+        """Ask; a second time it is a `KeyboardInterrupt`."""
+        if self.is_made:
+            raise KeyboardInterrupt
+        self._is_made.set()
+        self._on_request()
+
+    def wait(self, seconds: float) -> None:
+        """Until a request is made, but no longer than this."""
+        self._is_made.wait(seconds)
+
+    @contextmanager
+    def by_signals(self) -> Iterator[None]:
+        """SIGTERM and SIGINT are requests, as long as the block runs on the main thread."""
+        numbers = (signal.SIGTERM, signal.SIGINT)
+        before: dict[signal.Signals, Any] = {n: signal.signal(n, self.make) for n in numbers}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+@dataclass
+class Rounds:
+    """Rounds in a beat, until a request to stop, or until too many failed."""
+
+    #: seconds from the beginning of a round to that of the next
+    every: float
+    stop: StopRequest
+    #: so many rounds that fail in a row are the end; None where none are
+    max_failures: int | None = None
+    #: seconds that never go back
+    clock: Callable[[], float] = time.monotonic
+    wait: Callable[[float], None] | None = None
+    #: those in a row, up to now
+    failures: int = field(default=0, init=False)
+
+    def run(self, one_round: Callable[[int], bool], rest: Callable[[float], None]) -> bool:
+        """Run rounds; true where a request ended them, false where too many failed.
+
+        `one_round` gets the number of the round, from 1, and says whether it succeeded.  `rest` is
+        called after each round with the seconds until the next one.
+        """
+        wait = self.wait or self.stop.wait
+        first, number = self.clock(), 0
+        while not self.stop.is_made:
+            number += 1
+            self.failures = 0 if one_round(number) else self.failures + 1
+            if self.max_failures is not None and self.failures >= self.max_failures:
+                return False
+            if self.stop.is_made:
+                break
+            passed = self.clock() - first
+            seconds = self.every - passed % self.every
+            rest(seconds)
+            wait(seconds)
+        return True

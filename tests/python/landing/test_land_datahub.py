@@ -1,0 +1,177 @@
+"""`cdc-marts land datahub`, from a stand-in for DataHub to landing tables.
+
+It needs the SDK: `uv run --extra datahub pytest tests/python/landing/test_land_datahub.py`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+
+import pytest
+from pyspark.sql import Row, SparkSession
+from typer.testing import CliRunner, Result
+
+pytest.importorskip("datahub")
+
+from cdc_marts.cli import app
+from cdc_marts.landing import datahub as datahub_landing
+from tests.python.landing.datahub_server import DataHubServer, Topic, datahub_server
+
+COLUMNS = [
+    ("_sequence_id_", "STRING"),
+    ("id", "BIGINT"),
+    ("name", "STRING"),
+    ("amount", "DECIMAL"),
+    ("rate", "DOUBLE"),
+    ("is_new", "BOOLEAN"),
+    ("at", "TIMESTAMP"),
+]
+
+Land = Callable[..., Result]
+
+
+@pytest.fixture
+def server() -> Iterator[DataHubServer]:
+    with datahub_server() as running:
+        yield running
+
+
+@pytest.fixture
+def land(
+    shared_session: SparkSession, server: DataHubServer, monkeypatch: pytest.MonkeyPatch
+) -> Land:
+    """Runs `cdc-marts land datahub …` in the shared session."""
+    monkeypatch.setenv("ALIBABA_CLOUD_ACCESS_KEY_ID", "key-id")
+    monkeypatch.setenv("ALIBABA_CLOUD_ACCESS_KEY_SECRET", "secret")
+    # Throttling is waited for.
+    monkeypatch.setattr(datahub_landing, "_PAUSES", (0, 0))
+
+    def run(topics: str, *options: str) -> Result:
+        command = ["land", "datahub", "--endpoint", server.endpoint, "--topics", topics, *options]
+        return CliRunner().invoke(app, command)
+
+    return run
+
+
+def rows(session: SparkSession, source_format: str) -> list[Row]:
+    table = session.table(f"landing.{source_format}")
+    return table.orderBy("topic", "partition", "offset").collect()
+
+
+def test_tuples_land_as_json_objects_with_exact_values(
+    land: Land, server: DataHubServer, catalog: SparkSession
+) -> None:
+    topic = Topic(COLUMNS)
+    topic.put(
+        ["1", "9007199254740993", 'li"雷', "1.10", "0.5", "true", "1760000000000000"],
+        ["2", None, "", None, "NaN", None, None],
+    )
+    server.projects["shop"] = {"orders": topic}
+
+    result = land("shop.orders")
+
+    assert result.exit_code == 0, result.output
+    first, second = rows(catalog, "datahub_tuple")
+    assert (first.topic, first.partition, first.offset) == ("shop.orders", 0, 0)
+    assert json.loads(first.value) == {
+        "_sequence_id_": "1",
+        "id": 9007199254740993,
+        "name": 'li"雷',
+        "amount": "1.10",
+        "rate": 0.5,
+        "is_new": True,
+        "at": 1760000000000000,
+    }
+    assert json.loads(second.value)["name"] == ""
+    assert json.loads(second.value)["rate"] == "NaN"
+    assert json.loads(second.value)["id"] is None
+    assert f"{first.timestamp:%Y-%m-%d %H:%M:%S}" == "2025-10-09 08:53:20"
+    assert "Landed 2 messages in landing.datahub_tuple (target local)" in result.stdout
+
+
+def test_each_record_lands_once_also_of_shards_and_topics_that_are_new(
+    land: Land, server: DataHubServer, catalog: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(datahub_landing, "_BATCH", 2)
+    changes = Topic()
+    changes.put(b"a", b"", b"\x00\xff", b"d", b"e")
+    server.projects["shop"] = {"changes_1": changes, "other": Topic()}
+    land("shop.changes_*")
+    assert "shop.changes_1: no new records" in land("shop.changes_*").stdout
+
+    changes.put(b"f")
+    changes.put(b"x", shard="1")
+    server.projects["shop"]["changes_2"] = Topic()
+    server.projects["shop"]["changes_2"].put(b"y")
+    second = land("shop.changes_*")
+
+    landed = [(row.topic, row.partition, row.offset) for row in rows(catalog, "datahub_blob")]
+    assert landed == [
+        *(("shop.changes_1", 0, offset) for offset in range(6)),
+        ("shop.changes_1", 1, 0),
+        ("shop.changes_2", 0, 0),
+    ]
+    values = [bytes(row.value) for row in rows(catalog, "datahub_blob")]
+    assert values[:3] == [b"a", b"", b"\x00\xff"]
+    assert "shop.changes_1, partition 0: 1 message, offsets 5 to 5" in second.stdout
+
+
+def test_records_that_were_deleted_stop_a_landing_until_they_are_given_up(
+    land: Land, server: DataHubServer, catalog: SparkSession
+) -> None:
+    topic = Topic()
+    topic.put(b"a", b"b", b"c", b"d")
+    server.projects["shop"] = {"short": topic}
+    land("shop.short")
+    topic.put(b"e", b"f")
+    del topic.shards["0"][:5]
+
+    stopped = land("shop.short")
+    assert stopped.exit_code == 1
+    assert "before they landed: shop.short, shard 0, 1 from 4" in stopped.stderr
+    assert len(rows(catalog, "datahub_blob")) == 4
+
+    assert land("shop.short", "--skip-lost").exit_code == 0
+    assert [row.offset for row in rows(catalog, "datahub_blob")] == [0, 1, 2, 3, 5]
+
+
+def test_a_topic_that_was_created_again_and_one_in_batches_stop_a_landing(
+    land: Land, server: DataHubServer
+) -> None:
+    topic = Topic()
+    topic.put(b"a", b"b", b"c")
+    server.projects["shop"] = {"anew": topic}
+    land("shop.anew")
+    server.projects["shop"]["anew"] = Topic()
+    assert "The topic was deleted and created again" in land("shop.anew").stderr
+
+    batches = server.projects["shop"]["batches"] = Topic()
+    batches.put(b"a", b"b")
+    batches.shards["0"][1].sequence = 0
+    assert "several records with the sequence 0" in land("shop.batches").stderr
+
+
+def test_refusals_say_what_to_do(land: Land, server: DataHubServer, catalog: SparkSession) -> None:
+    topic = Topic()
+    topic.put(b"a")
+    server.projects["shop"] = {"busy": topic}
+
+    assert f"{server.endpoint} has no shop.nope. Check --topics" in land("shop.nope").stderr
+    assert "has no topic shop.no*" in land("shop.no*").stderr
+    assert "names no topic of DataHub. Write project.topic" in land("busy").stderr
+    server.refusals = [(403, "NoPermission")]
+    assert "refuses shop.busy, shard 0 (It is NoPermission)" in land("shop.busy").stderr
+    server.refusals = [(400, "LimitExceeded")]
+    assert land("shop.busy").exit_code == 0
+    assert len(rows(catalog, "datahub_blob")) == 1
+
+
+def test_a_missing_access_key_is_named_before_spark_starts(
+    without_spark: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ALIBABA_CLOUD_ACCESS_KEY_ID", raising=False)
+    command = ["land", "datahub", "--endpoint", "http://h", "--topics", "a.b"]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 2
+    assert "ALIBABA_CLOUD_ACCESS_KEY_ID is missing" in result.stderr

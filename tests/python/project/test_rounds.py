@@ -1,0 +1,165 @@
+"""Rounds of `cdc-marts run`: when they begin, what ends them, and what is told of them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import signal
+from collections import Counter
+
+import pytest
+from dbt_common.exceptions import DbtRuntimeError
+from typer.testing import CliRunner
+
+from cdc_marts import project
+from cdc_marts.cli import app
+from cdc_marts.cli.run import lines_of
+from cdc_marts.landing import LandingError
+from cdc_marts.landing.outcome import Landing
+from cdc_marts.project import DbtOutcome
+from cdc_marts.rounds import Round, Rounds, StopRequest, run_round
+
+GOOD = DbtOutcome(Counter({"success": 2}), {}, [])
+
+
+class Clock:
+    """Time that passes while a round works, or while somebody waits."""
+
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def pass_by(self, seconds: float) -> None:
+        self.now += seconds
+
+
+def began(
+    every: float,
+    durations: list[float],
+    outcomes: list[bool] | None = None,
+    max_failures: int | None = None,
+) -> tuple[list[float], bool]:
+    """When rounds of these durations begin, and whether a request ended them after the last."""
+    clock, stop, at = Clock(), StopRequest(), []
+    first = clock.now
+    rounds = Rounds(every, stop, max_failures, clock, clock.pass_by)
+
+    def one_round(number: int) -> bool:
+        at.append(clock.now - first)
+        clock.pass_by(durations[number - 1])
+        if number == len(durations):
+            stop.make()
+        return outcomes is None or outcomes[number - 1]
+
+    return at, rounds.run(one_round, lambda _: None)
+
+
+def test_rounds_keep_to_their_beat() -> None:
+    assert began(60, [5, 20, 59]) == ([0, 60, 120], True)
+
+
+def test_a_round_never_begins_before_the_one_before_it_has_ended() -> None:
+    # The beats at 60 and 120 are missed: they are not caught up.
+    assert began(60, [130, 1, 1]) == ([0, 180, 240], True)
+
+
+def test_rounds_that_fail_are_tried_again_until_too_many_failed_in_a_row() -> None:
+    outcomes = [False, True, False, False, True]
+    assert began(10, [1] * 5, outcomes, max_failures=2) == ([0, 10, 20, 30], False)
+    assert began(10, [1] * 5, outcomes)[1]
+
+
+def test_a_request_ends_the_wait_and_no_round_begins() -> None:
+    stop = StopRequest()
+    numbers = []
+
+    def one_round(number: int) -> bool:
+        numbers.append(number)
+        return True
+
+    # It comes while nothing works; an hour is not waited for.
+    assert Rounds(3_600, stop).run(one_round, lambda _: stop.make())
+    assert numbers == [1]
+
+
+def test_the_first_signal_is_a_request_and_the_second_an_interrupt() -> None:
+    told = []
+    stop = StopRequest(lambda: told.append("stopping"))
+    before = signal.getsignal(signal.SIGTERM)
+
+    with stop.by_signals():
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert (stop.is_made, told) == (True, ["stopping"])
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_nothing_is_built_where_landing_fails() -> None:
+    def land() -> list[Landing]:
+        raise LandingError("Kafka can't be asked.")
+
+    done = run_round(1, land, lambda: pytest.fail("dbt ran"))
+
+    assert (done.failure, done.dbt) == ("Kafka can't be asked.", None)
+
+
+def test_a_round_fails_with_its_nodes_or_with_why_dbt_ran_none() -> None:
+    failed = DbtOutcome(Counter({"error": 1}), {"stg_canal_json": "no"}, [])
+    refused = DbtOutcome(Counter(), {}, [], "a setting is wrong")
+
+    def raises() -> DbtOutcome:
+        raise DbtRuntimeError("the lock is held")
+
+    assert run_round(1, None, lambda: GOOD).failure is None
+    assert "Nodes of dbt failed" in (run_round(1, None, lambda: failed).failure or "")
+    assert run_round(1, None, lambda: refused).failure == "a setting is wrong"
+    assert "the lock is held" in (run_round(1, None, raises).failure or "")
+
+
+def test_a_line_says_what_came_of_a_round() -> None:
+    at = dt.datetime(2026, 1, 1, tzinfo=dt.timezone.utc)
+    landing = Landing("landing.canal_json", waiting=7)
+    landing.add(("shop", 0), 0, 999, 1_000)
+    tested = DbtOutcome(
+        Counter({"pass": 2, "fail": 1, "warn": 1}), {"rows": "Got 1 result"}, ["late"]
+    )
+    done = Round(3, at, [landing], 0.81, tested, 6.25, "Nodes of dbt failed.")
+
+    assert list(lines_of(done, "dbt build")) == [
+        "2026-01-01 00:00:00 UTC  round 3 failed: landed 1,000 messages (canal_json 1,000) in"
+        " 0.8 s; up to 7 messages still wait in Kafka; dbt build: 1 fail, 2 pass, 1 warn in 6.2 s",
+        "  Nodes of dbt failed.",
+        "  rows: Got 1 result",
+        "  late warns",
+    ]
+    quiet = Round(1, at, dbt=GOOD, dbt_seconds=2)
+    assert list(lines_of(quiet, "dbt run")) == [
+        "2026-01-01 00:00:00 UTC  round 1 succeeded: dbt run: 2 success in 2.0 s"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--max-failures", "2"], "--max-failures goes with --every"),
+        (["--every", "0s"], "--every needs a time span above 0"),
+        (["--every", "soon"], "--every needs a time span such as"),
+        (["--format", "canal_json"], "need --bootstrap-servers, or files"),
+        (["messages.jsonl", "--every", "5m"], "Files land once"),
+        (["--bootstrap-servers", "h:1"], "Name the format with --format"),
+        (["--bootstrap-servers", "h:1", "--format", "canal_json"], "--format needs --topics"),
+    ],
+)
+def test_use_that_is_wrong_says_so_before_spark_starts(
+    monkeypatch: pytest.MonkeyPatch, options: list[str], message: str
+) -> None:
+    monkeypatch.setattr(project, "spark_session", lambda *_, **__: pytest.fail("Spark started"))
+
+    result = CliRunner().invoke(app, ["run", *options])
+
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.replace("│", "").split())
