@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,16 +64,6 @@ class Target:
         """The name of the profile that the project uses; None where its file can't be read."""
         return _member(self.root / PROJECT_FILE, "profile")
 
-    @property
-    def default_name(self) -> str | None:
-        """The target of dbt's commands that name none; None where the profiles can't be read."""
-        return _member(self.profiles_dir / PROFILES_FILE, self.profile, "target")
-
-    @property
-    def results_folder(self) -> Path:
-        """Where dbt leaves the results of its commands."""
-        return self.root / os.environ.get("DBT_TARGET_PATH", "target")
-
 
 def find_root(project_dir: Path | None = None) -> Path:
     """The folder of the project: `project_dir`, else that of DBT_PROJECT_DIR.
@@ -115,7 +105,7 @@ def _folder_of_environment(variable: str) -> Path | None:
     return Path(folder) if folder else None
 
 
-def _member(path: Path, *names: str | None) -> str | None:
+def _member(path: Path, *names: str) -> str | None:
     """A text in a YAML file, under these names; None where it can't be read."""
     import yaml
 
@@ -201,10 +191,20 @@ def run_dbt(command: Sequence[str], target: Target) -> None:
         ) from result.exception
 
 
-def built_tables(target: Target) -> list[str]:
-    """Names of the tables that the project builds on `target`, and of those where messages land.
+@dataclass(frozen=True)
+class Retention:
+    """How long the rows of a table are kept."""
 
-    As dbt reads the project now: its models that are no views, its seeds, and its sources.
+    days: int
+    #: the column with their times
+    column: str
+
+
+def built_tables(target: Target) -> dict[str, Retention | None]:
+    """The tables that the project builds on `target`, and those where messages and runs land.
+
+    Name -> how long its rows are kept, None for ever.  As dbt reads the project now:
+    its models that are no views, its seeds, and its sources.
     """
     from dbt.contracts.graph.manifest import Manifest
 
@@ -222,10 +222,23 @@ def built_tables(target: Target) -> list[str]:
     landing = [
         source for source in manifest.sources.values() if source.source_name == LANDING_SOURCE
     ]
-    return [
-        *(f"{node.schema}.{node.alias}" for node in nodes),
-        *(f"{source.schema}.{source.identifier}" for source in landing),
-    ]
+    return {
+        **{f"{node.schema}.{node.alias}": None for node in nodes},
+        **{f"{source.schema}.{source.identifier}": _retention(source.meta) for source in landing},
+    }
+
+
+def _retention(meta: Mapping[str, Any]) -> Retention | None:
+    """As the `meta` of a source has it: `keep_days`, `keep_by`."""
+    days = meta.get("keep_days")
+    if days is None:
+        return None
+    if not str(days).isdigit():
+        raise ProjectError(
+            f"The setting `run_history_days` needs a number of days, not {days!r}: correct it in"
+            f" `vars` of {PROJECT_FILE}."
+        )
+    return Retention(int(days), meta["keep_by"])
 
 
 def _invoke_dbt(command: Sequence[str], target: Target) -> dbtRunnerResult:

@@ -11,7 +11,7 @@ from cdc_marts.cli.landing import land_app
 from cdc_marts.cli.project import init, link, scaffold
 from cdc_marts.cli.repair import requeue, resync
 from cdc_marts.cli.sql import sql
-from cdc_marts.cli.upkeep import maintain, status
+from cdc_marts.cli.upkeep import maintain, report, status
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -42,5 +42,5 @@ def main(
 
 
 app.add_typer(land_app, name="land")
-for command in (sql, status, scaffold, requeue, resync, maintain, init, link):
+for command in (sql, status, report, scaffold, requeue, resync, maintain, init, link):
     app.command()(command)
