@@ -142,7 +142,9 @@ def _lag(facts: Facts) -> Figure:
 def _volume(facts: Facts) -> Figure:
     named = _named(facts.traffic, facts.status.topics)
     volumes = [{"topic": name, "at": _iso(one.at), "messages": one.messages} for name, one in named]
-    plot = _plot(volumes, lambda chart: chart.mark_bar(binSpacing=0, cornerRadiusEnd=0)).encode(
+    is_short = len({volume["at"] for volume in volumes}) < _POINTS_SHOWN // 10
+    shape: dict[str, Any] = {"size": 40} if is_short else {"binSpacing": 0, "cornerRadiusEnd": 0}
+    plot = _plot(volumes, lambda chart: chart.mark_bar(**shape)).encode(
         x=_times(facts.bucket),
         y=alt.Y("sum(messages):Q", title=f"messages per {facts.bucket}"),
         color=_topic_colors(volumes),
@@ -329,8 +331,7 @@ def _runs(facts: Facts) -> Figure:
     return Figure(
         "runs",
         "How long did the runs take?",
-        f"The last {len(facts.runs)} commands of dbt, by marts.runs."
-        " A run that was killed is not in it.",
+        "The newest commands of dbt in marts.runs. A run that was killed is not there.",
         ("started (UTC)", "command", "seconds", "outcome", "warnings", "failed nodes"),
         [
             (

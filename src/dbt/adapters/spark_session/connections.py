@@ -23,6 +23,7 @@ from pyspark.sql.types import VariantVal
 from dbt.adapters.spark_session.catalog import activate
 from dbt.adapters.spark_session.errors import SessionError, message_of
 from dbt.adapters.spark_session.run_lock import RunLock
+from dbt.adapters.spark_session.secrets import keep_secrets
 from dbt.adapters.spark_session.session import open_session
 
 logger = AdapterLogger("Spark")
@@ -72,6 +73,7 @@ class SparkSessionCredentials(SparkCredentials):
         """
         home = Path(self.home).expanduser().resolve() if self.home else None
         conf = {str(key): _text(value) for key, value in self.conf.items()}
+        keep_secrets(conf)
         packages = [*self.packages, *packages]
         lock_timeout = None if is_reader else self.lock_timeout
         return open_session(home, conf, packages, lock_timeout, self.required)
