@@ -12,6 +12,10 @@
     {%- if load_relation(resyncs) is none -%}
       {%- do run_query(resyncs_table_sql(resyncs)) -%}
     {%- endif -%}
+    {%- set run_results = source('landing', 'run_results') -%}
+    {%- if load_relation(run_results) is none -%}
+      {%- do run_query(run_results_table_sql(run_results)) -%}
+    {%- endif -%}
   {%- endif -%}
 {%- endmacro %}
 
@@ -24,6 +28,33 @@ create table if not exists {{ relation }} (
     topic string,
     loaded_since timestamp not null,
     position decimal(38, 0)
+)
+using iceberg
+{%- endmacro %}
+
+
+{% macro run_results_table_sql(relation) -%}
+create table if not exists {{ relation }} (
+    run_id string not null,
+    command string not null,
+    selected array<string>,
+    is_full_refresh boolean not null,
+    target_name string not null,
+    outcome string not null,
+    started_at timestamp not null,
+    ended_at timestamp not null,
+    versions struct<cdc_marts: string, dbt: string, spark: string>,
+    nodes array<struct<
+        node_name: string,
+        resource_type: string,
+        materialized: string,
+        relation_name: string,
+        status: string,
+        message: string,
+        rows_written: bigint,
+        failure_count: bigint,
+        seconds: double
+    >>
 )
 using iceberg
 {%- endmacro %}

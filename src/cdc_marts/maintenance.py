@@ -7,15 +7,18 @@ up to, and those in which a table noted what it has read itself.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.spark_session.api import activate, iceberg_table, notes_of, snapshots, tables_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from cdc_marts.project import Retention
 
 #: A file that a run may be about to commit is younger.
 _ORPHANS_OLDER_THAN = dt.timedelta(days=3)
@@ -34,26 +37,44 @@ class Upkeep:
     files: tuple[int, int]
     #: snapshots, before and after
     snapshots: tuple[int, int]
+    #: bytes of these files, before and after
+    sizes: tuple[int, int]
     orphan_files: int
 
 
-def maintain(session: SparkSession, tables: Sequence[str], keep: dt.timedelta) -> Iterator[Upkeep]:
+def maintain(
+    session: SparkSession,
+    tables: Sequence[str],
+    keep: dt.timedelta,
+    retentions: Mapping[str, Retention] = MappingProxyType({}),
+) -> Iterator[Upkeep]:
     """Compact tables, expire their snapshots older than `keep`, remove orphan files.
 
     `tables`: all that read one another.  Some are seen to at a time, and told of
-    in order; each step is one commit.
+    in order; each step is one commit.  `retentions`: table -> how long its rows are
+    kept, for those that are not kept for ever.
     """
     needed = needed_snapshots(session, tables)
     with ThreadPoolExecutor(_TABLES_AT_A_TIME, initializer=activate, initargs=(session,)) as pool:
         yield from pool.map(
-            lambda table: _maintain_table(session, table, needed[table], keep), tables
+            lambda table: _maintain_table(
+                session, table, needed[table], keep, retentions.get(table)
+            ),
+            tables,
         )
 
 
 def _maintain_table(
-    session: SparkSession, table: str, needed: _History, keep: dt.timedelta
+    session: SparkSession,
+    table: str,
+    needed: _History,
+    keep: dt.timedelta,
+    retention: Retention | None,
 ) -> Upkeep:
     before = _Counts.of(session, table)
+    if retention is not None:
+        oldest = _literal(_now() - dt.timedelta(days=retention.days))
+        session.sql(f"delete from {table} where {retention.column} < {oldest}")
     _call(
         session,
         "rewrite_data_files",
@@ -82,7 +103,11 @@ def _maintain_table(
     )
     after = _Counts.of(session, table)
     return Upkeep(
-        table, (before.files, after.files), (before.snapshots, after.snapshots), len(orphans)
+        table,
+        (before.files, after.files),
+        (before.snapshots, after.snapshots),
+        (before.size, after.size),
+        len(orphans),
     )
 
 
@@ -151,6 +176,7 @@ def _history(session: SparkSession, name: str) -> _History:
 class _Counts:
     files: int
     snapshots: int
+    size: int
 
     @classmethod
     def of(cls, session: SparkSession, name: str) -> _Counts:
@@ -159,7 +185,8 @@ class _Counts:
         newest = next(snapshots(session, table), None)
         totals = newest.summary if newest is not None else {}
         files = sum(int(totals.get(f"total-{kind}-files", 0)) for kind in ("data", "delete"))
-        return cls(files, sum(1 for _ in table.snapshots()))
+        size = int(totals.get("total-files-size", 0))
+        return cls(files, sum(1 for _ in table.snapshots()), size)
 
 
 def _call(session: SparkSession, procedure: str, table: str, *arguments: str) -> list[Any]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from cdc_marts.relations import OWN, PACKAGE, Relations
+from cdc_marts.run_history import FAILED
 
 if TYPE_CHECKING:
     from dbt.adapters.spark_session.api import SparkSessionCredentials
@@ -26,8 +27,7 @@ ADAPTER = "spark_session"
 DEFAULT_TARGET = "local"
 
 
-#: Statuses of nodes that end a dbt command with an error, and dbt's events that a node has ended.
-_FAILED = ("error", "fail", "runtime error", "partial success")
+#: dbt's events that a node has ended.
 _NODE_ENDED = ("LogModelResult", "LogTestResult", "LogSeedResult", "LogSnapshotResult")
 
 
@@ -70,16 +70,6 @@ class Target:
         """The name of the profile that the project uses; None where its file can't be read."""
         return _member(self.root / PROJECT_FILE, "profile")
 
-    @property
-    def default_name(self) -> str | None:
-        """The target of dbt's commands that name none; None where the profiles can't be read."""
-        return _member(self.profiles_dir / PROFILES_FILE, self.profile, "target")
-
-    @property
-    def results_folder(self) -> Path:
-        """Where dbt leaves the results of its commands."""
-        return self.root / os.environ.get("DBT_TARGET_PATH", "target")
-
 
 def find_root(project_dir: Path | None = None) -> Path:
     """The folder of the project: `project_dir`, else that of DBT_PROJECT_DIR.
@@ -121,7 +111,7 @@ def _folder_of_environment(variable: str) -> Path | None:
     return Path(folder) if folder else None
 
 
-def _member(path: Path, *names: str | None) -> str | None:
+def _member(path: Path, *names: str) -> str | None:
     """A text in a YAML file, under these names; None where it can't be read."""
     import yaml
 
@@ -190,7 +180,7 @@ def turn_to_write(target: Target, on_notice: Callable[[str], None]) -> Iterator[
     Behind it other processes may, until the next such block.  On a shared catalog each dbt run
     takes its turn by itself.
     """
-    from dbt.adapters.spark_session.session import release_home, take_home
+    from dbt.adapters.spark_session.api import release_home, take_home
 
     take_home(_credentials(target, on_notice).lock_timeout)
     try:
@@ -231,6 +221,8 @@ def relations_of(target: Target) -> Relations:
     if _member(target.root / PROJECT_FILE, "name") == PACKAGE:
         return OWN
     return Relations.of_manifest(_manifest(target))
+
+
 @dataclass(frozen=True)
 class DbtOutcome:
     """What came of a dbt command that runs nodes: models, tests, seeds."""
@@ -268,7 +260,7 @@ def outcome_of_dbt(
     failed = {
         found.node.name: " ".join(str(found.message).split())
         for found in results
-        if found.status in _FAILED
+        if found.status in FAILED
     }
     refusal = None
     if not result.success and not failed:
@@ -281,12 +273,21 @@ def outcome_of_dbt(
     )
 
 
-def built_tables(target: Target) -> list[str]:
-    """Names of the tables that the project builds on `target`, and of those where messages land.
+@dataclass(frozen=True)
+class Retention:
+    """How long the rows of a table are kept."""
 
-    As dbt reads the project now: its models that are no views, its seeds, and the package's
-    sources; other sources belong to somebody else.  Those that read come before those that are
-    read, by schemas.
+    days: int
+    #: the column with their times
+    column: str
+
+
+def built_tables(target: Target) -> dict[str, Retention | None]:
+    """The tables that the project builds on `target`, and those where messages and runs land.
+
+    Name -> how long its rows are kept, None for ever.  As dbt reads the project now: its models
+    that are no views, its seeds, and the package's sources; other sources belong to somebody else.
+    Those that read come before those that are read, by schemas.
     """
     manifest = _manifest(target)
     relations = Relations.of_manifest(manifest)
@@ -297,12 +298,13 @@ def built_tables(target: Target) -> list[str]:
         and node.config.materialized not in ("view", "ephemeral")
     ]
     landing = [source for source in manifest.sources.values() if source.package_name == PACKAGE]
-    names = [
-        *(f"{node.schema}.{node.alias}" for node in nodes),
-        *(f"{source.schema}.{source.identifier}" for source in landing),
-    ]
+    tables = {
+        **{f"{node.schema}.{node.alias}": None for node in nodes},
+        **{f"{source.schema}.{source.identifier}": _retention(source.meta) for source in landing},
+    }
     places = {schema: place for place, schema in enumerate(relations.schemas)}
-    return sorted(names, key=lambda name: places.get(name.partition(".")[0], -1))
+    in_order = sorted(tables, key=lambda name: places.get(name.partition(".")[0], -1))
+    return {name: tables[name] for name in in_order}
 
 
 def _manifest(target: Target) -> Manifest:
@@ -320,6 +322,19 @@ def _manifest(target: Target) -> Manifest:
             " packages.yml, then run `cdc-marts link` or `dbt deps`."
         )
     return manifest
+
+
+def _retention(meta: Mapping[str, Any]) -> Retention | None:
+    """As the `meta` of a source has it: `keep_days`, `keep_by`."""
+    days = meta.get("keep_days")
+    if days is None:
+        return None
+    if not str(days).isdigit():
+        raise ProjectError(
+            f"The setting `run_history_days` needs a number of days, not {days!r}: correct it in"
+            f" `vars` of {PROJECT_FILE}."
+        )
+    return Retention(int(days), meta["keep_by"])
 
 
 def _invoke_dbt(

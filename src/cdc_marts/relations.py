@@ -72,6 +72,11 @@ class Relations:
         return f"{self.landing}.resyncs"
 
     @property
+    def run_results(self) -> str:
+        """The name of the table with what became of dbt's runs."""
+        return f"{self.landing}.run_results"
+
+    @property
     def schemas(self) -> Iterator[str]:
         """The schemas, those that read before those that are read."""
         layers = ("latest_state", "int_row_state", "stg_canal_json")

@@ -58,7 +58,7 @@ def run_round(
     from pyspark.errors import PySparkException
 
     from cdc_marts.landing import LandingError
-    from dbt.adapters.spark_session.errors import message_of
+    from dbt.adapters.spark_session.api import message_of
 
     done = Round(number, dt.datetime.now(dt.timezone.utc))
     try:

@@ -9,11 +9,9 @@ halves belong together.
 from __future__ import annotations
 
 import datetime as dt
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.spark_session.api import (
@@ -28,6 +26,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.relations import OWN, Relations
+from cdc_marts.run_history import FAILED
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
@@ -38,7 +37,6 @@ _STATEMENTS = "int_table_changes"
 
 #: Commands of dbt that read messages.
 _RUNS = ("run", "build", "retry")
-_FAILED = ("error", "fail", "runtime error", "partial success")
 
 
 @dataclass
@@ -96,7 +94,7 @@ class Topic:
 
 @dataclass(frozen=True)
 class Run:
-    """A run of dbt, as it left its results."""
+    """A run of dbt, as the history of runs has it."""
 
     command: str
     started_at: dt.datetime
@@ -112,7 +110,7 @@ class Status:
     target: str
     checked_at: dt.datetime
     topics: list[Topic]
-    #: the last run of this target that left its results; None where none is at hand
+    #: the last run that ended; None where none ever did
     last_run: Run | None
     #: when a run last read messages; None where none ever did
     last_read_at: dt.datetime | None
@@ -125,16 +123,20 @@ class Status:
 def gather(
     session: SparkSession,
     target: str,
-    last_run: Run | None,
     now: dt.datetime | None = None,
     relations: Relations = OWN,
 ) -> Status:
-    """The status of the target that `session` is open on.  `last_run`: as `last_run_of` has it."""
+    """The status of the target that `session` is open on."""
     topics = _Topics()
     notes: list[str] = []
+    last_run = last_run_of(session, relations)
     last_read_at = max(
         filter(None, map(_last_read_at(session, relations), SOURCE_FORMATS)), default=None
     )
+    if last_run is not None and last_read_at is not None and last_read_at > last_run.ended_at:
+        notes.append(
+            "A run read messages after the last one had ended: it still works or was killed."
+        )
     _add_counts(session, relations, topics, notes)
     _add_waiting(session, relations, topics, notes)
     _add_rejects(session, relations, topics, last_run)
@@ -152,33 +154,6 @@ def gather(
         notes,
         relations,
     )
-
-
-def last_run_of(folder: Path, target: str, default_target: str | None = None) -> Run | None:
-    """The last run of dbt on a target, by the results that dbt left in its target folder.
-
-    dbt keeps those of its last command alone: there are none where that was another one,
-    or on another target.  `default_target`: the one of commands that named none.
-    """
-    try:
-        left = json.loads((folder / "run_results.json").read_text("utf-8"))
-        arguments = left["args"]
-        if arguments["which"] not in _RUNS:
-            return None
-        if (arguments.get("target") or default_target) != target:
-            return None
-        ended_at = dt.datetime.fromisoformat(
-            left["metadata"]["generated_at"].replace("Z", "+00:00")
-        )
-        failed = [r["unique_id"] for r in left["results"] if r["status"] in _FAILED]
-        return Run(
-            f"dbt {arguments['which']}",
-            ended_at - dt.timedelta(seconds=left["elapsed_time"]),
-            ended_at,
-            tuple(name.split(".", 2)[-1] for name in failed),
-        )
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
 
 
 def breaches(
@@ -249,6 +224,23 @@ def span(time: dt.timedelta) -> str:
         elif parts:
             break
     return " ".join(parts[:2]) or "0s"
+
+
+def last_run_of(session: SparkSession, relations: Relations = OWN) -> Run | None:
+    """The last run that reads messages and ended; None where the history has none."""
+    if not session.catalog.tableExists(relations.run_results):
+        return None
+    failed = f"filter(nodes, node -> node.status in ({', '.join(map(repr, FAILED))}))"
+    rows = session.sql(
+        "select command, unix_micros(started_at) as started, unix_micros(ended_at) as ended,"
+        f" transform({failed}, node -> node.node_name) as failed from {relations.run_results}"
+        f" where command in ({', '.join(map(repr, _RUNS))}) order by started_at desc limit 1"
+    ).collect()
+    for row in rows:
+        started_at, ended_at = _instant(row.started), _instant(row.ended)
+        assert started_at is not None and ended_at is not None  # the table has them not null
+        return Run(f"dbt {row.command}", started_at, ended_at, tuple(row.failed))
+    return None
 
 
 class _Topics(dict[tuple[str, str], Topic]):

@@ -104,7 +104,7 @@ def _rejects(topic: Topic) -> str:
 
 def _run(run: Run | None, now: dt.datetime) -> str:
     if run is None:
-        return "unknown; dbt left no results of a run on this target"
+        return "unknown; no run has left its results yet"
     ended = f"{run.command}, {_ago(now, run.ended_at)}"
     if not run.failed:
         return f"{ended}, succeeded"

@@ -12,7 +12,7 @@ from cdc_marts.cli.project import init, link, scaffold
 from cdc_marts.cli.repair import requeue, resync
 from cdc_marts.cli.run import run
 from cdc_marts.cli.sql import sql
-from cdc_marts.cli.upkeep import maintain, status
+from cdc_marts.cli.upkeep import maintain, report, status
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -43,5 +43,5 @@ def main(
 
 
 app.add_typer(land_app, name="land")
-for command in (run, sql, status, scaffold, requeue, resync, maintain, init, link):
+for command in (run, sql, status, report, scaffold, requeue, resync, maintain, init, link):
     app.command()(command)

@@ -1,14 +1,17 @@
-"""`cdc-marts status` and `maintain`."""
+"""`cdc-marts status`, `report` and `maintain`."""
 
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.filesize import decimal
 from rich.progress import MofNCompleteColumn
 
-from cdc_marts.cli.console import FAILED, counted, progress_bar, say, tell
+from cdc_marts.cli.console import FAILED, WRONG_USE, counted, progress_bar, say, stop, tell
 from cdc_marts.cli.options import on_target, time_span
 from cdc_marts.cli.session import open_session
 from cdc_marts.printing import printable
@@ -44,13 +47,12 @@ def status(
     """
     import json
 
-    from cdc_marts.status import as_json, breaches, gather, last_run_of
+    from cdc_marts.status import as_json, breaches, gather
     from cdc_marts.status_view import lines_of
 
     longest = None if max_lag is None else time_span(max_lag, "--max-lag")
     with open_session(target) as session:
-        last_run = last_run_of(target.results_folder, target.name, target.default_name)
-        found = gather(session, target.name, last_run, relations=relations_of(target))
+        found = gather(session, target.name, relations=relations_of(target))
     passed = list(breaches(found, longest, max_rejects))
     if is_json:
         text = json.dumps({**as_json(found), "breaches": passed})
@@ -61,6 +63,47 @@ def status(
             tell(line)
     if passed:
         raise typer.Exit(FAILED)
+
+
+@on_target
+def report(
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="FILE", help="The page to write."),
+    ] = Path("cdc_marts_report.html"),
+    days: Annotated[
+        int,
+        typer.Option(
+            metavar="DAYS", min=1, help="How many days of traffic the plots over time show."
+        ),
+    ] = 30,
+    *,
+    target: Target,
+) -> None:
+    """Write a page that shows how a target stands, as one HTML file.
+
+    The page has plots of freshness, lag, volume, rejects, operations, sizes and
+    run times, each with its exact numbers. It needs no network, and fits screens
+    and phones, light and dark.
+    """
+    try:
+        from cdc_marts.report.page import page
+    except ModuleNotFoundError as error:
+        stop(
+            f"`cdc-marts report` draws with a library that is not installed ({error.name}):"
+            " pip install 'cdc-marts[report]'",
+            WRONG_USE,
+        )
+    from cdc_marts.report.facts import gather
+
+    with open_session(target, is_reader=True) as session:
+        facts = gather(session, target.name, days, relations_of(target))
+    text = page(facts)
+    try:
+        output.write_text(text, "utf-8")
+    except OSError as error:
+        stop(f"The page can't be written to {output}: {error.strerror}.", FAILED)
+    tell(f"Wrote {output} ({decimal(len(text.encode()))}). Open it in a browser.")
 
 
 @on_target
@@ -91,12 +134,15 @@ def maintain(
         only_run(session, target, say),
         progress_bar(MofNCompleteColumn()) as progress,
     ):
-        tables, others = split_tables(session, built_tables(target))
+        built = built_tables(target)
+        tables, others = split_tables(session, built)
+        retentions = {name: kept for name, kept in built.items() if kept is not None}
         width = max(map(len, tables), default=0)
-        for done in progress.track(maintain_tables(session, tables, keep), total=len(tables)):
+        upkeeps = maintain_tables(session, tables, keep, retentions)
+        for done in progress.track(upkeeps, total=len(tables)):
             tell(
                 f"{done.table:<{width}}  files {_became(done.files)},"
-                f" snapshots {_became(done.snapshots)}"
+                f" snapshots {_became(done.snapshots)}, size {_became(done.sizes, decimal)}"
                 + (f", {counted(done.orphan_files, 'orphan file')}" if done.orphan_files else "")
             )
     if others:
@@ -106,6 +152,6 @@ def maintain(
         tell(f"The target {target} has no tables yet.")
 
 
-def _became(counts: tuple[int, int]) -> str:
-    before, after = counts
-    return f"{before:,}" if before == after else f"{before:,} -> {after:,}"
+def _became(counts: tuple[int, int], shown: Callable[[int], str] = "{:,}".format) -> str:
+    before, after = map(shown, counts)
+    return before if before == after else f"{before} -> {after}"

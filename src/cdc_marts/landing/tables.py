@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from cdc_marts.landing.outcome import Place
 from cdc_marts.package_files import PACKAGE_ROOT
-from dbt.adapters.spark_session.catalog import has_rows
+from dbt.adapters.spark_session.api import has_rows
 
 _MACROS = PACKAGE_ROOT / "macros" / "landing" / "create_landing_tables.sql"
 

@@ -34,7 +34,7 @@ class Proof:
     """
 
     model: Rows
-    arguments: Mapping[str, Rows | list[str]] = field(default_factory=dict)
+    arguments: Mapping[str, Rows | list[str] | dict[str, int]] = field(default_factory=dict)
     outcome: str = "fail"
 
     @property
@@ -280,6 +280,33 @@ PROOFS = {
                 ('canal_json', 'erp', 'erp.customers', 'mysql')
             """,
         ),
+        outcome="warn",
+    ),
+    "messages_can_be_read": Proof(
+        Rows(
+            columns="topic, reject_code, landed_at",
+            good="""
+                ('looked at', 'not_utf8', '2026-01-01 00:00:00'),
+                ('looked at', 'missing_field', '2026-01-02 00:00:00')
+            """,
+            bad="""
+                -- nobody has looked at the topic
+                ('new', 'not_utf8', '2026-01-02 00:00:00'),
+                ('new', 'not_utf8', '2026-01-02 00:00:00'),
+                -- the topic has one more than was known
+                ('had one', 'unknown_op', '2026-01-01 00:00:00'),
+                ('had one', 'unknown_op', '2026-01-02 00:00:00')
+            """,
+            selected="'canal_json' as source_format, topic, reject_code,"
+            " cast(landed_at as timestamp) as landed_at",
+        ),
+        {
+            "runs": Rows(
+                columns="command, started_at",
+                good="('run', timestamp'2026-01-01 12:00:00')",
+            ),
+            "accepted": {"looked at": 2, "had one": 1},
+        },
         outcome="warn",
     ),
     "key_columns_have_values": Proof(

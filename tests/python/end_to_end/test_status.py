@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from cdc_marts.cli import app
-from cdc_marts.status import Rejects, Run, gather
+from cdc_marts.status import Rejects, gather
 from tests.python.encoders import canal_json
 from tests.python.encoders.changes import INSERT, Place, RowChange, Table
 from tests.python.end_to_end.plans import executed
@@ -99,7 +99,7 @@ def test_no_messages_are_read(built: Project) -> None:
     assert not any("value#" in plan for plan in asked)
     # Of staging only the partition of rejected messages.
     assert staged
-    assert all("record_type = 'rejected'" in plan for plan in staged)
+    assert [plan for plan in staged if "record_type = 'rejected'" not in plan] == []
 
 
 def test_a_threshold_that_is_passed_ends_with_1_and_a_sentence(built: Project) -> None:
@@ -119,15 +119,44 @@ def test_a_threshold_that_is_passed_ends_with_1_and_a_sentence(built: Project) -
 
 def test_nothing_waits_after_the_next_run_and_its_rejects_are_new(built: Project) -> None:
     built.land("canal_json", [Landed("shop", 5, b"[]")])
-    started_at = dt.datetime.now(dt.timezone.utc)
     built.dbt("run")
-    run = Run("dbt run", started_at, dt.datetime.now(dt.timezone.utc))
 
-    topics = gather(built.spark, "local", run).topics
+    status = gather(built.spark, "local")
 
-    shop = next(topic for topic in topics if topic.topic == "shop")
+    assert status.last_run is not None
+    assert (status.last_run.command, status.last_run.failed) == ("dbt run", ())
+    assert status.notes == []
+    shop = next(topic for topic in status.topics if topic.topic == "shop")
     assert (shop.landed, shop.waiting, shop.read) == (6, 0, {"change": 4})
     assert shop.rejects == {"malformed_json": Rejects(total=2, new=1)}
+
+
+def test_a_run_is_in_the_history_with_its_models(built: Project) -> None:
+    last, before = built.rows("select * from marts.runs order by started_at desc limit 2")
+    models = built.rows(
+        "select relation_name, status, materialized, rows_written from marts.model_runs"
+        f" where run_id = '{last['run_id']}'"
+    )
+
+    assert last["command"] == "run"
+    assert last["outcome"] == "succeeded"
+    assert last["target_name"] == "local"
+    assert last["started_at"] > before["ended_at"]
+    assert {row["status"] for row in models} == {"success"}
+    written = {row["relation_name"]: row["rows_written"] for row in models}
+    # Two messages that waited and one that landed; none of DataWorks; a view has no rows.
+    assert written["staging.stg_canal_json"] == 3
+    assert written["staging.stg_dataworks_json"] == 0
+    assert written["marts.latest_state"] is None
+
+
+def test_a_run_that_left_no_results_is_told_of(built: Project) -> None:
+    last_run = "select max_by(run_id, started_at) from landing.run_results"
+    built.spark.sql(f"delete from landing.run_results where run_id = ({last_run})")
+
+    assert gather(built.spark, "local").notes == [
+        "A run read messages after the last one had ended: it still works or was killed."
+    ]
 
 
 def _change(topic: str, offset: int) -> Landed:

@@ -1,7 +1,8 @@
 """What programs beside dbt may use of the adapter; its other modules may change without notice.
 
 - The session of a target: `SparkSessionCredentials.session`, `close_session`, `activate` for its
-  use on another thread, `RunLock` on a shared catalog, and `message_of` an error in it.
+  use on another thread, `RunLock` on a shared catalog, `take_home` and `release_home` of an
+  embedded one, and `message_of` an error in it.
 - Tables of its catalog: `tables_of`, `view_query`, and of Iceberg's `iceberg_table`, `snapshots`,
   `has_rows`.
 - What incremental models have read: `notes_of` a snapshot, `unread_rows` of a table.
@@ -24,7 +25,7 @@ from dbt.adapters.spark_session.increments import notes_of, unread_rows
 from dbt.adapters.spark_session.jvm import java_class
 from dbt.adapters.spark_session.packages import jar_paths
 from dbt.adapters.spark_session.run_lock import RunLock
-from dbt.adapters.spark_session.session import IVY_CACHE, close_session
+from dbt.adapters.spark_session.session import IVY_CACHE, close_session, release_home, take_home
 
 __all__ = [
     "IVY_CACHE",
@@ -42,8 +43,10 @@ __all__ = [
     "java_class",
     "message_of",
     "notes_of",
+    "release_home",
     "snapshots",
     "tables_of",
+    "take_home",
     "unread_rows",
     "view_query",
 ]

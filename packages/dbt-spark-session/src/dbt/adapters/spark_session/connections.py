@@ -18,6 +18,7 @@ from dbt.adapters.spark.session import Cursor, SessionConnectionWrapper
 from dbt.adapters.spark_session.catalog import activate
 from dbt.adapters.spark_session.errors import SessionError, message_of, name_variables
 from dbt.adapters.spark_session.run_lock import RunLock
+from dbt.adapters.spark_session.secrets import keep_secrets
 from dbt.adapters.spark_session.session import open_session
 from dbt.adapters.spark_session.session_pool import SessionPool
 from dbt.flags import get_flags
@@ -77,6 +78,7 @@ class SparkSessionCredentials(SparkCredentials):
         name_variables(self.variables)
         home = Path(self.home).expanduser().resolve() if self.home else None
         conf = {str(key): _text(value) for key, value in self.conf.items()}
+        keep_secrets(conf)
         packages = [*self.packages, *packages]
         lock_timeout = None if is_reader else self.lock_timeout
         return open_session(home, conf, packages, lock_timeout, self.required)

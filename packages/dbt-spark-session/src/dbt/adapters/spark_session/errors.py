@@ -7,6 +7,8 @@ from dbt_common.exceptions import DbtRuntimeError
 from py4j.protocol import Py4JNetworkError
 from pyspark.errors import PySparkException
 
+from dbt.adapters.spark_session.secrets import without_secrets
+
 #: What Java, the catalog or the system say -> what is the matter with the folder, what to do.
 _STORAGE = {
     "No space left on device": ("is full", "free space there"),
@@ -39,7 +41,7 @@ class SessionError(DbtRuntimeError):
 
 
 def message_of(error: BaseException, home: str | Path | None = None) -> str:
-    """What a person needs of an error; JVM stack traces stay in the log.
+    """What a person needs of an error; JVM stack traces stay in the log, secrets nowhere.
 
     `home`: the folder of an embedded catalog, which is what has no room or may
     not be written where something on disk fails.
@@ -62,4 +64,4 @@ def message_of(error: BaseException, home: str | Path | None = None) -> str:
                 )
     if isinstance(error, PySparkException):
         text = error.getMessage() or text
-    return text.split("\n\nJVM stacktrace:")[0].split("\n\tat ")[0].strip()
+    return without_secrets(text.split("\n\nJVM stacktrace:")[0].split("\n\tat ")[0].strip())

@@ -19,7 +19,13 @@ from dbt.adapters.contracts.relation import RelationConfig, RelationType
 from dbt.adapters.spark.column import SparkColumn
 from dbt.adapters.spark.impl import SparkAdapter, SparkConfig
 from dbt.adapters.spark_session.__version__ import version
-from dbt.adapters.spark_session.catalog import has_iceberg_catalog, has_row_lineage, has_rows
+from dbt.adapters.spark_session.catalog import (
+    has_iceberg_catalog,
+    has_row_lineage,
+    has_rows,
+    iceberg_table,
+    snapshots,
+)
 from dbt.adapters.spark_session.connections import SparkSessionConnectionManager
 from dbt.adapters.spark_session.dataframes import ModelRun, create_view, function_of
 from dbt.adapters.spark_session.errors import message_of
@@ -124,6 +130,18 @@ class SparkSessionAdapter(SparkAdapter):
     def call_function(self, name: str, *arguments: Any, **named: Any) -> Any:
         """What a Python function returns; `name`: `package.module:function`."""
         return function_of(name)(*arguments, **named)
+
+    @available.parse(lambda *_, **__: None)
+    def attempt(self, name: str, *arguments: Any) -> str | None:
+        """Have a Python function do something with the session (its first parameter).
+
+        Why it could not, None where it could: the run goes on in either case.
+        """
+        try:
+            function_of(name)(self.session, *arguments)
+        except Exception as error:
+            return message_of(error, self.connections.credentials.home)
+        return None
 
     @available.parse(lambda *_, **__: "")
     def dataframe(
@@ -297,6 +315,15 @@ class SparkSessionAdapter(SparkAdapter):
         if not has_iceberg_catalog(self.session):
             return not self.session.table(name).isEmpty()
         return has_rows(self.session, name)
+
+    @available.parse(lambda *_, **__: None)
+    def written_rows(self, relation: BaseRelation) -> int | None:
+        """How many rows the newest commit of a table wrote; None where it does not say."""
+        if not has_iceberg_catalog(self.session):
+            return None
+        newest = next(snapshots(self.session, iceberg_table(self.session, relation.render())), None)
+        added = newest.summary.get("added-records", "0") if newest is not None else None
+        return None if added is None else int(added)
 
     @available.parse(lambda *_, **__: True)
     def has_row_lineage(self, relation: BaseRelation) -> bool:

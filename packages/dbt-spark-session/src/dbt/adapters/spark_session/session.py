@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -19,6 +18,7 @@ from dbt.adapters.spark_session.errors import SessionError, means_of, message_of
 from dbt.adapters.spark_session.folders import log_file, work_dir
 from dbt.adapters.spark_session.java import start_failure, use_java
 from dbt.adapters.spark_session.packages import jar_paths
+from dbt.adapters.spark_session.secrets import is_secret, keep_secrets
 from dbt.adapters.spark_session.spark_defaults import (
     check_required,
     keep_conf_dir,
@@ -32,8 +32,6 @@ from pyspark.sql import SparkSession
 logger = AdapterLogger("Spark")
 
 _LOG_SETTINGS = Path(__file__).parent / "log4j2.properties"
-#: Settings that nobody but Spark is to see.
-_SECRET = re.compile("(?i)password|secret|token|credential|access[._-]?key")
 #: Where Spark 4.1 keeps its jars too.
 IVY_CACHE = Path.home() / ".ivy2.5.2"
 
@@ -146,7 +144,8 @@ def _start_spark(
         key: Template(value).safe_substitute(home=work_dir(home)) for key, value in conf.items()
     }
     settings = {**_runtime_settings(jars, home, java, settings, defaults), **settings}
-    secrets = {key: settings.pop(key) for key in list(settings) if _SECRET.search(key)}
+    keep_secrets({**defaults, **settings})
+    secrets = {key: settings.pop(key) for key in list(settings) if is_secret(key, settings[key])}
     # dbt reports errors itself.
     logging.getLogger("SQLQueryContextLogger").disabled = True
     try:

@@ -37,7 +37,7 @@
   {%- if existing_relation is none or existing_relation.is_view or should_full_refresh() or adapter.is_rebuilt(target_relation) -%}
     {% do create_or_replace_table(target_relation, existing_relation, query) %}
   {%- elif adapter.has_nothing_new(target_relation) -%}
-    {%- call noop_statement('main', 'OK, nothing new') -%}
+    {%- call noop_statement('main', 'OK, nothing new', rows_affected=0) -%}
       -- every input was read up to its last row
     {%- endcall -%}
   {%- else -%}
@@ -61,6 +61,7 @@
         }) }}
       {%- endcall -%}
     {%- endif -%}
+    {% do tell_written_rows(target_relation) %}
   {%- endif -%}
 
   {% do finish_model(target_relation, existing_relation) %}

@@ -1,0 +1,31 @@
+{#-
+  After a command that runs nodes: what became of them lands in one row.  A run
+  does not fail because its results could not be written.
+-#}
+{% macro record_run(results) -%}
+  {%- if execute and flags.WHICH in
+      ['run', 'build', 'test', 'seed', 'snapshot', 'retry'] -%}
+    {%- set landing_table = source('landing', 'run_results') -%}
+    {%- set run = {
+        'run_id': invocation_id,
+        'command': flags.WHICH,
+        'selected': (invocation_args_dict.get('select') or []) | list,
+        'is_full_refresh': flags.FULL_REFRESH is true,
+        'target_name': target.name,
+        'started_at': run_started_at,
+    } -%}
+    {%- set problem = adapter.attempt(
+        'cdc_marts.run_history:record',
+        landing_table.render(),
+        run,
+        results
+    ) -%}
+    {%- if problem is not none -%}
+      {%- do exceptions.warn(
+          'The results of this run are not in ' ~ landing_table
+          ~ ', so that cdc-marts status and report will not show it: '
+          ~ problem
+      ) -%}
+    {%- endif -%}
+  {%- endif -%}
+{%- endmacro %}

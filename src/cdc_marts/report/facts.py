@@ -1,0 +1,242 @@
+"""What the page says, as a target has it: small aggregates, made by Spark or read from metadata."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from dbt.adapters.spark_session.api import iceberg_table, snapshots, tables_of, view_query
+
+from cdc_marts import status
+from cdc_marts.relations import Relations
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_RECORDS = "int_staging_records"
+_EVENTS = "change_events"
+_STATE = "latest_state"
+_RUNS = "runs"
+_MODEL_RUNS = "model_runs"
+
+_RUNS_SHOWN = 60
+
+#: Buckets of time, and the longest span that each is for.
+_BUCKETS = (("minute", dt.timedelta(hours=2)), ("hour", dt.timedelta(days=3)))
+_LARGEST_BUCKET = "day"
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """Messages of a topic that landed within a bucket of time and were read."""
+
+    source_format: str
+    topic: str
+    #: when the bucket begins
+    at: dt.datetime
+    messages: int
+    #: seconds from event to landing; None where no message tells its time
+    median_lag: float | None
+    longest_lag: float | None
+
+    @property
+    def name(self) -> str:
+        return f"{self.topic} ({self.source_format})"
+
+
+@dataclass
+class SourceTable:
+    """What the events did to a source table, and what is left in it."""
+
+    source_format: str
+    table_id: str
+    #: op -> events
+    operations: Counter[str] = field(default_factory=Counter)
+    live_rows: int = 0
+
+    @property
+    def name(self) -> str:
+        return f"{self.table_id} ({self.source_format})"
+
+
+@dataclass(frozen=True)
+class StoredTable:
+    """A table of the project, as the metadata of its newest snapshot has it."""
+
+    name: str
+    rows: int
+    files: int
+    #: in bytes
+    size: int
+
+    @property
+    def layer(self) -> str:
+        return self.name.split(".")[0]
+
+
+@dataclass(frozen=True)
+class RunTime:
+    """A run of dbt."""
+
+    command: str
+    started_at: dt.datetime
+    seconds: float
+    outcome: str
+    warnings: int
+    failed: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class NodeTime:
+    """A node of the last run."""
+
+    name: str
+    status: str
+    seconds: float
+    rows_written: int | None
+
+
+@dataclass(frozen=True)
+class Facts:
+    """All that the page says."""
+
+    status: status.Status
+    #: the unit of time of `traffic`: minute, hour or day
+    bucket: str
+    #: from this time on
+    since: dt.datetime
+    traffic: list[Traffic]
+    source_tables: list[SourceTable]
+    stored_tables: list[StoredTable]
+    #: the oldest first
+    runs: list[RunTime]
+    #: the slowest first
+    nodes: list[NodeTime]
+
+
+def gather(session: SparkSession, target: str, days: int, relations: Relations) -> Facts:
+    """The facts of the target that `session` is open on; traffic of its last `days`."""
+    found = status.gather(session, target, relations=relations)
+    since = found.checked_at - dt.timedelta(days=days)
+    bucket = _bucket(session, relations, since)
+    return Facts(
+        found,
+        bucket,
+        since,
+        list(_traffic(session, relations, bucket, since)),
+        _source_tables(session, relations),
+        list(_stored_tables(session, relations)),
+        list(_runs(session, relations)),
+        list(_nodes(session, relations)),
+    )
+
+
+def _bucket(session: SparkSession, relations: Relations, since: dt.datetime) -> str:
+    """The bucket that fits the time over which messages landed, by the counts that runs left."""
+    counts = relations.model(status.COUNTS)
+    if not session.catalog.tableExists(counts):
+        return _LARGEST_BUCKET
+    micros = int(since.timestamp() * 1_000_000)
+    [(first, last)] = session.sql(
+        "select min(unix_micros(last_landed_at)), max(unix_micros(last_landed_at))"
+        f" from {counts} where last_landed_at >= timestamp_micros({micros})"
+    ).collect()
+    if first is None:
+        return _LARGEST_BUCKET
+    span = dt.timedelta(microseconds=last - first)
+    return next((name for name, longest in _BUCKETS if span <= longest), _LARGEST_BUCKET)
+
+
+def _traffic(
+    session: SparkSession, relations: Relations, bucket: str, since: dt.datetime
+) -> Iterator[Traffic]:
+    records = relations.model(_RECORDS)
+    if not _has_view(session, records):
+        return
+    lag = "(unix_micros(landed_at) - unix_micros(event_at)) / 1e6"
+    rows = session.sql(
+        f"select source_format, topic, unix_micros(date_trunc('{bucket}', landed_at)) as at,"
+        f" count(*) as messages, percentile_approx({lag}, 0.5) as median, max({lag}) as longest"
+        f" from {records} where row_index = 0"
+        f" and landed_at >= timestamp_micros({int(since.timestamp() * 1_000_000)})"
+        " group by 1, 2, 3 order by 3, 1, 2"
+    )
+    for row in rows.collect():
+        at = _instant(row.at)
+        yield Traffic(row.source_format, row.topic, at, row.messages, row.median, row.longest)
+
+
+def _source_tables(session: SparkSession, relations: Relations) -> list[SourceTable]:
+    events, state = relations.model(_EVENTS), relations.model(_STATE)
+    tables: dict[tuple[str, str], SourceTable] = {}
+    if _has_view(session, events):
+        for row in session.sql(
+            "select source_format, table_id, op, count(*) as events"
+            f" from {events} group by source_format, table_id, op"
+        ).collect():
+            key = (row.source_format, row.table_id)
+            tables.setdefault(key, SourceTable(*key)).operations[row.op] = row.events
+    if _has_view(session, state):
+        for row in session.sql(
+            "select source_format, table_id, sum(row_count) as live_rows"
+            f" from {state} group by source_format, table_id"
+        ).collect():
+            key = (row.source_format, row.table_id)
+            tables.setdefault(key, SourceTable(*key)).live_rows = row.live_rows
+    return sorted(tables.values(), key=lambda table: (-table.operations.total(), table.name))
+
+
+def _stored_tables(session: SparkSession, relations: Relations) -> Iterator[StoredTable]:
+    for name in tables_of(session, dict.fromkeys(relations.schemas)):
+        newest = next(snapshots(session, iceberg_table(session, name)), None)
+        totals = newest.summary if newest is not None else {}
+        files = sum(int(totals.get(f"total-{kind}-files", 0)) for kind in ("data", "delete"))
+        rows, size = int(totals.get("total-records", 0)), int(totals.get("total-files-size", 0))
+        yield StoredTable(name, rows, files, size)
+
+
+def _runs(session: SparkSession, relations: Relations) -> Iterator[RunTime]:
+    runs = relations.model(_RUNS)
+    if not _has_view(session, runs):
+        return
+    rows = session.sql(
+        "select command, unix_micros(started_at) as started, cast(seconds as double) as seconds,"
+        f" outcome, warning_count, failed_nodes from {runs} order by started_at desc"
+        f" limit {_RUNS_SHOWN}"
+    )
+    for row in reversed(rows.collect()):
+        yield RunTime(
+            f"dbt {row.command}",
+            _instant(row.started),
+            row.seconds,
+            row.outcome,
+            row.warning_count,
+            tuple(row.failed_nodes),
+        )
+
+
+def _nodes(session: SparkSession, relations: Relations) -> Iterator[NodeTime]:
+    """Of the last run that has any; a command of few nodes is a run too."""
+    model_runs = relations.model(_MODEL_RUNS)
+    if not _has_view(session, model_runs):
+        return
+    rows = session.sql(
+        f"select node_name, status, seconds, rows_written from {model_runs}"
+        f" where run_started_at = (select max(run_started_at) from {model_runs})"
+        " order by seconds desc, node_name"
+    )
+    for row in rows.collect():
+        yield NodeTime(row.node_name, row.status, row.seconds, row.rows_written)
+
+
+def _has_view(session: SparkSession, name: str) -> bool:
+    return session.catalog.databaseExists(name.split(".")[0]) and (
+        view_query(session, name) is not None
+    )
+
+
+def _instant(micros: int) -> dt.datetime:
+    return dt.datetime.fromtimestamp(0, dt.timezone.utc) + dt.timedelta(microseconds=micros)

@@ -1,0 +1,86 @@
+"""What became of a dbt run, kept as one row of a landing table: `marts.runs` shows it."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Iterable, Mapping
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dbt.artifacts.schemas.run import RunResult
+    from pyspark.sql import SparkSession
+
+#: What dbt calls a node that did not do what it was to do.
+FAILED = ("error", "fail", "runtime error", "partial success")
+
+#: A message is read by a person; that of an error of Spark may have a plan behind it.
+_LONGEST_MESSAGE = 2_000
+
+
+class RunHistoryError(Exception):
+    """A run can't be recorded; the message says why and what to do."""
+
+
+def record(
+    session: SparkSession, table: str, run: Mapping[str, Any], results: Iterable[RunResult]
+) -> None:
+    """Append a run to `table`, in one commit of one small file.
+
+    `run`: the columns that dbt knows when the run begins.  `results`: of its nodes.
+    Raises RunHistoryError for a table of other columns.
+    """
+    # An exposure is no work.
+    nodes = [_node(result) for result in results if result.status != "no-op"]
+    row = {
+        **run,
+        "outcome": "failed" if any(n["status"] in FAILED for n in nodes) else "succeeded",
+        "started_at": _text(run["started_at"]),
+        "ended_at": _text(dt.datetime.now(dt.timezone.utc)),
+        "versions": {
+            "cdc_marts": version("cdc-marts"),
+            "dbt": version("dbt-core"),
+            "spark": session.version,
+        },
+        "nodes": nodes,
+    }
+    schema = session.table(table).schema
+    missing = row.keys() - set(schema.names)
+    if missing:
+        raise RunHistoryError(
+            f"{table} lacks the columns {', '.join(sorted(missing))}. Rename or drop it: the next"
+            " run makes it anew."
+        )
+    # A literal that is parsed in the query: neither Python workers nor tasks but the writing one.
+    session.sql(
+        f"insert into {table} by name select inline(array(from_json(:row, :schema)))",
+        args={"row": json.dumps(row), "schema": schema.simpleString()},
+    )
+
+
+def _node(result: RunResult) -> dict[str, Any]:
+    node = result.node
+    resource_type = str(node.resource_type)
+    return {
+        "node_name": node.name,
+        "resource_type": resource_type,
+        "materialized": getattr(node.config, "materialized", None)
+        if resource_type == "model"
+        else None,
+        "relation_name": getattr(node, "relation_name", None),
+        "status": str(result.status),
+        "message": (result.message or "")[:_LONGEST_MESSAGE] or None,
+        "rows_written": _rows_written(result),
+        "failure_count": result.failures,
+        "seconds": round(result.execution_time, 3),
+    }
+
+
+def _rows_written(result: RunResult) -> int | None:
+    count = result.adapter_response.get("rows_affected")
+    return count if isinstance(count, int) else None
+
+
+def _text(time: dt.datetime) -> str:
+    return time.astimezone(dt.timezone.utc).isoformat(timespec="milliseconds")

@@ -1,0 +1,94 @@
+"""Secrets that are planted in a target are found in nothing that a failing run says or keeps."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.python.end_to_end.copied_project import copy_without_tables
+
+pytestmark = pytest.mark.thorough
+
+#: What the settings of a catalog and a store hold, and the environment.
+PLANTED = {
+    "spark.sql.catalog.cdc.jdbc.password": "planted-password",
+    "spark.hadoop.fs.s3a.secret.key": "planted-secret-key",
+    "spark.sql.catalog.other": "org.apache.iceberg.spark.SparkCatalog",
+    "spark.sql.catalog.other.type": "jdbc",
+    "spark.sql.catalog.other.uri": "jdbc:postgresql://db/x?user=u&password=planted-in-url",
+    "spark.sql.catalog.other.warehouse": "s3a://user:planted-of-user@store/x",
+}
+#: Its catalog has no driver here, and the error names its URL.
+LEAKY = "select * from other.schema.somebodys_table"
+SESSION = """
+import subprocess, sys
+from dbt.cli.main import dbtRunner
+from typer.testing import CliRunner
+from cdc_marts.cli import app
+
+failed = dbtRunner().invoke(["run", "--select", "leaky", "--target", "local", "--log-level", "debug"])
+print(subprocess.run(["ps", "-A", "-o", "args"], capture_output=True, text=True).stdout)
+assert not failed.success
+for command in (
+    ["status"],
+    ["report", "--output", "report.html"],
+    ["sql", "select node_name, message from marts.model_runs"],
+    ["sql", "select * from other.schema.somebodys_table"],
+):
+    print(CliRunner().invoke(app, command).output)
+"""
+
+
+def test_no_secret_is_told_or_kept(tmp_path: Path) -> None:
+    project = copy_without_tables(tmp_path / "project")
+    (project / "models" / "marts" / "leaky.sql").write_text(LEAKY, "utf-8")
+    profiles = project / "profiles" / "profiles.yml"
+    _plant(profiles)
+    home = tmp_path / "home"
+    environment = {
+        **{name: value for name, value in os.environ.items() if name != "DBT_TARGET_PATH"},
+        "CDC_MARTS_HOME": str(home),
+        "DBT_PROFILES_DIR": str(profiles.parent),
+        "CDC_MARTS_CATALOG_PASSWORD": "planted-in-environment",
+    }
+
+    done = subprocess.run(
+        [sys.executable, "-c", SESSION],
+        cwd=project,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    told = done.stdout + done.stderr
+    assert done.returncode == 0, told
+    # The error was told, and its node is in the history.
+    assert "password=*****" in told
+    assert "leaky" in told
+    profiles.unlink()
+    kept = {
+        str(path.relative_to(tmp_path)): path.read_bytes()
+        for path in tmp_path.rglob("*")
+        if path.is_file()
+    }
+    assert any(name.endswith("dbt.log") for name in kept)
+    assert any("run_results" in name and name.endswith(".parquet") for name in kept)
+    assert any(name.endswith("spark.log") for name in kept)
+    assert "planted" not in told
+    assert [name for name, content in kept.items() if b"planted" in content] == []
+
+
+def _plant(profiles: Path) -> None:
+    """As text: the file has templates and anchors."""
+    text = profiles.read_text("utf-8")
+    place = "        spark.master: local[*]\n"
+    lines = yaml.safe_dump(PLANTED, width=1_000).splitlines()
+    assert place in text
+    planted = "".join(f"        {line}\n" for line in lines)
+    profiles.write_text(text.replace(place, place + planted, 1), "utf-8")
