@@ -53,12 +53,12 @@ def run_round(
 
     `land` is None where something else lands messages.  Where landing fails, nothing is built.
     """
+    from dbt.adapters.spark_session.api import message_of
     from dbt_common.exceptions import DbtBaseException
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
     from cdc_marts.landing import LandingError
-    from dbt.adapters.spark_session.api import message_of
 
     done = Round(number, dt.datetime.now(dt.timezone.utc))
     try:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from dbt_common.context import get_invocation_context, set_invocation_context
-
 from dbt.adapters.spark_session import secrets
 from dbt.adapters.spark_session.errors import message_of
+from dbt_common.context import get_invocation_context, set_invocation_context
 
 SETTINGS = {
     "spark.sql.catalog.cdc.jdbc.password": "hunter-two",

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pyspark.sql import SparkSession
-
 from dbt.adapters.spark_session.increments import SNAPSHOT_PROPERTY
 from dbt.adapters.spark_session.session_pool import SessionPool
+from pyspark.sql import SparkSession
 
 
 def test_the_next_command_gets_the_sessions_of_the_last_one(spark: SparkSession) -> None:

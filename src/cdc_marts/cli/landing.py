@@ -244,7 +244,8 @@ def land_datahub(
         if not found:
             raise LandingError(f"{endpoint} has no topic {topics}. Check --topics and --endpoint.")
         with open_session(target, failed) as session, errors.status("Landing from DataHub"):
-            landings = list(land_topics(session, datahub, found, skip_lost, say, relations_of(target)))
+            relations = relations_of(target)
+            landings = list(land_topics(session, datahub, found, skip_lost, say, relations))
     except LandingError as error:
         stop(f"{error} Nothing was landed.", FAILED)
     for landing in landings:
@@ -297,7 +298,6 @@ def read(
                 topic,
                 report=report,
                 advance=lambda count: progress.advance(task, count),
-                relations=relations,
             )
         except WrongInput as error:
             stop(f"{error} Nothing was landed.", WRONG_USE)

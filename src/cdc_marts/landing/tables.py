@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dbt.adapters.spark_session.api import has_rows
 from jinja2 import Environment
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from cdc_marts.landing.outcome import Place
 from cdc_marts.package_files import PACKAGE_ROOT
-from dbt.adapters.spark_session.api import has_rows
 
 _MACROS = PACKAGE_ROOT / "macros" / "landing" / "create_landing_tables.sql"
 

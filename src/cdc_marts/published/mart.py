@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from dbt.adapters.spark_session.api import ModelRun, create_view
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, StructType, VariantType
 
 from cdc_marts.fold.ranges import in_ranges_of
 from cdc_marts.published import touched
-from dbt.adapters.spark_session.api import ModelRun, create_view
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from functools import reduce
 
+from dbt.adapters.spark_session.api import ModelRun
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from cdc_marts.fold.ranges import in_ranges_of, near_deliveries
 from cdc_marts.fold.row_keys import other_spellings
-from dbt.adapters.spark_session.api import ModelRun
 
 TABLE = ("source_format", "table_id")
 KEY = (*TABLE, "row_key")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-
 from dbt.adapters.spark_session.folders import work_dir
 from dbt.adapters.spark_session.java import use_java
+
 from tests.python.cluster.services import (
     HOST,
     Standalone,

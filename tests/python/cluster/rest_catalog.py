@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pyspark
+from dbt.adapters.spark_session.java import use_java
 from filelock import FileLock
 
-from dbt.adapters.spark_session.java import use_java
 from tests.python.cluster.services import HOST, answer_of, free_port, wait_until
 
 _SPARK_JARS = Path(pyspark.__file__).parent / "jars"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from dbt.adapters.spark_session.catalog import tables_of
 from typer.testing import CliRunner
 
 from cdc_marts.cli import app
 from cdc_marts.relations import OWN
-from dbt.adapters.spark_session.catalog import tables_of
 from tests.python.end_to_end.project import Landed, Project, content
 from tests.python.samples.files import samples
 

@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable, Iterator
 
 import pytest
+from dbt.adapters.spark_session import impl
 from pyspark.sql import SparkSession
 from typer.testing import CliRunner
 
 from cdc_marts.cli import app
 from cdc_marts.parsing import ops
-from dbt.adapters.spark_session import impl
 from tests.python.end_to_end.project import Landed, Project, content
 from tests.python.samples.files import samples
 

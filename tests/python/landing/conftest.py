@@ -9,10 +9,10 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from dbt.adapters.spark_session.catalog import activate
 from pyspark.sql import SparkSession
 
 from cdc_marts import project
-from dbt.adapters.spark_session.catalog import activate
 
 
 @pytest.fixture

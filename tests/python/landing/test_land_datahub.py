@@ -1,7 +1,4 @@
-"""`cdc-marts land datahub`, from a stand-in for DataHub to landing tables.
-
-It needs the SDK: `uv run --extra datahub pytest tests/python/landing/test_land_datahub.py`.
-"""
+"""`cdc-marts land datahub`, from a stand-in for DataHub to landing tables."""
 
 from __future__ import annotations
 
@@ -11,8 +8,6 @@ from collections.abc import Callable, Iterator
 import pytest
 from pyspark.sql import Row, SparkSession
 from typer.testing import CliRunner, Result
-
-pytest.importorskip("datahub")
 
 from cdc_marts.cli import app
 from cdc_marts.landing import datahub as datahub_landing

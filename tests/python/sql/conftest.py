@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from dbt.adapters.spark_session.catalog import activate
 from pyspark.sql import SparkSession
 from typer.testing import CliRunner, Result
 
 from cdc_marts import project
 from cdc_marts.cli import app
-from dbt.adapters.spark_session.catalog import activate
 
 #: Names and values as messages may bring them.
 HOSTILE = "x\x1b[2J\u202e\nrow"

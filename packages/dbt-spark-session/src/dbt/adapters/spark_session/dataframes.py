@@ -11,12 +11,11 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.spark_session.increments import Changes
+from dbt.adapters.spark_session.jvm import java_class
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
-
-from dbt.adapters.spark_session.increments import Changes
-from dbt.adapters.spark_session.jvm import java_class
 
 if TYPE_CHECKING:
     from dbt.adapters.spark_session.impl import SparkSessionAdapter

@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from dbt.adapters.spark_session.secrets import without_secrets
 from dbt_common.exceptions import DbtRuntimeError
 from py4j.protocol import Py4JNetworkError
 from pyspark.errors import PySparkException
-
-from dbt.adapters.spark_session.secrets import without_secrets
 
 #: What Java, the catalog or the system say -> what is the matter with the folder, what to do.
 _STORAGE = {

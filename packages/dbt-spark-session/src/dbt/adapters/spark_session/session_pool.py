@@ -9,9 +9,8 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 
-from pyspark.sql import SparkSession
-
 from dbt.adapters.spark_session.increments import SNAPSHOT_PROPERTY
+from pyspark.sql import SparkSession
 
 
 @dataclass(frozen=True)
