@@ -8,6 +8,7 @@ from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 
 from dbt.adapters.spark_session.errors import message_of
+from dbt.adapters.spark_session.secrets import without_secrets
 
 #: Where a parser, an analysis and a running query say it; only the last counts positions from one.
 _PLACES = (
@@ -33,6 +34,7 @@ def sentence_of(error: BaseException) -> str:
         text = str(error).strip()
     else:
         return message_of(error)
+    text = without_secrets(text)
     message = _BEHIND.split(_CONDITION.sub("", text), maxsplit=1)[0].rstrip(".;: ")
     for pattern, missing in _PLACES:
         if found := pattern.search(text):

@@ -31,7 +31,8 @@ from dbt.cli.main import dbtRunner
 from typer.testing import CliRunner
 from cdc_marts.cli import app
 
-failed = dbtRunner().invoke(["run", "--select", "leaky", "--target", "local", "--log-level", "debug"])
+command = ["run", "--select", "leaky", "--target", "local", "--log-level", "debug"]
+failed = dbtRunner().invoke(command)
 print(subprocess.run(["ps", "-A", "-o", "args"], capture_output=True, text=True).stdout)
 assert not failed.success
 for command in (
