@@ -1,6 +1,6 @@
 {#-
-  After a run in which `messages_can_be_read` warned or failed: the rows that it
-  found, a line each.  dbt itself says how many there are.
+  After a run in which `messages_can_be_read` warned or failed: a line per topic.
+  dbt itself says how many rows the test found, and not which.
 -#}
 {% macro print_rejects(results) -%}
   {%- for result in results
@@ -8,29 +8,72 @@
       and result.status in ['warn', 'fail']
       and result.node.test_metadata is defined
       and result.node.test_metadata.name == 'messages_can_be_read' -%}
+    {%- set topics = run_query(
+        rejects_per_topic_sql(result.node.compiled_code)
+    ).rows -%}
     {%- do log('\nMessages that could not be read:', info=true) -%}
-    {%- for row in run_query(result.node.compiled_code).rows -%}
-      {%- set line = [
-          '%s, topic %s: %s %s' % (
-              row.source_format,
-              row.topic,
-              '{:,}'.format(row.message_count | int),
-              row.reject_code
-          )
-      ] -%}
-      {%- if row.new_message_count -%}
-        {%- set count = '{:,}'.format(row.new_message_count | int) -%}
-        {%- do line.append('%s of them new since the last run' % count) -%}
-      {%- endif -%}
-      {%- set text = line | join(', ') -%}
+    {%- for row in topics[:20] -%}
       {%- do log('  ' ~ adapter.call_function(
-          'cdc_marts.printing:printable', text
+          'cdc_marts.printing:printable', row.line
       ), info=true) -%}
     {%- endfor -%}
+    {%- if topics | length > 20 -%}
+      {%- do log(
+          '  … and of ' ~ (topics | length - 20) ~ ' topics more', info=true
+      ) -%}
+    {%- endif -%}
     {%- do log(
         'marts.quarantined_messages has them, with the reasons. The var'
-        ~ ' `accepted_rejects` says how many of a topic are known.',
+        ~ ' `accepted_rejects` says how many of a topic are known.\n',
         info=true
     ) -%}
   {%- endfor -%}
+{%- endmacro %}
+
+
+{#- Query of a line per topic, of those that `messages_can_be_read` found. -#}
+{% macro rejects_per_topic_sql(rejects) -%}
+with
+
+rejects as (
+    {{ rejects }}
+),
+
+rejects_per_topic as (
+
+    select
+        concat(
+            topic,
+            ' (',
+            source_format,
+            '): ',
+            sum(message_count),
+            if(
+                sum(new_message_count) > 0,
+                concat(
+                    ', ',
+                    sum(new_message_count),
+                    ' of them since the last run'
+                ),
+                ''
+            ),
+            ': ',
+            array_join(
+                transform(
+                    array_sort(
+                        collect_list(struct(-message_count, reject_code))
+                    ),
+                    reject -> concat(-reject.col1, ' ', reject.reject_code)
+                ),
+                ', '
+            )
+        ) as line,
+        sum(message_count) as message_count
+    from rejects
+    group by source_format, topic
+
+)
+
+select line from rejects_per_topic
+order by message_count desc, line
 {%- endmacro %}

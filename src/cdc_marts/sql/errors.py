@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dbt.adapters.spark_session.api import message_of
+from dbt.adapters.spark_session.api import message_of, without_secrets
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 
@@ -32,6 +32,7 @@ def sentence_of(error: BaseException) -> str:
         text = str(error).strip()
     else:
         return message_of(error)
+    text = without_secrets(text)
     message = _BEHIND.split(_CONDITION.sub("", text), maxsplit=1)[0].rstrip(".;: ")
     for pattern, missing in _PLACES:
         if found := pattern.search(text):

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from cdc_marts.scaffold import DESCRIPTIONS
 from tests.python.end_to_end.copied_project import copy_without_tables
 
 pytestmark = pytest.mark.thorough
@@ -47,6 +48,7 @@ for command in (
 
 def test_no_secret_is_told_or_kept(tmp_path: Path) -> None:
     project = copy_without_tables(tmp_path / "project")
+    (project / DESCRIPTIONS).write_text("models: []\n", "utf-8")
     (project / "models" / "marts" / "leaky.sql").write_text(LEAKY, "utf-8")
     profiles = project / "profiles" / "profiles.yml"
     _plant(profiles)

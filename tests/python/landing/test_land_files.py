@@ -310,7 +310,7 @@ def test_use_that_is_wrong_says_so_before_spark_starts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "hint"),
     [
-        (gzip.compress(b"{}"), "Give it a name that ends in .gz"),
+        (gzip.compress(b"{}", mtime=0), "Give it a name that ends in .gz"),
         ("{}".encode("utf-16"), "is UTF-16"),
         (b'[{"topic": "shop"}]\n', "jq -c '.[]'"),
         (b'{\n "topic": "shop"\n}\n', "jq -c ."),

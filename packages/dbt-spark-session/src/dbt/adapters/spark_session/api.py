@@ -2,7 +2,7 @@
 
 - The session of a target: `SparkSessionCredentials.session`, `close_session`, `activate` for its
   use on another thread, `RunLock` on a shared catalog, `take_home` and `release_home` of an
-  embedded one, and `message_of` an error in it.
+  embedded one, `message_of` an error in it, and a text `without_secrets` of its target.
 - Tables of its catalog: `tables_of`, `view_query`, and of Iceberg's `iceberg_table`, `snapshots`,
   `has_rows`.
 - What incremental models have read: `notes_of` a snapshot, `unread_rows` of a table.
@@ -25,6 +25,7 @@ from dbt.adapters.spark_session.increments import notes_of, unread_rows
 from dbt.adapters.spark_session.jvm import java_class
 from dbt.adapters.spark_session.packages import jar_paths
 from dbt.adapters.spark_session.run_lock import RunLock
+from dbt.adapters.spark_session.secrets import without_secrets
 from dbt.adapters.spark_session.session import IVY_CACHE, close_session, release_home, take_home
 
 __all__ = [
@@ -49,4 +50,5 @@ __all__ = [
     "take_home",
     "unread_rows",
     "view_query",
+    "without_secrets",
 ]
