@@ -236,6 +236,8 @@ def lines_of(done: Round, dbt: str) -> Iterator[str]:
         parts.append(
             f"landed {counted(done.landed, 'message')}{in_formats} in {done.landing_seconds:.1f} s"
         )
+        if repeated := sum(landing.repeated for landing in done.landings):
+            parts.append(f"{repeated:,} of them had landed before")
         if waiting := sum(landing.waiting for landing in done.landings):
             parts.append(f"up to {counted(waiting, 'message')} still wait in Kafka")
     outcome = done.dbt

@@ -122,7 +122,7 @@ def test_a_round_fails_with_its_nodes_or_with_why_dbt_ran_none() -> None:
 
 def test_a_line_says_what_came_of_a_round() -> None:
     at = dt.datetime(2026, 1, 1, tzinfo=dt.timezone.utc)
-    landing = Landing("landing.canal_json", waiting=7)
+    landing = Landing("landing.canal_json", repeated=5, waiting=7)
     landing.add(("shop", 0), 0, 999, 1_000)
     tested = DbtOutcome(
         Counter({"pass": 2, "fail": 1, "warn": 1}), {"rows": "Got 1 result"}, ["late"]
@@ -131,7 +131,8 @@ def test_a_line_says_what_came_of_a_round() -> None:
 
     assert list(lines_of(done, "dbt build")) == [
         "2026-01-01 00:00:00 UTC  round 3 failed: landed 1,000 messages (canal_json 1,000) in"
-        " 0.8 s; up to 7 messages still wait in Kafka; dbt build: 1 fail, 2 pass, 1 warn in 6.2 s",
+        " 0.8 s; 5 of them had landed before; up to 7 messages still wait in Kafka;"
+        " dbt build: 1 fail, 2 pass, 1 warn in 6.2 s",
         "  Nodes of dbt failed.",
         "  rows: Got 1 result",
         "  late warns",
