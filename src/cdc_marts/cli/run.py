@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,6 +118,8 @@ def run(
         if servers is not None:
             from cdc_marts.landing import kafka
 
+            # Not in each round what is so in each of them.
+            say_once = functools.cache(say)
             wanted = subscription(
                 source_format,
                 map_file,
@@ -128,7 +131,7 @@ def run(
                 skip_lost,
             )
             landing = _Landing(
-                lambda session: kafka.land_kafka(session, wanted, say), kafka.PACKAGES
+                lambda session: kafka.land_kafka(session, wanted, say_once), kafka.PACKAGES
             )
         elif paths:
             topics_by_format = topic_map(source_format, map_file)
@@ -169,14 +172,20 @@ class _Runner:
 
     def repeat(self, every: float, max_failures: int | None) -> bool:
         """Whether the rounds ended because somebody asked for it."""
+        from dbt_common.exceptions import DbtRuntimeError
+
         stop_request = StopRequest(
             lambda: say("Stopping after this round. Another signal abandons it.")
         )
         rounds = Rounds(every, stop_request, max_failures)
 
         def in_turn(number: int) -> bool:
-            with turn_to_write(self._target, say):
-                has_succeeded = self._round(session, number)
+            try:
+                with turn_to_write(self._target, say):
+                    has_succeeded = self._round(session, number)
+            except DbtRuntimeError as error:  # another process did not end in time
+                say(f"Round {number} failed: {error.msg}")
+                has_succeeded = False
             if not has_succeeded and not is_alive(session):
                 stop("Spark's Java process has ended. Start the command again.", FAILED)
             return has_succeeded
