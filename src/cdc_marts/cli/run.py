@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,6 +118,8 @@ def run(
         if servers is not None:
             from cdc_marts.landing import kafka
 
+            # Not in each round what is so in each of them.
+            say_once = functools.cache(say)
             wanted = subscription(
                 source_format,
                 map_file,
@@ -128,7 +131,7 @@ def run(
                 skip_lost,
             )
             landing = _Landing(
-                lambda session: kafka.land_kafka(session, wanted, say, relations_of(target)),
+                lambda session: kafka.land_kafka(session, wanted, say_once, relations_of(target)),
                 kafka.PACKAGES,
             )
         elif paths:
@@ -172,14 +175,20 @@ class _Runner:
 
     def repeat(self, every: float, max_failures: int | None) -> bool:
         """Whether the rounds ended because somebody asked for it."""
+        from dbt_common.exceptions import DbtRuntimeError
+
         stop_request = StopRequest(
             lambda: say("Stopping after this round. Another signal abandons it.")
         )
         rounds = Rounds(every, stop_request, max_failures)
 
         def in_turn(number: int) -> bool:
-            with turn_to_write(self._target, say):
-                has_succeeded = self._round(session, number)
+            try:
+                with turn_to_write(self._target, say):
+                    has_succeeded = self._round(session, number)
+            except DbtRuntimeError as error:  # another process did not end in time
+                say(f"Round {number} failed: {error.msg}")
+                has_succeeded = False
             if not has_succeeded and not is_alive(session):
                 stop("Spark's Java process has ended. Start the command again.", FAILED)
             return has_succeeded
@@ -239,6 +248,8 @@ def lines_of(done: Round, dbt: str) -> Iterator[str]:
         parts.append(
             f"landed {counted(done.landed, 'message')}{in_formats} in {done.landing_seconds:.1f} s"
         )
+        if repeated := sum(landing.repeated for landing in done.landings):
+            parts.append(f"{repeated:,} of them had landed before")
         if waiting := sum(landing.waiting for landing in done.landings):
             parts.append(f"up to {counted(waiting, 'message')} still wait in Kafka")
     outcome = done.dbt

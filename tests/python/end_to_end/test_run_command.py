@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
+from cdc_marts.scaffold import DESCRIPTIONS
 from tests.python.cluster.services import wait_until
 from tests.python.commands import Home
 from tests.python.end_to_end.copied_project import copy_without_tables
@@ -23,6 +24,8 @@ pytestmark = pytest.mark.thorough
 
 def test_rounds_go_on_after_one_that_fails_until_a_signal_ends_them(tmp_path: Path) -> None:
     root = copy_without_tables(tmp_path / "project")
+    # It describes no model.
+    (root / DESCRIPTIONS).unlink()
     settings = root / "dbt_project.yml"
     work = tmp_path / "work"
     work.mkdir()
@@ -60,7 +63,7 @@ def test_rounds_go_on_after_one_that_fails_until_a_signal_ends_them(tmp_path: Pa
     text = log.read_text("utf-8")
     assert "Stopping after this round." in text
     assert "1 round failed in a row. The next one begins in" in text
-    assert "source_format" in text
+    assert "Typed mart `x`: it lacks `table_id`" in text
     with FileLock(tmp_path / "home" / "local" / "lock").acquire(timeout=0):
         pass
     assert len(home.content("staging.stg_canal_json")["staging.stg_canal_json"]) == 1

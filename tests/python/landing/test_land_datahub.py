@@ -1,4 +1,7 @@
-"""`cdc-marts land datahub`, from a stand-in for DataHub to landing tables."""
+"""`cdc-marts land datahub`, from a stand-in for DataHub to landing tables.
+
+It needs the SDK: `uv run --extra datahub pytest tests/python/landing/test_land_datahub.py`.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from pyspark.sql import Row, SparkSession
 from typer.testing import CliRunner, Result
+
+pytest.importorskip("datahub")
 
 from cdc_marts.cli import app
 from cdc_marts.landing import datahub as datahub_landing

@@ -5,9 +5,13 @@ from __future__ import annotations
 import datetime as dt
 import os
 import signal
+import sys
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
+from dbt.adapters.spark_session.errors import SessionError
 from dbt_common.exceptions import DbtRuntimeError
 from typer.testing import CliRunner
 
@@ -19,6 +23,7 @@ from cdc_marts.landing.outcome import Landing
 from cdc_marts.project import DbtOutcome
 from cdc_marts.rounds import Round, Rounds, StopRequest, run_round
 
+run_command = sys.modules["cdc_marts.cli.run"]
 GOOD = DbtOutcome(Counter({"success": 2}), {}, [])
 
 
@@ -122,7 +127,7 @@ def test_a_round_fails_with_its_nodes_or_with_why_dbt_ran_none() -> None:
 
 def test_a_line_says_what_came_of_a_round() -> None:
     at = dt.datetime(2026, 1, 1, tzinfo=dt.timezone.utc)
-    landing = Landing("landing.canal_json", waiting=7)
+    landing = Landing("landing.canal_json", repeated=5, waiting=7)
     landing.add(("shop", 0), 0, 999, 1_000)
     tested = DbtOutcome(
         Counter({"pass": 2, "fail": 1, "warn": 1}), {"rows": "Got 1 result"}, ["late"]
@@ -131,7 +136,8 @@ def test_a_line_says_what_came_of_a_round() -> None:
 
     assert list(lines_of(done, "dbt build")) == [
         "2026-01-01 00:00:00 UTC  round 3 failed: landed 1,000 messages (canal_json 1,000) in"
-        " 0.8 s; up to 7 messages still wait in Kafka; dbt build: 1 fail, 2 pass, 1 warn in 6.2 s",
+        " 0.8 s; 5 of them had landed before; up to 7 messages still wait in Kafka;"
+        " dbt build: 1 fail, 2 pass, 1 warn in 6.2 s",
         "  Nodes of dbt failed.",
         "  rows: Got 1 result",
         "  late warns",
@@ -140,6 +146,39 @@ def test_a_line_says_what_came_of_a_round() -> None:
     assert list(lines_of(quiet, "dbt run")) == [
         "2026-01-01 00:00:00 UTC  round 1 succeeded: dbt run: 2 success in 2.0 s"
     ]
+
+
+def test_a_round_that_does_not_get_the_catalog_fails_and_the_next_one_tries_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    numbers = []
+
+    @contextmanager
+    def session(*_: object, **__: object) -> Iterator[object]:
+        yield object()
+
+    @contextmanager
+    def turn(*_: object) -> Iterator[None]:
+        numbers.append(len(numbers) + 1)
+        if len(numbers) == 1:
+            raise SessionError("Another run still uses the folder.")
+        yield
+
+    def dbt(*_: object) -> DbtOutcome:
+        os.kill(os.getpid(), signal.SIGTERM)
+        return GOOD
+
+    monkeypatch.setattr(run_command, "open_session", session)
+    monkeypatch.setattr(run_command, "turn_to_write", turn)
+    monkeypatch.setattr(run_command, "outcome_of_dbt", dbt)
+    monkeypatch.setattr(run_command, "is_alive", lambda _: True)
+
+    result = CliRunner().invoke(app, ["run", "--every", "1s"])
+
+    assert result.exit_code == 0, result.output
+    assert "Round 1 failed: Another run still uses the folder." in result.stderr
+    assert "1 round failed in a row. The next one begins in 1 s." in result.stderr
+    assert "round 2 succeeded: dbt build: 2 success" in result.stdout
 
 
 @pytest.mark.parametrize(
