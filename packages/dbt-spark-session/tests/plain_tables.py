@@ -77,7 +77,7 @@ def model(dbt, session):
 class TestModels:
     @pytest.fixture(scope="class")
     def seeds(self):
-        return {"numbers.csv": "n,text\n1,it's\n2,\\\\n\n"}
+        return {"numbers.csv": "n,text\n1,it's\n2,a\\b\n"}
 
     @pytest.fixture(scope="class")
     def models(self):
@@ -105,10 +105,10 @@ class TestModels:
         assert self.rows(project, spark, "by_day") == [("new", 2), ("old", 1)]
 
     def test_a_python_model_appends(self, project, spark):
-        assert self.rows(project, spark, "in_python") == [(2, "\\n")] * 2
+        assert self.rows(project, spark, "in_python") == [(2, "a\\b")] * 2
 
     def test_a_seed_has_its_texts_and_a_view_reads_it(self, project, spark):
-        rows = [(1, "it's"), (2, "\\n")]
+        rows = [(1, "it's"), (2, "a\\b")]
         assert self.rows(project, spark, "numbers") == rows
         assert self.rows(project, spark, "a_view") == rows
 
@@ -119,7 +119,7 @@ class TestModels:
 
     def test_everything_is_built_anew(self, project, spark):
         run_dbt(["build", "--full-refresh"])
-        assert self.rows(project, spark, "in_python") == [(2, "\\n")]
+        assert self.rows(project, spark, "in_python") == [(2, "a\\b")]
 
     def test_what_needs_iceberg_says_so(self, project):
         increments = run_dbt(

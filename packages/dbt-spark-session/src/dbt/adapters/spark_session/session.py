@@ -187,6 +187,8 @@ def _runtime_settings(
         "spark.driver.defaultJavaOptions": " ".join(options),
         # A `${…}` in a text of dbt's SQL is text.
         "spark.sql.variable.substitute": "false",
+        # Of plain tables each thread's session would keep the files that it saw first.
+        "spark.sql.filesourceTableRelationCacheSize": "0",
         # Spark makes this folder even where another catalog is the default; not in the project.
         "spark.sql.warehouse.dir": str(folder / "spark-warehouse"),
     }
