@@ -6,6 +6,7 @@
   `message`, or `whole`.
 -#}
 {% macro published_mart(mart, grain) -%}
+  {%- do cdc_marts.check_adapter() -%}
   {#- What Python reads has these names there. -#}
   {%- set inputs, new_inputs, changed_inputs = {'mart': ref(mart)}, {}, {} -%}
   {%- if grain == 'key' -%}

@@ -450,7 +450,7 @@ PROOFS = {
             columns="source_format, table_id, event_id, before, after",
             good="""
                 ('cdl_json', 't', 1, null, parse_json('{"v": 1e308, "w": "Infinity"}')),
-                ('cdl_json', 't', 2, parse_json('{"v": "-Infinity\\""}'), null)
+                ('cdl_json', 't', 2, parse_json('{"v": "to Infinity"}'), null)
             """,
             bad="""
                 -- beyond a double

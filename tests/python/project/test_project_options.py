@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -96,7 +95,7 @@ def test_every_command_but_those_without_a_target_has_the_options() -> None:
         ("requeue",),
         ("resync", "--format", "canal_json", "--table", "a", "--topic", "t"),
         ("maintain",),
-        ("land", "files", "--format", "canal_json", os.devnull),
+        ("land", "files", "--format", "canal_json", "--topic", "t", __file__),
         ("land", "kafka", "--format", "canal_json", "--bootstrap-servers", "h:1", "--topics", "t"),
     ],
     ids=lambda command: " ".join(command[:2]),

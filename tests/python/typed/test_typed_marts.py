@@ -345,21 +345,6 @@ def test_a_column_that_went_and_came_back_between_two_runs_is_read_anew(
     assert contents(table)[0] == (1, 11)
 
 
-def test_a_row_that_is_there_with_and_without_its_key_is_there_as_often(
-    table: SourceTable,
-) -> None:
-    """As where a table loses a key of all its columns."""
-    table.holds({"id": 1, "amount": 10}, 1, key="", copies=2)
-    twin = table.folded.table(table.table_id)
-    twin.holds({"id": 1, "amount": 10}, 1, key="")
-    table.folded.append("int_keyless_rows", (*("cdl_json", table.table_id), "{}"))
-    run(table)
-    assert contents(table) == [(1, 10)] * 3
-    table.holds({"id": 1, "amount": 10}, 1, key="", copies=1)
-    run(table)
-    assert contents(table) == [(1, 10)] * 2
-
-
 # --- Declarations ------------------------------------------------------------------------------
 
 
