@@ -302,9 +302,9 @@ def test_use_that_is_wrong_says_so_before_spark_starts(tmp_path: Path) -> None:
     assert "is a folder" in fails("--format", "canal_json", "/")
     assert "--topic needs a name" in fails("--format", "canal_json", "--topic", " ", path)
     assert "it has local, demo" in fails("--format", "canal_json", "--target", "moon", path)
-    both = fails("--format", "canal_json", "--map", tmp_path / "topics.yml", path)
+    both = fails("--format", "canal_json", "--map", "no/topics.yml", path)
     assert "with --format, or the formats of several topics with --map" in both
-    assert "topics.yml does not exist" in fails("--map", tmp_path / "topics.yml", path)
+    assert "topics.yml does not exist" in fails("--map", "no/topics.yml", path)
 
 
 @pytest.mark.parametrize(
@@ -379,7 +379,7 @@ def test_the_project_is_found_from_its_folders(
     for folder in (
         PROJECT,
         PROJECT / "tests",
-        PROJECT / "src" / "dbt" / "include" / project.ADAPTER,
+        PROJECT / "packages" / "dbt-spark-session" / "src" / "dbt" / "include" / project.ADAPTER,
     ):
         monkeypatch.chdir(folder)
         assert project.find_root() == PROJECT
