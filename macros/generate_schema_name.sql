@@ -7,7 +7,9 @@
   {%- if project_name == 'cdc_marts' -%}
     {{ (custom_schema_name or target.schema) | trim }}
   {%- else -%}
-    {%- set of_root = context.get(project_name, {}).get('generate_schema_name') -%}
-    {{ (of_root or dbt.generate_schema_name)(custom_schema_name, node) | trim }}
+    {%- set root = context.get(project_name, {}) -%}
+    {%- set of_root = root.get('generate_schema_name') -%}
+    {%- set schema_name = of_root or dbt.generate_schema_name -%}
+    {{ schema_name(custom_schema_name, node) | trim }}
   {%- endif -%}
 {%- endmacro %}

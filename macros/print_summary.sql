@@ -23,8 +23,10 @@
     {%- for name, text in what.items() -%}
       {%- do print('%8s' | format(counts[name]) ~ '  ' ~ text) -%}
     {%- endfor -%}
-    {%- do print('The marts are in schema `' ~ built.latest_state.split('.')[0] ~ '`.'
-        ~ ' The current rows:') -%}
+    {%- set schema = built.latest_state.split('.')[0] -%}
+    {%- do print(
+        'The marts are in schema `' ~ schema ~ '`. The current rows:'
+    ) -%}
     {%- do print(
         '  ' ~ ('./run ' if project_name == 'cdc_marts' else '')
         ~ 'dbt show --target ' ~ target.name ~ " --inline 'select * from "

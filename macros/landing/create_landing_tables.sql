@@ -1,7 +1,8 @@
 {#- Create the landing tables that are not there; anyone may append to them. -#}
 {% macro create_landing_tables() -%}
   {%- if execute -%}
-    {%- do adapter.create_schema(source('landing', 'resyncs').without_identifier()) -%}
+    {%- set schema = source('landing', 'resyncs').without_identifier() -%}
+    {%- do adapter.create_schema(schema) -%}
     {%- for source_format in var('source_formats') -%}
       {%- set landing_table = source('landing', source_format) -%}
       {%- if load_relation(landing_table) is none -%}

@@ -1,7 +1,7 @@
 -- Key changes that a format reports as a delete of the old key and an insert
 -- of the new one, at one log position, in one transaction.  The insert stands
--- right behind the delete in its partition, or behind the delete's tombstone.  A
--- redelivery of the delete counts as the delete.  Where keys are spread over
+-- right behind the delete in its partition, or behind the delete's tombstone.
+-- A redelivery of the delete counts as the delete.  Where keys are spread over
 -- partitions, a delete and an insert are one key change if their position has
 -- no other ones.
 
