@@ -78,9 +78,8 @@ def multiples(session: SparkSession, run: ModelRun, factor: int) -> DataFrame:
 def changed_multiples(session: SparkSession, run: ModelRun) -> DataFrame:
     before = run.rows_before("multiples").withColumnRenamed("multiple", "before")
     changed = run.changed_rows("multiples")
-    if run.is_incremental:
-        ids = [str(row.id) for row in changed.collect()]
-        run.replace(f"id in ({', '.join(ids)})" if ids else "false")
+    if run.is_incremental and run.has_new_rows:
+        run.replace(f"id in ({', '.join(str(row.id) for row in changed.collect())})")
     return changed.join(before, "id", "left")
 
 

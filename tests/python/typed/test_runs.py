@@ -254,7 +254,8 @@ def test_rows_are_not_doubled_when_their_table_gets_a_key(
     first: Rows, last: Rows, story: Story, table: str
 ) -> None:
     assert first[table] == [row(a=a, b="x") for a in ("1", "1", "2", "3")]
-    assert last[table] == [row(a="1", b="y"), row(a="3", b="x")]
+    # Marts are read in the order of their keys, which may begin with `b`.
+    assert sorted(last[table], key=json.dumps) == [row(a="1", b="y"), row(a="3", b="x")]
     assert story.latest_state(table) == [{"a": "1", "b": "y"}, {"a": "3", "b": "x"}]
 
 
