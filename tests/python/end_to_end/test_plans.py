@@ -8,6 +8,8 @@ from tests.python.end_to_end.plans import Plan, run_and_watch
 from tests.python.end_to_end.project import Landed, Project
 from tests.python.samples.files import samples
 
+pytestmark = pytest.mark.thorough
+
 #: Table -> shuffles while it is built from Canal JSON, at most.  Those of exceptional records are
 #: empty: Canal JSON has neither redeliveries that are known nor halves.
 SHUFFLES = {

@@ -22,7 +22,7 @@ from tests.python.end_to_end.readers import (
 )
 from tests.python.samples.files import samples
 
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.long
 
 MARTS = (
     *("change_events", "latest_state", "row_history", "ddl_events", "heartbeats"),

@@ -8,6 +8,8 @@ from tests.python.encoders import canal_json
 from tests.python.encoders.changes import INSERT, UPDATE, Place, RowChange, Table
 from tests.python.end_to_end.project import Landed, Project
 
+pytestmark = pytest.mark.thorough
+
 ORDERS = Table("orders", {"id": "long", "status": "text"}, ("id",), "shop")
 NEW, SENT = ({"id": 1, "status": status} for status in ("new", "sent"))
 MART = "shop_orders"

@@ -17,7 +17,7 @@ PROJECT = Path(__file__).parents[3]
 #: 1.5 is what is meant; other work on the machine may come to one landing and not to the other.
 MOST = 3.0
 
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.long
 
 
 def test_all_formats_land_in_one_start(tmp_path: Path) -> None:

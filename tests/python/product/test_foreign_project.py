@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from tests.python.product.foreign_project import SETTINGS, ForeignProject
 from tests.python.project.manifest import ROOT
 
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.long
 
 LAYERS = ("intermediate", "landing", "marts", "seeds", "staging")
 

@@ -22,6 +22,8 @@ from tests.python.end_to_end.copied_project import (
 )
 from tests.python.end_to_end.project import Landed, Project
 
+pytestmark = pytest.mark.thorough
+
 #: Mart -> the columns that it has beside its own, in order.
 TABLES = (
     "orders",
