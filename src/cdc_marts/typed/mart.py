@@ -132,7 +132,7 @@ def _changed_rows(
     if table.has_rows("keyless_rows"):
         held_keys = mart.withColumnRenamed("_row_key", "row_key")
         touched_keys = touched_keys.union(other_spellings(touched_keys, held_keys)).distinct()
-        # The mart gets its new columns before these keys are asked for, and may not be in them then.
+        # The mart gets its new columns before these keys are asked for: they must not read it then.
         touched_keys = touched_keys.localCheckpoint()
     typed_rows = _typed_rows(_live_rows(table, touched_keys), columns)
     copy = ["_row_key", "_row_copy"]
