@@ -80,7 +80,7 @@ rows_under_both_keys as (
 
 rekeyed_rows as (
 
-    select distinct
+    select
         source_format,
         table_id,
         keyless_row_key as row_key
