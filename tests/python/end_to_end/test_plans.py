@@ -52,7 +52,9 @@ def test_views_are_read_with_so_many_shuffles(project: Project, built: dict[str,
     assert {view: n for view, n in shuffles.items() if n > VIEW_SHUFFLES[view]} == {}
 
 
-def test_a_run_with_nothing_new_only_records_itself(project: Project, built: dict[str, Plan]) -> None:
+def test_a_run_with_nothing_new_only_records_itself(
+    project: Project, built: dict[str, Plan]
+) -> None:
     scheduler = project.spark.sparkContext._jsc.sc().dagScheduler()
     stages = scheduler.nextStageId()
 
