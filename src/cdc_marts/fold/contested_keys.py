@@ -133,7 +133,7 @@ def _key_after_step(held: Column, step: Column) -> Column:
     def with_rows(rows: Column) -> Column:
         return F.get(
             F.transform(
-                F.array(_leaving_row(held, step, rows)), lambda leaving: with_leaving(rows, leaving)
+                F.array(_leaving_row(step, rows)), lambda leaving: with_leaving(rows, leaving)
             ),
             F.lit(0),
         )
@@ -171,8 +171,8 @@ def _rows_met(held: Column, step: Column) -> Column:
     )
 
 
-def _leaving_row(held: Column, step: Column, rows: Column) -> Column:
-    """Which row a delete takes, counted from 1; 0: all that are there; -1: none of them.
+def _leaving_row(step: Column, rows: Column) -> Column:
+    """Which row a delete takes, counted from 1; 0: all that are there.
 
     The one whose image the delete carries; where that is not one row, a key change takes the
     oldest.  A row of the full load makes no room: it is the row that came, read once more.
@@ -180,7 +180,6 @@ def _leaving_row(held: Column, step: Column, rows: Column) -> Column:
     fits = F.transform(rows, lambda row: _has_image(row, step))
     return (
         F.when(step["effect"] != "delete", 0)
-        .when(_takes_an_unseen_row(held, step, rows), -1)
         .when(F.size(rows) <= 1, 0)
         .when(
             F.size(F.filter(fits, lambda fit: fit)) == 1,
@@ -188,25 +187,6 @@ def _leaving_row(held: Column, step: Column, rows: Column) -> Column:
         )
         .when(~step["is_key_change"] | F.get(rows, F.lit(0))["is_snapshot"], 0)
         .otherwise(1)
-    )
-
-
-def _takes_an_unseen_row(held: Column, step: Column, rows: Column) -> Column:
-    """Whether the row that leaves was never seen under the key, to which another has just come.
-
-    No event says that it had the key: it is older than the stream, or had another key by then.
-    """
-    only_row = F.get(rows, F.lit(0))
-    has_come_in_this_transaction = only_row["previous_key"].isNotNull() & held[
-        "transaction"
-    ].eqNullSafe(step["transaction"])
-    return F.coalesce(
-        (F.size(rows) == 1)
-        & step["is_key_change"]
-        & has_come_in_this_transaction
-        & step["before_image"].isNotNull()
-        & ~_images_agree(step["before_image"], only_row["image"]),
-        F.lit(False),
     )
 
 
@@ -301,7 +281,7 @@ def _superseded_by_step(held: Column, step: Column, rows: Column, leaving: Colum
     none = F.array().cast(f"array<{_SUPERSEDED}>")
     return (
         F.when(
-            leaving != 0,
+            leaving > 0,
             F.concat(
                 F.array(delete),
                 F.when(leaving == F.size(rows), writes_of_newest).otherwise(none),

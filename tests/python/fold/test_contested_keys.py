@@ -109,25 +109,6 @@ def test_a_delete_takes_the_row_whose_image_it_carries(spark: SparkSession) -> N
     }
 
 
-def test_a_row_that_was_never_seen_under_its_key_leaves_alone(spark: SparkSession) -> None:
-    """Unless the row that has come there since may be the same one, by its image."""
-    steps = [
-        effect(1, "comes", "upsert", "1", "update", is_key_change=True),
-        effect(2, "leaves", "delete", "1", "update", is_key_change=True),
-    ]
-
-    def images(guest: str) -> dict[str, dict[str, Any]]:
-        return {
-            "comes": {"after": {"seat": 1, "guest": "a"}, "previous_row_key": "9"},
-            "leaves": {"before": {"seat": 1, "guest": guest}, "after": {"seat": 3, "guest": guest}},
-        }
-
-    assert superseded(spark, steps, images=images("b")) == {("leaves", "delete", "1"): True}
-    assert superseded(spark, steps, images=images("a")) == {}
-    apart = [steps[0], {**steps[1], "transaction_id": "another"}]
-    assert superseded(spark, apart, images=images("b")) == {}
-
-
 def test_a_truncation_takes_the_rows_before_it(spark: SparkSession) -> None:
     steps = [
         effect(1, "sat there", "upsert", "4", "insert"),
