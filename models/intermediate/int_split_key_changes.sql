@@ -64,7 +64,8 @@ neighbours as (
         deletes.table_id,
         deletes.event_id as delete_id,
         inserts.event_id as insert_id,
-        deletes.row_key as old_key
+        deletes.row_key as old_key,
+        inserts.row_key as new_key
     from delivered_deletes as deletes
     inner join deletes_and_inserts as inserts
         on
@@ -84,7 +85,8 @@ lone_pairs as (
         table_id,
         max(if(is_delete, event_id, null)) as delete_id,
         max(if(is_delete, null, event_id)) as insert_id,
-        max(if(is_delete, row_key, null)) as old_key
+        max(if(is_delete, row_key, null)) as old_key,
+        max(if(is_delete, null, row_key)) as new_key
     from deletes_and_inserts
     group by source_format, table_id, topic, position, transaction_id
     having

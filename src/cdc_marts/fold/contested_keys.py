@@ -67,6 +67,7 @@ def _images(events: DataFrame) -> DataFrame:
     )
     return events.select(
         *_EVENT,
+        F.col("row_key").alias("event_key"),
         "previous_row_key",
         F.expr(f"try_cast(after as {_IMAGE})").alias("after_image"),
         F.when(says_more, before).alias("before_image"),
@@ -81,8 +82,8 @@ def _steps(
         "source_format", F.col("insert_id").alias("event_id"), F.col("old_key").alias("deleted_key")
     )
     deletes = split_key_changes.select(
-        "source_format", F.col("delete_id").alias("event_id"), F.lit(True).alias("has_insert")
-    ).distinct()
+        "source_format", F.col("delete_id").alias("event_id"), F.col("new_key").alias("inserted_key")
+    )
     of_tables = (
         truncations.where("sequence is not null")
         .groupBy("source_format", "table_id")
@@ -112,9 +113,10 @@ def _steps(
             F.bool_or(
                 F.col("is_key_change")
                 | F.col("deleted_key").isNotNull()
-                | F.col("has_insert").isNotNull()
+                | F.col("inserted_key").isNotNull()
             ).alias("is_key_change"),
             F.any_value(F.coalesce("previous_row_key", "deleted_key")).alias("previous_key"),
+            F.any_value(F.coalesce("inserted_key", "event_key")).alias("next_key"),
             F.any_value("after_image").alias("after_image"),
             F.any_value("before_image").alias("before_image"),
         )
@@ -175,7 +177,7 @@ def _leaving_row(step: Column, rows: Column) -> Column:
     """Which row a delete takes, counted from 1; 0: all that are there.
 
     The one whose image the delete carries; where that is not one row, a key change takes the
-    oldest.  A row of the full load makes no room: it is the row that came, read once more.
+    oldest.
     """
     fits = F.transform(rows, lambda row: _has_image(row, step))
     return (
@@ -185,9 +187,20 @@ def _leaving_row(step: Column, rows: Column) -> Column:
             F.size(F.filter(fits, lambda fit: fit)) == 1,
             F.array_position(fits, True).cast("int"),
         )
-        .when(~step["is_key_change"] | F.get(rows, F.lit(0))["is_snapshot"], 0)
+        .when(~step["is_key_change"] | _was_loaded_on_its_way(step, rows), 0)
         .otherwise(1)
     )
+
+
+def _was_loaded_on_its_way(step: Column, rows: Column) -> Column:
+    """Whether the oldest row is the one that came last, which a full load read under the key.
+
+    Then they are equal.  So are two rows that swap their keys: one leaves to where the other
+    came from.
+    """
+    oldest, newest = F.get(rows, F.lit(0)), F.try_element_at(rows, F.lit(-1))
+    is_swap = F.coalesce(newest["previous_key"] == step["next_key"], F.lit(False))
+    return oldest["is_snapshot"] & _images_agree(oldest["image"], newest["image"]) & ~is_swap
 
 
 def _has_image(row: Column, step: Column) -> Column:

@@ -123,6 +123,19 @@ CASES = {
         ],
         [row(1, "b"), row(2, "a")],
     ),
+    "equal rows of the full load swap their keys": Case(
+        "dataworks_json",
+        "equal_swap_after_load",
+        [
+            [
+                streamx(-1, "INSERT", after=row(1, "a")),
+                streamx(-1, "INSERT", after=row(2, "a")),
+                moved(100, row(1, "a"), row(2, "a")),
+                moved(101, row(2, "a"), row(1, "a")),
+            ]
+        ],
+        [row(1, "a"), row(2, "a")],
+    ),
     "equal rows move up by one": Case(
         "dataworks_json",
         "equal_rows",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from pyspark.sql import SparkSession
 
 from cdc_marts.fold.contested_keys import superseded_effects
@@ -13,8 +14,8 @@ EFFECTS = (
     "source_format table_id row_key event_id effect op transaction_id event_at is_key_change"
     " sequence before after"
 )
-EVENTS = "source_format event_id key_columns previous_row_key before after"
-PAIRS = "source_format table_id delete_id insert_id old_key"
+EVENTS = "source_format event_id row_key key_columns previous_row_key before after"
+PAIRS = "source_format table_id delete_id insert_id old_key new_key"
 
 #: event_id, effect, key -> whether a delete took an older row
 Superseded = dict[tuple[str, str, str], bool]
@@ -42,10 +43,10 @@ def superseded(
     effects: list[dict[str, Any]],
     *,
     images: dict[str, dict[str, Any]] | None = None,
-    pairs: list[tuple[str, str, str]] = (),
+    pairs: list[tuple[str, str, str, str]] = (),
     truncated_at: int | None = None,
 ) -> Superseded:
-    """`images`: event_id -> before, after; `pairs`: delete, insert and old key of key changes."""
+    """`images`: event_id -> before, after; `pairs`: delete, insert, old and new key of key changes."""
     names = {"source_format": "cdl_debezium_json", "table_id": "shop.seats"}
     events = [
         {**names, "event_id": event_id, "key_columns": ["seat"], **(images or {}).get(event_id, {})}
@@ -57,7 +58,7 @@ def superseded(
         frame(
             spark,
             PAIRS,
-            [{**names, "delete_id": d, "insert_id": i, "old_key": k} for d, i, k in pairs],
+            [{**names, **dict(zip(PAIRS.split()[2:], pair, strict=True))} for pair in pairs],
         ),
         frame(
             spark,
@@ -78,7 +79,10 @@ SWAP = [
     effect(4, "second leaves", "delete", "2", "delete"),
     effect(4, "second comes", "upsert", "1", "insert"),
 ]
-PAIRS_OF_SWAP = [("first leaves", "first comes", "1"), ("second leaves", "second comes", "2")]
+PAIRS_OF_SWAP = [
+    ("first leaves", "first comes", "1", "2"),
+    ("second leaves", "second comes", "2", "1"),
+]
 
 
 def test_two_rows_may_swap_their_keys(spark: SparkSession) -> None:
@@ -107,6 +111,31 @@ def test_a_delete_takes_the_row_whose_image_it_carries(spark: SparkSession) -> N
         ("leaves", "delete", "1"): False,
         ("passes", "upsert", "1"): False,
     }
+
+
+@pytest.mark.parametrize(
+    "loaded, next_key, found",
+    [
+        pytest.param("a", "3", {}, id="the row that came, read under its key"),
+        pytest.param("b", "3", {("leaves", "delete", "2"): True}, id="another row"),
+        pytest.param("a", "1", {("leaves", "delete", "2"): True}, id="an equal one: they swap"),
+    ],
+)
+def test_a_row_of_the_full_load_may_be_the_one_that_came(
+    spark: SparkSession, loaded: str, next_key: str, found: Superseded
+) -> None:
+    steps = [
+        effect(1, "is loaded", "upsert", "2", "snapshot", transaction_id=None),
+        effect(3, "comes", "upsert", "2", "insert"),
+        effect(4, "leaves", "delete", "2", "delete"),
+    ]
+    images = {
+        "is loaded": {"after": {"seat": 2, "guest": loaded}},
+        "comes": {"after": {"seat": 2, "guest": "a"}},
+        "leaves": {"before": {"seat": 2, "guest": None}},
+    }
+    pairs = [("left", "comes", "1", "2"), ("leaves", "comes elsewhere", "2", next_key)]
+    assert superseded(spark, steps, images=images, pairs=pairs) == found
 
 
 def test_a_truncation_takes_the_rows_before_it(spark: SparkSession) -> None:

@@ -310,12 +310,12 @@ class _Script:
     def _left_out(self, table: SourceTable) -> frozenset[str]:
         """Columns that an insert leaves out, so that its image in the log lacks them, too.
 
-        That none of them is gone is known where the message lists them, else only of a table that
-        has had other partial images.
+        That none of them is gone is known where the message lists them; else only where inserts may
+        be partial too, of a table that has had other partial images.
         """
         if not self._traits.inserts_leave_out_columns or self._logs_whole_rows(table):
             return frozenset()
-        is_partial = any(
+        is_partial = not self._traits.inserts_list_tables and any(
             isinstance(change, RowChange)
             and change.table.name == table.name
             and change.kind in (UPDATE, DELETE)
@@ -369,9 +369,18 @@ class _Script:
         if len(stored) < 2:
             return
         moving = self._random.sample(stored, self._random.randint(2, min(3, len(stored))))
+        if len(moving) > 2 and self._has_equal_rows(table, moving):
+            del moving[2:]
         following = [*moving[1:], moving[0]]
         for (address, _), (_, row) in zip(moving, following, strict=True):
             self._database.update(table, [address], {name: row[name] for name in table.key})
+
+    def _has_equal_rows(self, table: SourceTable, stored: list[tuple[int, Row]]) -> bool:
+        """Whether rows differ in their keys alone: of three, nobody can tell which came last."""
+        values = [
+            tuple(row[name] for name in table.columns if name not in table.key) for _, row in stored
+        ]
+        return len(set(values)) < len(values)
 
     # -- tables ------------------------------------------------------------------------------
 

@@ -61,6 +61,8 @@ class Traits:
     has_unordered_keys: bool = False
     #: An insert may leave out columns that get their defaults, and so its image in the log.
     inserts_leave_out_columns: bool = False
+    #: What an insert lists is the whole table, whatever the images of other changes lack.
+    inserts_list_tables: bool = False
     #: A NULL is a column that is not there.
     leaves_out_nulls: bool = False
     #: The step of its clock, in milliseconds.
@@ -114,6 +116,7 @@ TRAITS = {
         lacks={},
         reads_statements=True,
         inserts_leave_out_columns=True,
+        inserts_list_tables=True,
         tells_transactions=False,
         is_full_load_timeless=True,
         set_up={"db_type": ("MySQL", "Oracle", "PostgreSQL"), "lists_image_only": _BOTH},
