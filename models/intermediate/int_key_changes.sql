@@ -10,8 +10,8 @@
 -- delete and an insert, of all of these.  An effect whose place has changed is
 -- listed again.
 
-{#- dbt must see these in a first run, too. -#}
-{%- set touched_keys = ref('int_touched_keys') %}
+{#- A first run builds on it too: the next one goes on from there. -#}
+{%- set new_touched_keys = new_rows(ref('int_touched_keys')) %}
 
 with
 
@@ -22,7 +22,7 @@ revised_keys as (
         source_format,
         table_id,
         row_key
-    from {{ new_rows(touched_keys) }}
+    from {{ new_touched_keys }}
     where is_revised and not is_keyless
 
 ),

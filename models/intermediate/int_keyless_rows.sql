@@ -13,8 +13,9 @@
 -- table are counted again.  Rows that no event counts any more, which have no
 -- newest one, go.
 
-{#- dbt must see these in a first run, too. -#}
-{%- set touched_keys = ref('int_touched_keys') %}
+{#- A first run builds on these too: the next one goes on from there. -#}
+{%- set new_touched_keys = new_rows(ref('int_touched_keys')) %}
+{%- set new_table_ends = new_rows(ref('int_table_ends')) %}
 
 {%- set table_key = ['source_format', 'table_id'] %}
 
@@ -30,14 +31,14 @@ recounted_tables as (
     select
         source_format,
         table_id
-    from {{ new_rows(ref('int_table_ends')) }}
+    from {{ new_table_ends }}
 
     union
 
     select
         source_format,
         table_id
-    from {{ new_rows(touched_keys) }}
+    from {{ new_touched_keys }}
     where is_revised and is_keyless
 
 ),

@@ -17,10 +17,11 @@
 -- - One partition reports that the row left the key and another, at the same
 --   position, a change of the row: their order is not known.
 
-{#- dbt must see these in a first run, too. -#}
+{#- dbt must see it in a first run, too. -#}
 {%- set split_key_changes = ref('int_split_key_changes') %}
-{%- set touched_keys = ref('int_touched_keys') %}
-{%- set table_ends = ref('int_table_ends') %}
+{#- A first run builds on these too: the next one goes on from there. -#}
+{%- set new_touched_keys = new_rows(ref('int_touched_keys')) %}
+{%- set new_table_ends = new_rows(ref('int_table_ends')) %}
 
 {%- set key = ['source_format', 'table_id', 'row_key'] %}
 {%- set table_key = ['source_format', 'table_id'] %}
@@ -143,7 +144,7 @@ touched_keys as (
         source_format,
         table_id,
         row_key
-    from {{ new_rows(touched_keys) }}
+    from {{ new_touched_keys }}
     where not is_keyless
 
     union all
@@ -152,7 +153,7 @@ touched_keys as (
 
 ),
 
-new_truncations as (select * from {{ new_rows(table_ends) }}),
+new_truncations as (select * from {{ new_table_ends }}),
 
 contested_keys_touched_again as (
 

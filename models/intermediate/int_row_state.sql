@@ -12,9 +12,9 @@
 -- Keys of which earlier effects have changed, and contested ones, are folded
 -- whole.
 
-{#- dbt must see these in a first run, too. -#}
-{%- set replayed_keys = ref('int_replayed_keys') %}
-{%- set touched_keys = ref('int_touched_keys') %}
+{#- A first run builds on these too: the next one goes on from there. -#}
+{%- set new_replayed_keys = new_rows(ref('int_replayed_keys')) %}
+{%- set new_touched_keys = new_rows(ref('int_touched_keys')) %}
 
 with
 
@@ -29,7 +29,7 @@ refolded_keys as (
         source_format,
         table_id,
         row_key
-    from {{ new_rows(replayed_keys) }}
+    from {{ new_replayed_keys }}
 
     union
 
@@ -37,7 +37,7 @@ refolded_keys as (
         source_format,
         table_id,
         row_key
-    from {{ new_rows(touched_keys) }}
+    from {{ new_touched_keys }}
     where is_revised and not is_keyless
 
 ),

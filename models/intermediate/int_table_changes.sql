@@ -8,8 +8,8 @@
 -- What statements do to tables, in the names that they use.  A statement whose
 -- place is raised by a message that lands later is listed again, at that place.
 
-{#- dbt must see this in a first run, too. -#}
-{%- set raised_positions = ref('int_raised_positions') %}
+{#- A first run builds on it too: the next one goes on from there. -#}
+{%- set new_raised_positions = new_rows(ref('int_raised_positions')) %}
 {%- set message_key = ['source_format', 'topic', '`partition`', 'offset'] %}
 
 with
@@ -61,7 +61,7 @@ raised_messages as (
         offset,
         max(position) as position,
         cast(null as bigint) as transaction_index
-    from {{ new_rows(raised_positions) }}
+    from {{ new_raised_positions }}
     where is_revision
     group by source_format, topic, `partition`, offset
 
