@@ -82,7 +82,9 @@ def _steps(
         "source_format", F.col("insert_id").alias("event_id"), F.col("old_key").alias("deleted_key")
     )
     deletes = split_key_changes.select(
-        "source_format", F.col("delete_id").alias("event_id"), F.col("new_key").alias("inserted_key")
+        "source_format",
+        F.col("delete_id").alias("event_id"),
+        F.col("new_key").alias("inserted_key"),
     )
     of_tables = (
         truncations.where("sequence is not null")

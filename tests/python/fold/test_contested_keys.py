@@ -46,7 +46,7 @@ def superseded(
     pairs: list[tuple[str, str, str, str]] = (),
     truncated_at: int | None = None,
 ) -> Superseded:
-    """`images`: event_id -> before, after; `pairs`: delete, insert, old and new key of key changes."""
+    """`images`: event_id -> before, after; `pairs`: delete, insert, old key, new key."""
     names = {"source_format": "cdl_debezium_json", "table_id": "shop.seats"}
     events = [
         {**names, "event_id": event_id, "key_columns": ["seat"], **(images or {}).get(event_id, {})}
@@ -114,7 +114,7 @@ def test_a_delete_takes_the_row_whose_image_it_carries(spark: SparkSession) -> N
 
 
 @pytest.mark.parametrize(
-    "loaded, next_key, found",
+    ("loaded", "next_key", "found"),
     [
         pytest.param("a", "3", {}, id="the row that came, read under its key"),
         pytest.param("b", "3", {("leaves", "delete", "2"): True}, id="another row"),
