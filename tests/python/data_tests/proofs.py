@@ -620,6 +620,44 @@ PROOFS = {
         },
         outcome="warn",
     ),
+    "events_happened_once": Proof(
+        Rows(
+            columns="source_format, table_id, event_id, row_key, op, transaction_id, `row`",
+            good="""
+                -- other values, another operation, another transaction
+                ('dts_avro', 'orders', 'a', '1', 'update', 't1', '{"id":1,"v":1}'),
+                ('dts_avro', 'orders', 'b', '1', 'update', 't1', '{"id":1,"v":2}'),
+                ('dts_avro', 'orders', 'c', '1', 'insert', 't1', '{"id":1,"v":1}'),
+                ('dts_avro', 'orders', 'd', '1', 'update', 't2', '{"id":1,"v":1}'),
+                -- a row that full loads read again
+                ('dts_avro', 'orders', 'e', '1', 'snapshot', null, '{"id":1,"v":1}'),
+                ('dts_avro', 'orders', 'f', '1', 'snapshot', null, '{"id":1,"v":1}'),
+                -- log positions tell these apart
+                ('shareplex_json', 'visits', 'a', '1', 'insert', 't1', '{"v":1}'),
+                ('shareplex_json', 'visits', 'b', '1', 'insert', 't1', '{"v":1}'),
+                ('cdl_json', 'visits', 'a', '1', 'insert', 't1', '{"v":1}'),
+                ('cdl_json', 'visits', 'b', '1', 'insert', 't1', '{"v":1}')
+            """,
+            bad="""
+                -- by another task
+                ('dts_avro', 'orders', 'g', '1', 'update', 't1', '{"id":1,"v":2}'),
+                -- equal rows, or one that was loaded twice
+                ('dts_avro', 'visits', 'h', '1', 'snapshot', null, '{"v":1}'),
+                ('dts_avro', 'visits', 'i', '1', 'snapshot', null, '{"v":1}'),
+                -- likewise
+                ('cdl_debezium_json', 'visits', 'h', '1', 'snapshot', null, '{"v":1}'),
+                ('cdl_debezium_json', 'visits', 'i', '1', 'snapshot', null, '{"v":1}')
+            """,
+            selected="""
+                source_format, table_id, event_id, row_key, op, transaction_id,
+                cast(null as string) as previous_row_key,
+                if(table_id = 'visits', array(), array('id')) as key_columns,
+                cast(null as variant) as before, parse_json(`row`) as after,
+                timestamp'2024-03-01 08:00:00' as event_at
+            """,
+        ),
+        outcome="warn",
+    ),
     "rows_have_all_columns": Proof(
         Rows(
             columns="table_id, `row`",
