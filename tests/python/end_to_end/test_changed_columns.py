@@ -1,4 +1,4 @@
-"""A table that an earlier version built with other columns stops the run, and says how to rebuild."""
+"""A table that an earlier version built with other columns stops the run, and how to rebuild it."""
 
 from __future__ import annotations
 
