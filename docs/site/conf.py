@@ -26,6 +26,7 @@ exclude_patterns = [".*", "logs", "src", "target", "tests"]
 # Headings have the anchors of a code host, and what only MyST reads as syntax is text.
 myst_heading_anchors = 6
 myst_disable_syntax = ["myst_block_break", "myst_line_comment", "myst_role"]
+smartquotes = False
 nitpicky = True
 # SQL with Jinja in it is shown as far as Pygments reads it.
 suppress_warnings = ["misc.highlighting_failure"]
@@ -33,5 +34,9 @@ suppress_warnings = ["misc.highlighting_failure"]
 html_theme = "furo"
 html_copy_source = False
 html_show_copyright = False
+# The pages name no terms of Sphinx's index.
+html_use_index = False
+# A page that is opened as a file may not fetch others, so results of a search come without texts.
+html_show_search_summary = False
 html_static_path = ["static", str(files("mermaidx") / "assets" / "mermaid.js")]
 html_css_files = ["site.css"]

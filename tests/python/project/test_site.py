@@ -51,7 +51,7 @@ def test_a_page_keeps_its_lines() -> None:
 
 def test_the_navigation_stands_at_the_end_of_a_page() -> None:
     assert SITE.for_sphinx("docs/decisions/README", "# Decisions\n") == (
-        "# Decisions\n\n```{toctree}\n:hidden:\n:glob:\n\n/docs/decisions/*\n```\n"
+        "# Decisions\n\n```{toctree}\n:glob:\n\n/docs/decisions/*\n```\n"
     )
     assert "\n:caption: 中文\n\n概览 </README.zh-CN>\n" in SITE.for_sphinx("README", "")
 
