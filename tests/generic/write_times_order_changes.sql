@@ -7,7 +7,9 @@
   back.  superseded: effects that say nothing of their key, after that.
   truncations: as `int_truncations`.
 -#}
-{% test write_times_order_changes(model, colliding_keys, superseded, truncations) %}
+{% test write_times_order_changes(
+    model, colliding_keys, superseded, truncations
+) %}
 
 {{ config(severity='warn') }}
 

@@ -133,7 +133,10 @@ READ = {
     "a null among key columns": row_message("INSERT", after=A, primary_key=[None, "id"]),
     "a whole number as text": row_message("UPDATE_AFTER", before=A, after={**B, "id": "1"}),
     "a whole number as text without a key": row_message(
-        "DELETE", before={**A, "id": "1"}, primary_key=[]
+        "DELETE",
+        before={**A, "id": "1"},
+        primary_key=[],
+        source={**SOURCE, "tableName": "keyless"},
     ),
     "a whole number of 38 digits as text": row_message("INSERT", after={"id": "9" * 38}),
     "no whole number": row_message("INSERT", after={"id": "1.5"}),
