@@ -145,7 +145,7 @@ _STATEMENT_RULES = (
         "unknown",
     ),
 )
-#: PostgreSQL's word: a schema of a database whose system is not named.  Its tables are not known.
+#: CASCADE is PostgreSQL's.  A format that names no system names no schemas: the tables are unknown.
 _OF_SCHEMA = _Rule(r"^()drop\s+schema\b.*\bcascade\b", "not_applied", "unknown")
 #: MariaDB's settings for one statement.
 _SETTINGS = rf"{_ANY}^set\s+statement\s.*?\sfor\s+"
@@ -218,8 +218,9 @@ def table_changes(
         schema_name.alias("schema"),
         table_name.alias("table"),
         F.coalesce(
+            source_type.rlike(_STANDARD_SQL),
             # A name with `#` is none of MySQL's, where a comment begins there.
-            F.coalesce(source_type.rlike(_STANDARD_SQL), F.contains(table_name, F.lit("#"))),
+            F.contains(table_name, F.lit("#")),
             F.lit(False),
         ).alias("is_standard"),
         F.coalesce(source_type, F.lit("")).alias("source_type"),
@@ -231,9 +232,9 @@ def table_changes(
 
     def changes_of_text(text: Column, envelope: Column) -> Column:
         named = F.transform(_named_changes(text, envelope), lambda named: _change(named, envelope))
-        is_of_session = _is_of_session(envelope["source_type"])
         return F.when(
-            ~text.rlike(_NOT_OURS), F.filter(named, lambda change: ~is_of_session(change))
+            ~text.rlike(_NOT_OURS),
+            F.filter(named, lambda change: ~_is_of_session(change, envelope["source_type"])),
         )
 
     return _let(_let(envelope, changes), lambda changes: F.when(F.size(changes) > 0, changes)).cast(
@@ -255,13 +256,16 @@ def named_table(changes: Column, database_name: Column, schema_name: Column) -> 
 
 
 def has_truncation(changes: Column) -> Column:
-    return F.coalesce(F.array_contains(changes["change"], "truncation"), F.lit(False))
+    return _has(changes, "truncation")
 
 
 def is_applied(changes: Column) -> Column:
-    """Whether rows, or values of columns, before the statement are gone with it."""
-    is_column_drop = F.coalesce(F.array_contains(changes["change"], "column_drop"), F.lit(False))
-    return has_truncation(changes) | is_column_drop
+    """Whether the statement takes rows, or the values of columns, from what stands before it."""
+    return has_truncation(changes) | _has(changes, "column_drop")
+
+
+def _has(changes: Column, change: str) -> Column:
+    return F.coalesce(F.array_contains(changes["change"], change), F.lit(False))
 
 
 def _let(value: Column, body: Callable[[Column], Column]) -> Column:
@@ -469,15 +473,11 @@ def _unquoted(name: Column, part: int) -> Column:
     return F.nullif(F.regexp_replace(text, '(`)`|(")"', "$1$2"), F.lit(""))
 
 
-def _is_of_session(source_type: Column) -> Callable[[Column], Column]:
+def _is_of_session(change: Column, source_type: Column) -> Column:
     """Whether a change is of a temporary table, by the names of PostgreSQL and SQL Server."""
-
-    def is_of_session(change: Column) -> Column:
-        schema = F.coalesce(change["schema_name"], change["database_name"], F.lit(""))
-        is_sharp = F.coalesce(change["table_name"], F.lit("")).startswith("#")
-        return schema.rlike(r"(?i)^pg_temp(?:_\d+)?$") | (is_sharp & (source_type == "sqlserver"))
-
-    return is_of_session
+    schema = F.coalesce(change["schema_name"], change["database_name"], F.lit(""))
+    has_sign = F.coalesce(change["table_name"], F.lit("")).startswith("#")
+    return schema.rlike(r"(?i)^pg_temp(?:_\d+)?$") | (has_sign & (source_type == "sqlserver"))
 
 
 def _trimmed(text: Column) -> Column:

@@ -1,4 +1,4 @@
-"""A table that an earlier version built with other columns stops the run, and how to rebuild it."""
+"""A run stops at a table that an earlier version built with other columns, and says what to do."""
 
 from __future__ import annotations
 

@@ -78,21 +78,18 @@
   {%- endif -%}
   {%- set changes = check_for_schema_changes(source_relation, target_relation) -%}
   {%- if changes['schema_changed'] -%}
+    {%- set new = changes['source_not_in_target'] | map(attribute='name') | join(', ') -%}
+    {%- set gone = changes['target_not_in_source'] | map(attribute='name') | join(', ') -%}
+    {%- set retyped = changes['new_target_types'] | map(attribute='column_name') | join(', ') -%}
     {%- do exceptions.raise_compiler_error(
         "The columns of the model are not those of its table " ~ target_relation
-        ~ ": new " ~ column_names(changes['source_not_in_target'])
-        ~ ", gone " ~ column_names(changes['target_not_in_source'])
-        ~ ", of another type " ~ (changes['new_target_types'] | map(attribute='column_name') | join(', ') or 'none')
+        ~ ": new " ~ (new or 'none') ~ ", gone " ~ (gone or 'none')
+        ~ ", of another type " ~ (retyped or 'none')
         ~ ". Rebuild it and what reads it: dbt run --full-refresh --select " ~ model['name'] ~ "+"
     ) -%}
   {%- endif -%}
   {{ return(changes['source_columns']) }}
 {% endmacro %}
-
-
-{% macro column_names(columns) -%}
-  {{ columns | map(attribute='name') | join(', ') or 'none' }}
-{%- endmacro %}
 
 
 {#-
