@@ -207,11 +207,17 @@ def _code() -> Column:
 
 
 def _with_nulls(keyed: DataFrame) -> DataFrame:
-    """The same messages with the NULLs that their images left out; a key is never left out."""
+    """The same messages with the NULLs that their images left out; a key is never left out.
+
+    So an image without a column is a row of NULLs in a keyless table, and none in others.
+    """
     for side in _SIDES:
         image, columns = f"sent_{side}", f"sent_columns_{side}"
         carried = F.concat(column_names(F.col(columns)), "key_columns")
-        lacking = F.when(F.col(columns).isNotNull(), F.array_except("source_columns", carried))
+        is_row = (F.size(columns) > 0) | (F.size("key_columns") == 0)
+        lacking = F.when(
+            F.col(columns).isNotNull() & is_row, F.array_except("source_columns", carried)
+        )
         keyed = keyed.withColumn("lacking", lacking).withColumn(
             columns,
             F.when(

@@ -413,13 +413,18 @@ def _own_truncation() -> Column:
 
 
 def _sequence() -> Column:
-    """Two topics may have events at one position, in partitions and offsets of one number."""
+    """Two topics may have events at one position, in partitions and offsets of one number.
+
+    So the hash of the topic is in it too: where a format numbers the changes of a transaction it
+    is the last member, because its messages have one row.
+    """
+    is_numbered = F.col("transaction_index").isNotNull()
     return F.struct(
         "position",
         F.coalesce("transaction_index", F.xxhash64("topic")).alias("transaction_index"),
         "partition",
         "offset",
-        _row_index().alias("row_index"),
+        F.when(is_numbered, F.hash("topic")).otherwise(_row_index()).alias("row_index"),
     )
 
 

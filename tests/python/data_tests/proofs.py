@@ -665,6 +665,120 @@ PROOFS = {
         ),
         outcome="warn",
     ),
+    "equal_rows_keep_their_keys": Proof(
+        Rows(
+            columns="table_id, position, transaction_id, op, row_key, name",
+            good="""
+                -- two rows swap their keys
+                ('swapped', null, null, 'snapshot', '1', 'a'),
+                ('swapped', null, null, 'snapshot', '2', 'a'),
+                ('swapped', 5, 't', 'update', '2', 'a'),
+                ('swapped', 6, 't', 'update', '1', 'b'),
+                -- three rows that differ
+                ('differ', null, null, 'snapshot', '1', 'a'),
+                ('differ', 5, 't', 'update', '1', 'c'),
+                ('differ', 6, 't', 'update', '2', 'a'),
+                ('differ', 7, 't', 'update', '3', 'b'),
+                -- none of them was loaded
+                ('streamed', 1, 's', 'insert', '1', 'a'),
+                ('streamed', 5, 't', 'update', '1', 'a'),
+                ('streamed', 6, 't', 'update', '2', 'a'),
+                -- in two transactions
+                ('apart', null, null, 'snapshot', '1', 'a'),
+                ('apart', 5, 't', 'update', '1', 'a'),
+                ('apart', 6, 'u', 'update', '2', 'a')
+            """,
+            bad="""
+                ('rotated', null, null, 'snapshot', '1', 'a'),
+                ('rotated', 5, 't', 'update', '1', 'a'),
+                -- three equal rows, two keys that two of them had
+                ('rotated', 6, 't', 'update', '2', 'a'),
+                ('named', null, null, 'snapshot', '2', 'a'),
+                ('named', 5, null, 'insert', '1', 'a'),
+                -- likewise at one position, without a transaction
+                ('named', 5, null, 'insert', '2', 'a')
+            """,
+            selected=f"""
+                'cdl_json' as source_format, table_id, row_key, op, transaction_id,
+                array('id') as key_columns,
+                parse_json(to_json(named_struct('id', row_key, 'name', name))) as after,
+                cast(null as timestamp) as event_at, {SEQUENCE} as sequence
+            """,
+        ),
+        arguments={
+            "colliding_keys": Rows(
+                columns="table_id, row_key",
+                good="""
+                    ('swapped', '1'), ('swapped', '2'),
+                    ('differ', '1'), ('differ', '2'), ('differ', '3'),
+                    ('streamed', '1'), ('streamed', '2'),
+                    ('apart', '1'), ('apart', '2'),
+                    ('rotated', '1'), ('rotated', '2'), ('named', '1'), ('named', '2')
+                """,
+                selected="'cdl_json' as source_format, table_id, row_key",
+            ),
+        },
+        outcome="warn",
+    ),
+    "dropped_columns_are_gone": Proof(
+        Rows(
+            columns="table_id, position, source_op",
+            good="""
+                -- an insert follows; no row was there; another statement
+                ('followed', 2, 'DROP COLUMN'),
+                ('empty', 2, 'drop column'),
+                ('unseen', 2, 'DROP COLUMN'),
+                ('other', 2, 'TRUNCATE')
+            """,
+            bad="""
+                -- updates follow alone
+                ('updated', 2, 'DROP COLUMN'),
+                -- the insert came before
+                ('dropped_last', 4, 'drop column')
+            """,
+            selected=f"""
+                'shareplex_json' as source_format, table_id, source_op,
+                cast(null as timestamp) as event_at, {SEQUENCE} as sequence
+            """,
+        ),
+        arguments={
+            "events": Rows(
+                columns="table_id, position, op",
+                good="""
+                    ('followed', 1, 'insert'), ('followed', 3, 'insert'),
+                    ('empty', 3, 'update'),
+                    ('other', 1, 'insert'),
+                    ('updated', 1, 'insert'), ('updated', 3, 'update'),
+                    ('dropped_last', 1, 'insert'), ('dropped_last', 3, 'insert')
+                """,
+                selected=f"""
+                    'shareplex_json' as source_format, table_id, op, {SEQUENCE} as sequence
+                """,
+            ),
+        },
+        outcome="warn",
+    ),
+    "table_ids_are_unique": Proof(
+        Rows(
+            columns="database_name, schema_name, table_name, has_partial_images",
+            good="""
+                -- once more, with partial images; in another schema
+                ('shop', null, 'orders', false),
+                ('shop', null, 'orders', true),
+                ('shop', 'public', 'orders', false)
+            """,
+            bad="""
+                ('a', null, 'b.c', false),
+                -- its id is that of the table above
+                ('a', 'b', 'c', false)
+            """,
+            selected="""
+                'canal_json' as source_format, database_name, schema_name, table_name,
+                concat_ws('.', database_name, schema_name, table_name) as table_id
+            """,
+        ),
+        outcome="warn",
+    ),
     "events_happened_once": Proof(
         Rows(
             columns="source_format, table_id, event_id, row_key, op, transaction_id, `row`",

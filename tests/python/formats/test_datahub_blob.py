@@ -95,6 +95,7 @@ READ = {
     "columns that are left out of an update": blob(
         "UPDATE_AFTER", "9", UPDATED[1], before={"id": 1, "name": "x"}, after=JOE
     ),
+    "update after with an empty before": blob("UPDATE_AFTER", *UPDATED, before={}, after=NEW_JOE),
     "a keyless row of NULLs": changed_key(None, blob("INSERT", "8", INSERTED[1], after={})),
     "a keyless row gets NULLs": changed_key(
         None, blob("UPDATE", "9", UPDATED[1], before=JOE, after={})
@@ -110,6 +111,7 @@ REJECTED = {
     "a lacking key column": (blob("INSERT", *INSERTED, after={"id": 1}), "missing_field"),
     "unknown op": (blob("UPSERT", *INSERTED, after=JOE), "unknown_op"),
     "no image": (blob("UPDATE", *UPDATED), "missing_image"),
+    "an empty image": (blob("DELETE", *UPDATED, before={}), "missing_image"),
     "bad sequence id": (blob("INSERT", "8a", INSERTED[1], after=JOE), "bad_sequence"),
     "bad time": (blob("INSERT", "8", ("now", 1), after=JOE), "bad_timestamp"),
 }

@@ -1,0 +1,87 @@
+{#-
+  Rows of a full load that are equal but for their keys do not pass these on within
+  one transaction, three or more of them.  A full load may read such a row under its
+  new key; it then looks like the row that was there before.  A warning names the
+  tables and transactions; `cdc-marts resync` repairs a table.
+
+  model: events with their images, as in `change_events`.  `colliding_keys`: which
+  two rows held within one transaction.
+-#}
+{% test equal_rows_keep_their_keys(model, colliding_keys) %}
+
+{{ config(severity='warn') }}
+
+{%- set key = ['source_format', 'table_id', 'row_key'] %}
+
+with
+
+colliding_keys as (
+
+    select * from {{ colliding_keys }}
+    where not {{ is_of_format_that('ordered_by_landing') }}
+
+),
+
+events_on_colliding_keys as (
+
+    select events.*
+    from {{ model }} as events
+    left semi join colliding_keys
+        on {{ matches('events', 'colliding_keys', key) }}
+
+),
+
+loaded_keys as (
+
+    select distinct
+        source_format,
+        table_id,
+        row_key
+    from events_on_colliding_keys
+    where op = 'snapshot'
+
+),
+
+moved_rows as (
+
+    select
+        source_format,
+        table_id,
+        coalesce(transaction_id, string(sequence.position)) as transaction_id,
+        row_key,
+        event_at,
+        to_json(map_filter(
+            cast(after as map<string, variant>),
+            (name, value) -> not array_contains(key_columns, name)
+        )) as row_without_key
+    from events_on_colliding_keys
+    where op in ('insert', 'update')
+
+),
+
+validation_errors as (
+
+    select
+        moved_rows.source_format,
+        moved_rows.table_id,
+        moved_rows.transaction_id,
+        count(distinct moved_rows.row_key) as passed_keys,
+        max(moved_rows.event_at) as last_event_at
+    from moved_rows
+    left join loaded_keys
+        on {{ matches('moved_rows', 'loaded_keys', key) }}
+    group by
+        moved_rows.source_format,
+        moved_rows.table_id,
+        moved_rows.transaction_id,
+        moved_rows.row_without_key
+    -- A key that was passed on belongs to two rows: two such keys, three rows.
+    having
+        count(distinct moved_rows.row_key) > 1
+        and count(loaded_keys.row_key) > 0
+
+)
+
+select * from validation_errors
+
+{% endtest %}
