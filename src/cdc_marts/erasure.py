@@ -195,7 +195,7 @@ class Erasure:
 
     def _mentions(self, row_keys: Sequence[str]) -> list[Row]:
         """Quarantined messages, and texts of statements on rows, with all values of a key."""
-        text = F.coalesce("ddl_text", F.decode("value", F.lit("ISO-8859-1")))
+        text = F.coalesce("ddl_text", F.decode("value", "ISO-8859-1"))
         mentions = [
             [text.rlike(_word(value)) for value in values]
             for key in row_keys

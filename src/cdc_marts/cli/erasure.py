@@ -148,6 +148,6 @@ def _lines(erasure: Erasure, found: Found, with_mentions: bool) -> Iterator[str]
 
 def _price(erasure: Erasure, tables: int) -> str:
     return (
-        f"{counted(tables, 'table')} will be built anew from {erasure.landing}, and their older"
-        " snapshots will be deleted."
+        f"An erasure builds {counted(tables, 'table')} anew from {erasure.landing}, and deletes"
+        " their older snapshots."
     )
