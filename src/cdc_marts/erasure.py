@@ -12,7 +12,7 @@ import importlib
 import json
 import re
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -113,14 +113,15 @@ class Erasure:
         """Take what was found out of the landing table, and have all that follows built anew.
 
         `with_mentions`: those messages too.  `rebuild` builds the staging table and all that is
-        made from it.  What is interrupted is
-        completed by another erasure of the same rows.
+        made from it.  What is interrupted is completed by another erasure of the same rows.
+
+        Raises ErasureError where nothing was changed.
         """
         whole = [*found.whole, *(found.mentions if with_mentions else ())]
-        if whole or found.shared:
-            # Told before, as what is found in staging is gone once it was built anew.
-            self._set_unfinished(True)
-            self._redact(whole, found.shared)
+        replacements = self._replacements(whole, found.shared)
+        # Told before: once staging was built anew, it names the rows no more.
+        self._set_unfinished(True)
+        self._redact(replacements)
         rebuild()
 
     def forget(self, tables: Sequence[str], is_alone: bool) -> list[str]:
@@ -224,22 +225,23 @@ class Erasure:
         )
         return sorted(row["row_key"] for row in live.select("row_key").collect())
 
-    def _redact(self, whole: Sequence[Row], shared: Sequence[Row]) -> None:
-        """One commit: messages lose their value and key, or some of their rows."""
-        landed = self.session.table(self.landing)
+    def _replacements(
+        self, whole: Sequence[Row], shared: Sequence[Row]
+    ) -> dict[tuple[Any, ...], bytes | None]:
+        """Place of a message -> what its value becomes."""
         rows_of = {_place(message): message["rows"] for message in shared}
-        of_shared = landed.join(self._places(shared), list(IDENTITY), "left_semi")
-        values = {
-            _place(row): bytes(row["value"])
-            for row in of_shared.select(*IDENTITY, "value").collect()
-            if row["value"] is not None
-        }
+        of_shared = self.session.table(self.landing).join(
+            self._places(shared), list(IDENTITY), "left_semi"
+        )
         replacements: dict[tuple[Any, ...], bytes | None] = {
-            _place(message): None for message in whole
+            _place(message): self._without_rows(message, rows_of[_place(message)])
+            for message in of_shared.where("value is not null").select(*IDENTITY, "value").collect()
         }
-        for place, value in values.items():
-            replacements[place] = self._without_rows(value, rows_of[place])
-        replacements |= dict.fromkeys(self._tombstones(list(replacements)))
+        replacements |= dict.fromkeys(map(_place, whole))
+        return replacements | dict.fromkeys(self._tombstones(list(replacements)))
+
+    def _redact(self, replacements: Mapping[tuple[Any, ...], bytes | None]) -> None:
+        """Messages lose their key, and get another value or none; they count as landed before."""
         redacted = self.session.createDataFrame(
             [
                 (*place, None if value is None else bytearray(value))
@@ -258,10 +260,9 @@ class Erasure:
                 }
             )
 
-        files = landed.select(*IDENTITY, "_file").join(
-            F.broadcast(redacted), list(IDENTITY), "left_semi"
-        )
-        paths = {row["_file"] for row in files.select("_file").distinct().collect()}
+        landed = self.session.table(self.landing).select(*IDENTITY, "_file")
+        files = landed.join(F.broadcast(redacted), list(IDENTITY), "left_semi").select("_file")
+        paths = {row["_file"] for row in files.distinct().collect()}
         rewrite_rows(self.session, self.landing, paths, of_redacted)
 
     def _tombstones(self, places: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
@@ -280,9 +281,15 @@ class Erasure:
         places = [_place(message) for message in messages]
         return F.broadcast(self.session.createDataFrame(places, _PLACE))
 
-    def _without_rows(self, message: bytes, rows: Collection[int]) -> bytes:
+    def _without_rows(self, message: Row, rows: Collection[int]) -> bytes:
         parser = importlib.import_module(f"cdc_marts.formats.{self.source_format}")
-        return parser.without_rows(message, rows)
+        try:
+            return bytes(parser.without_rows(bytes(message["value"]), rows))
+        except ValueError as error:
+            place = f"{printable(message['topic'])} {message['partition']} {message['offset']}"
+            raise ErasureError(
+                f"The message {place} holds other rows too, and can't be taken apart: {error}."
+            ) from error
 
     def _set_unfinished(self, is_unfinished: bool) -> None:
         action = f"set tblproperties ('{_UNFINISHED}' = 'true')"

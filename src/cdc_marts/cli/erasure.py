@@ -87,11 +87,11 @@ def erase(
             return
         if not is_confirmed:
             typer.confirm(f"{_price(erasure, len(made.tables))} Erase?", abort=True)
-        erasure.erase(
-            found,
-            with_mentions,
-            lambda: run_dbt(["run", "--full-refresh", "--select", f"{staging}+"], target),
-        )
+        rebuild = ["run", "--full-refresh", "--select", f"{staging}+"]
+        try:
+            erasure.erase(found, with_mentions, lambda: run_dbt(rebuild, target))
+        except ErasureError as error:
+            stop(f"{error} Nothing was changed.", FAILED)
         is_alone = is_embedded(target)
         with only_run(session, target, say):
             tables = filter(session.catalog.tableExists, (erasure.landing, *made.tables))

@@ -28,32 +28,17 @@ def rewrite_rows(
 ) -> None:
     """Write the data files of a table anew, with other values in their rows, by one commit.
 
-    A second commit leaves the old files out of the manifests.
+    A second commit leaves the old files out of the manifests, also those of earlier rewrites.
 
     `files`: their paths, as the metadata column `_file` has them.  `rewritten`: from the rows of
     these files, with the columns of their lineage, to as many rows of the same columns.
     """
     table = iceberg_table(session, name)
     tasks = [task for task in _scan_tasks(table) if task.file().location() in files]
-    if not tasks:
-        return
-    snapshot = table.currentSnapshot()
-    rewrite = table.newRewrite().validateFromSnapshot(snapshot.snapshotId())
-    rewrite = rewrite.dataSequenceNumber(snapshot.sequenceNumber())
-    with _staged(session, table, tasks) as (group, new_files):
-        rows = session.read.format("iceberg").load(group)
-        new_rows = rewritten(rows).select(*rows.columns)
-        new_rows.write.format("iceberg").option("distribution-mode", "none").mode("append").save(
-            group
-        )
-        for file in new_files():
-            rewrite.addFile(file)
-    for task in tasks:
-        rewrite.deleteFile(task.file())
-        for deletes in task.deletes():
-            rewrite.deleteFile(deletes)
-    rewrite.commit()
-    _drop_deleted_entries(session, table)
+    if tasks:
+        _replace_files(session, table, tasks, rewritten)
+    if table.currentSnapshot() is not None:
+        _drop_deleted_entries(session, table)
 
 
 def forget_past(session: SparkSession, name: str, kept: int, orphans_before: int) -> list[str]:
@@ -74,6 +59,29 @@ def forget_past(session: SparkSession, name: str, kept: int, orphans_before: int
         expiry.expireOlderThan(newest + 1).execute()
     _actions(session).deleteOrphanFiles(table).olderThan(orphans_before).execute()
     return sorted(set(references) - {MAIN, BRANCH})
+
+
+def _replace_files(
+    session: SparkSession,
+    table: Any,
+    tasks: list[Any],
+    rewritten: Callable[[DataFrame], DataFrame],
+) -> None:
+    snapshot = table.currentSnapshot()
+    rewrite = table.newRewrite().validateFromSnapshot(snapshot.snapshotId())
+    rewrite = rewrite.dataSequenceNumber(snapshot.sequenceNumber())
+    with _staged(session, table, tasks) as (group, new_files):
+        rows = session.read.format("iceberg").load(group)
+        new_rows = rewritten(rows).select(*rows.columns)
+        writer = new_rows.write.format("iceberg").option("distribution-mode", "none")
+        writer.mode("append").save(group)
+        for file in new_files():
+            rewrite.addFile(file)
+    for task in tasks:
+        rewrite.deleteFile(task.file())
+        for deletes in task.deletes():
+            rewrite.deleteFile(deletes)
+    rewrite.commit()
 
 
 def _drop_deleted_entries(session: SparkSession, table: Any) -> None:
