@@ -22,6 +22,7 @@ from dbt.adapters.spark_session.api import (
     rewrite_rows,
     unread_rows,
 )
+from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
@@ -216,9 +217,13 @@ class Erasure:
 
     def _live(self, row_keys: Sequence[str]) -> list[str]:
         state = self.relations.model("latest_state")
-        if not self.session.catalog.tableExists(state):
-            return []
-        live = self.session.table(state).where(
+        try:
+            rows = self.session.table(state)
+        except AnalysisException as error:
+            if error.getCondition() == "TABLE_OR_VIEW_NOT_FOUND":
+                return []
+            raise
+        live = rows.where(
             (F.col("source_format") == self.source_format)
             & (F.col("table_id") == self.table_id)
             & F.col("row_key").isin(list(row_keys))
