@@ -20,7 +20,7 @@
     {%- do new_inputs.update({
         'touched_keys': ref('int_touched_keys'),
         'replayed_keys': ref('int_replayed_keys'),
-        'ends': ref('int_table_ends'),
+        'truncations': ref('int_truncations'),
     }) -%}
     {%- do changed_inputs.update({
         'lost_columns': lost_columns,

@@ -42,7 +42,7 @@
   } -%}
   {%- set new_inputs = {
       'touched_keys': ref('cdc_marts', 'int_touched_keys'),
-      'ends': ref('cdc_marts', 'int_table_ends'),
+      'truncations': ref('cdc_marts', 'int_truncations'),
       'column_drops': ref('cdc_marts', 'int_column_drops'),
   } -%}
 select * from {{ dataframe(

@@ -15,13 +15,13 @@
 
 {#- A first run builds on these too: the next one goes on from there. -#}
 {%- set new_touched_keys = new_rows(ref('int_touched_keys')) %}
-{%- set new_table_ends = new_rows(ref('int_table_ends')) %}
+{%- set new_truncations = new_rows(ref('int_truncations')) %}
 
 {%- set table_key = ['source_format', 'table_id'] %}
 
 with
 
-table_ends as (select * from {{ ref('int_table_ends') }}),
+truncations as (select * from {{ ref('int_truncations') }}),
 
 {% if is_incremental() -%}
 held_rows as (select * from {{ this }}),
@@ -31,7 +31,7 @@ recounted_tables as (
     select
         source_format,
         table_id
-    from {{ new_table_ends }}
+    from {{ new_truncations }}
 
     union
 
@@ -75,11 +75,11 @@ counted_effects as (
         effects.*,
         if(effects.effect = 'upsert', 1, -1) as count_change
     from effects
-    left anti join table_ends
+    left anti join truncations
         on
-            effects.source_format = table_ends.source_format
-            and effects.table_id = table_ends.table_id
-            and {{ is_ended_by('effects', 'table_ends') }}
+            effects.source_format = truncations.source_format
+            and effects.table_id = truncations.table_id
+            and {{ is_truncated_by('effects', 'truncations') }}
 
 ),
 

@@ -6,7 +6,7 @@
     )
 }}
 
--- The contested keys, which two rows may have held at once, whose effects a run
+-- The colliding keys, which two rows may have held at once, whose effects a run
 -- plays back: there the newest effect need not say what became of the key.  Two
 -- cases:
 --
@@ -21,7 +21,7 @@
 {%- set split_key_changes = ref('int_split_key_changes') %}
 {#- A first run builds on these too: the next one goes on from there. -#}
 {%- set new_touched_keys = new_rows(ref('int_touched_keys')) %}
-{%- set new_table_ends = new_rows(ref('int_table_ends')) %}
+{%- set new_truncations = new_rows(ref('int_truncations')) %}
 
 {%- set key = ['source_format', 'table_id', 'row_key'] %}
 {%- set table_key = ['source_format', 'table_id'] %}
@@ -113,7 +113,7 @@ keys_with_unordered_effects as (
 
 ){% if is_incremental() %},
 
-contested_keys as (
+colliding_keys as (
 
     select distinct
         source_format,
@@ -153,22 +153,22 @@ touched_keys as (
 
 ),
 
-new_truncations as (select * from {{ new_table_ends }}),
+new_truncations as (select * from {{ new_truncations }}),
 
-contested_keys_touched_again as (
+colliding_keys_touched_again as (
 
-    select contested_keys.*
-    from contested_keys
+    select colliding_keys.*
+    from colliding_keys
     left semi join touched_keys
-        on {{ matches('contested_keys', 'touched_keys', key) }}
+        on {{ matches('colliding_keys', 'touched_keys', key) }}
 
     union
 
     -- rows of before and after a truncation are apart
-    select contested_keys.*
-    from contested_keys
+    select colliding_keys.*
+    from colliding_keys
     left semi join new_truncations
-        on {{ matches('contested_keys', 'new_truncations', table_key) }}
+        on {{ matches('colliding_keys', 'new_truncations', table_key) }}
 
 )
 {%- endif %}
@@ -181,5 +181,5 @@ select * from keys_with_unordered_effects
 {% if is_incremental() %}
 union
 
-select * from contested_keys_touched_again
+select * from colliding_keys_touched_again
 {%- endif %}

@@ -9,7 +9,7 @@
 -- The fold of tables with keys.  Per key the effect with the highest sequence,
 -- deletes included: a maximum does not care for order, batches or repetition.
 -- The newest of the new effects replaces what the state holds if it is newer.
--- Keys of which earlier effects have changed, and contested ones, are folded
+-- Keys of which earlier effects have changed, and colliding ones, are folded
 -- whole.
 
 {#- A first run builds on these too: the next one goes on from there. -#}

@@ -12,6 +12,18 @@ from {{ ref('int_row_effects') }}
 
 union all
 
+-- a late half with the row before has values that the half after may lack
+select
+    source_format,
+    table_id,
+    row_key,
+    size(key_columns) = 0 as is_keyless,
+    false as is_revised
+from {{ ref('int_split_records') }}
+where record_type = 'update_before'
+
+union all
+
 select
     source_format,
     table_id,

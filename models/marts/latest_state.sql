@@ -25,7 +25,7 @@ filled_rows as (select * from {{ ref('int_filled_rows') }}),
 
 keyless_rows as (select * from {{ ref('int_keyless_rows') }}),
 
-table_ends as (select * from {{ ref('int_table_ends') }}),
+truncations as (select * from {{ ref('int_truncations') }}),
 
 lost_columns as (
     {{ lost_columns_of_tables_sql() }}
@@ -37,13 +37,13 @@ live_rows as (
         row_state.*,
         1L as row_count
     from row_state
-    left anti join table_ends
+    left anti join truncations
         on
-            row_state.source_format = table_ends.source_format
-            and row_state.table_id = table_ends.table_id
-            and {{ is_ended_by(
+            row_state.source_format = truncations.source_format
+            and row_state.table_id = truncations.table_id
+            and {{ is_truncated_by(
                 'row_state',
-                'table_ends',
+                'truncations',
                 sequence='last_sequence',
             ) }}
     where row_state.is_live

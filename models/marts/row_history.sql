@@ -11,8 +11,8 @@ lost_columns as (
     {{ lost_columns_of_tables_sql() }}
 ),
 
-table_ends as (
-    {{ ends_of_tables_sql() }}
+truncations as (
+    {{ truncations_of_tables_sql() }}
 ),
 
 superseded_effects as (select * from {{ ref('int_superseded_effects') }}),
@@ -114,11 +114,12 @@ placed_effects as (
                 effects.`row`
             )
         ) as `row`,
-        {{ count_ends_before('effects', 'table_ends.ends') }} as ends_before,
+        {{ count_truncations_before('effects', 'truncations.truncations') }}
+            as truncations_before,
         filter(
-            table_ends.ends,
-            table_end -> {{ is_ended_by('effects', 'table_end') }}
-        )[0] as end_after
+            truncations.truncations,
+            truncation -> {{ is_truncated_by('effects', 'truncation') }}
+        )[0] as truncation_after
     from lasting_effects as effects
     left join filled_rows
         on
@@ -129,10 +130,10 @@ placed_effects as (
         on {{ matches(
             'filled_rows', 'lost_columns', ['source_format', 'table_id']
         ) }}
-    left join table_ends
+    left join truncations
         on
-            effects.source_format = table_ends.source_format
-            and effects.table_id = table_ends.table_id
+            effects.source_format = truncations.source_format
+            and effects.table_id = truncations.table_id
     left join keyless_tables
         on
             effects.source_format = keyless_tables.source_format
@@ -148,7 +149,7 @@ counted_effects as (
             is_keyless,
             sum(count_change) over (
                 partition by
-                    source_format, table_id, sorted_row_key, ends_before
+                    source_format, table_id, sorted_row_key, truncations_before
                 order by sequence, count_change
                 rows between unbounded preceding and current row
             ),
@@ -164,7 +165,7 @@ compared_effects as (
     select
         *,
         lag(struct(
-            row_count, ends_before, to_json(`row`) as row_text
+            row_count, truncations_before, to_json(`row`) as row_text
         )) over key_order as version_before
     from counted_effects
     window key_order as (
@@ -180,7 +181,7 @@ differing_effects as (
     from compared_effects
     where not (
             version_before <=> struct(
-                row_count, ends_before, to_json(`row`) as row_text
+                row_count, truncations_before, to_json(`row`) as row_text
             )
         )
 
@@ -193,7 +194,7 @@ followed_effects as (
 
     select
         *,
-        lead(struct(event_at, ends_before)) over (
+        lead(struct(event_at, truncations_before)) over (
             partition by source_format, table_id, sorted_row_key
             order by sequence, count_change
         ) as next_effect
@@ -205,11 +206,11 @@ closed_versions as (
 
     select
         *,
-        next_effect is null and end_after is null as is_current,
+        next_effect is null and truncation_after is null as is_current,
         if(
-            next_effect.ends_before = ends_before,
+            next_effect.truncations_before = truncations_before,
             next_effect.event_at,
-            coalesce(end_after.event_at, next_effect.event_at)
+            coalesce(truncation_after.event_at, next_effect.event_at)
         ) as valid_to
     from followed_effects
     where row_count > 0

@@ -8,7 +8,7 @@ from cdc_marts.fold.filled_rows import (
 
 
 def model(dbt, session):
-    touched, new_truncations = dbt.new_rows(dbt.ref("int_touched_keys"), dbt.ref("int_table_ends"))
+    touched, new_truncations = dbt.new_rows(dbt.ref("int_touched_keys"), dbt.ref("int_truncations"))
     effects = dbt.rows_so_far(dbt.ref("int_row_effects")).where("not is_keyless")
     missing = dbt.ref("int_missing_columns")
     partial_tables = (
@@ -34,7 +34,7 @@ def model(dbt, session):
         keys,
         dbt.ref("int_split_key_changes"),
         dbt.ref("int_superseded_effects"),
-        dbt.ref("int_table_ends"),
+        dbt.ref("int_truncations"),
         dbt.ref("int_split_records").where("record_type = 'update_before'"),
         dbt.config.get("longest_key_chain"),
     )

@@ -1,6 +1,6 @@
 from pyspark.sql import functions as F
 
-from cdc_marts.fold.contested_keys import superseded_effects
+from cdc_marts.fold.key_collisions import superseded_effects
 
 KEY = ["source_format", "table_id", "row_key"]
 
@@ -10,7 +10,7 @@ def model(dbt, session):
     effects = dbt.rows_so_far(dbt.ref("int_row_effects")).join(keys, KEY, "left_semi")
     events = dbt.ref("change_events").join(effects, ["source_format", "event_id"], "left_semi")
     found = superseded_effects(
-        effects, events, dbt.ref("int_split_key_changes"), dbt.ref("int_table_ends")
+        effects, events, dbt.ref("int_split_key_changes"), dbt.ref("int_truncations")
     )
     if not dbt.is_incremental:
         return found

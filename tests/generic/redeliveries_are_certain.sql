@@ -2,7 +2,8 @@
   A message that repeats the position and the images of an earlier one is taken
   for its redelivery.  Perhaps it is a change of its own: another of the equal rows
   of a keyless table, or the second of two changes within one transaction that
-  gave a row the same values, when no later one follows.  Likewise a row that
+  gave a row the same values, when no later one follows, or the second of two
+  truncations, when rows were written between them.  Likewise a row that
   repeated full loads bring as it was before.  A warning names the tables, in
   which the source may have other rows; a new full load shows it.
 
@@ -68,6 +69,42 @@ redelivered_rows as (
 
 ),
 
+repeated_truncations as (
+
+    select
+        source_format,
+        table_id,
+        topic,
+        `partition` as topic_partition,
+        sequence.position,
+        count(*) - 1 as redeliveries,
+        min(offset) as first_offset,
+        max(offset) as last_offset,
+        max(event_at) as last_event_at
+    from records
+    where
+        record_type = 'ddl'
+        and ends_rows
+        and {{ is_of_format_that('known_by_images') }}
+    group by source_format, table_id, topic, `partition`, sequence.position
+    having count(*) > 1
+
+),
+
+uncertain_truncations as (
+
+    select truncations.*
+    from repeated_truncations as truncations
+    left semi join deliveries
+        on
+            {{ matches('truncations', 'deliveries', [
+                'source_format', 'table_id', 'topic', 'topic_partition', 'position'
+            ]) }}
+            and deliveries.place.offset > truncations.first_offset
+            and deliveries.place.offset < truncations.last_offset
+
+),
+
 validation_errors as (
 
     select
@@ -79,6 +116,17 @@ validation_errors as (
     from redelivered_rows
     where is_keyless or last_delivered_id <> last_event_id
     group by source_format, table_id, is_keyless
+
+    union all
+
+    select
+        source_format,
+        table_id,
+        cast(null as boolean) as is_keyless,
+        sum(redeliveries) as redeliveries,
+        max(last_event_at) as last_event_at
+    from uncertain_truncations
+    group by source_format, table_id
 
 )
 

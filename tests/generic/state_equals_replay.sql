@@ -3,12 +3,12 @@
   that no later end of its table took.  Rows completed from earlier events are
   compared by their last event alone.
 
-  `events`: the log to replay.  `table_ends`: where tables were emptied.
-  `lost_columns`: where tables lost columns.  `contested_keys`: keys that two rows
+  `events`: the log to replay.  `truncations`: where tables were emptied.
+  `lost_columns`: where tables lost columns.  `colliding_keys`: keys that two rows
   may have held at once; they are left to the test of the history.
 -#}
 {% test state_equals_replay(
-    model, events, table_ends, lost_columns, contested_keys
+    model, events, truncations, lost_columns, colliding_keys
 ) %}
 
 with
@@ -17,7 +17,7 @@ state as (select * from {{ model }}),
 
 events as (select * from {{ events }}),
 
-table_ends as (select * from {{ table_ends }}),
+truncations as (select * from {{ truncations }}),
 
 lost_columns as (
 
@@ -30,17 +30,17 @@ lost_columns as (
 
 ),
 
-contested_keys as (select * from {{ contested_keys }}),
+colliding_keys as (select * from {{ colliding_keys }}),
 
 outliving_events as (
 
     select events.*
     from events
-    left anti join table_ends
+    left anti join truncations
         on
-            events.source_format = table_ends.source_format
-            and events.table_id = table_ends.table_id
-            and {{ is_ended_by('events', 'table_ends') }}
+            events.source_format = truncations.source_format
+            and events.table_id = truncations.table_id
+            and {{ is_truncated_by('events', 'truncations') }}
 
 ),
 
@@ -176,14 +176,14 @@ validation_errors as (
             state.source_format = live_rows.source_format
             and state.table_id = live_rows.table_id
             and state.row_key = live_rows.row_key
-    left anti join contested_keys
+    left anti join colliding_keys
         on
             coalesce(state.source_format, live_rows.source_format)
-            = contested_keys.source_format
+            = colliding_keys.source_format
             and coalesce(state.table_id, live_rows.table_id)
-            = contested_keys.table_id
+            = colliding_keys.table_id
             and coalesce(state.row_key, live_rows.row_key)
-            = contested_keys.row_key
+            = colliding_keys.row_key
     where
         not (
             state.row_count <=> live_rows.row_count

@@ -76,7 +76,7 @@ def row_lives(
     that took an older row from under a newer one (`void_delete`) ended the life before.
 
     `effects`: all those on some keys, as `int_row_effects`.  `moved`: as `moves` returns.
-    `superseded`, `truncations`: as `int_superseded_effects` and `int_table_ends`.
+    `superseded`, `truncations`: as `int_superseded_effects` and `int_truncations`.
 
     Returns the effects with `effect` (also `void_delete`), `origin_key` and `delete_id` of a move,
     `truncations_before` and `life`.

@@ -25,6 +25,7 @@ from cdc_marts.parsing.settings import KeySettings, key_setting
 from cdc_marts.parsing.statements import (
     change_of,
     has_truncation,
+    is_applied,
     named_table,
     table_changes,
 )
@@ -285,13 +286,15 @@ def _key_columns(key_settings: KeySettings | None) -> Column:
 
 
 def _broken() -> Column:
-    # A truncation without its table or its place in the log would be lost unseen.
+    # A statement without its table or its place in the log would be lost unseen.
     is_nameless_truncation = (
         F.col("meaning.ends_rows")
         & F.get("table_changes.table_name", F.lit(0)).isNull()
         & F.col("table_changes").isNotNull()
+        # That of a database, or a schema, names them all.
+        & ~has_truncation(F.col("table_changes"))
     )
-    is_placed = F.col("is_row") | has_truncation(F.col("table_changes"))
+    is_placed = F.col("is_row") | is_applied(F.col("table_changes"))
     before_columns = column_names(F.col("columns_before"))
     return rejection(
         (

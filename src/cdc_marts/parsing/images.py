@@ -89,8 +89,12 @@ def key_of(
         of_one = _json_object(name, value, is_whole_number)
         of_many = F.to_json(_with_numbers(keyed, whole_number_columns))
     has_all = F.size(F.array_except(key_columns, F.map_keys(columns))) == 0
+    # The columns of the image are sorted; `columns` may have others behind them.
+    of_all = F.when(F.size(whole_number_columns) == 0, F.to_json(image)).otherwise(
+        F.to_json(_with_numbers(columns_of(image), whole_number_columns))
+    )
     return (
-        F.when(F.size(key_columns) == 0, F.to_json(image))
+        F.when(F.size(key_columns) == 0, of_all)
         .when(F.size(key_columns) == 1, F.when(value.isNotNull(), of_one))
         .otherwise(F.when(has_all, of_many))
     )

@@ -89,16 +89,20 @@ _RENAMED = rf"{_TABLE}\s+{_WAIT}to\s+{_TABLE}"
 _EACH_TABLE = rf"{_ANY}(?:\b(?:only|to|nowait|wait\s+\d+)\s+(?![.,]))*+({_TABLE})"
 _IF_EXISTS = r"(?:if\s+exists\s+)?"
 
+_DEFINER_PART = r"(?:`(?:[^`]|``)*+`|'[^']*+'|\"[^\"]*+\"|[^\s`'\"@]++)"
 #: Statements that change rows, or hold statements which run later: nothing in them is ours.
 _NOT_OURS = (
-    rf"{_ANY}^(?:\s|\(|/\*(?!M?!).*?\*/|--[^\n]*+\n|#[^\n]*+\n)*+"
+    rf"{_ANY}^[\s(]*+"
     r"(?:(?:insert|update|delete|replace|merge|select|with|values|load|copy|call|commit|savepoint"
     r"|declare|do)\b|begin\b(?!\s*(?:;|work\b|transaction\b))"
-    r"|create\s+(?:or\s+replace\s+)?(?:(?:editionable|noneditionable|aggregate|constraint|temporary"
-    r"|definer\s*=\s*\S+)\s+)*+(?:procedure|function|trigger|event|package|type|rule)\b)"
+    r"|(?:create\s+(?:or\s+(?:replace|alter)\s+)?|alter\s+)"
+    r"(?:(?:editionable|noneditionable|aggregate|constraint|temporary"
+    rf"|definer\s*=\s*{_DEFINER_PART}(?:\s*@\s*{_DEFINER_PART})?)\s+)*+"
+    r"(?:procedure|proc|function|trigger|event|package|type|rule)\b)"
 )
 _STATEMENT = (
-    rf"{_ANY}^\s*(?:alter|create|drop|truncate|rename|comment|analyze|grant|revoke|flashback|xa)\b"
+    rf"{_ANY}^\s*(?:alter|create|drop|truncate|rename|comment|analyze|grant|revoke|flashback|xa|if"
+    r"|set\s+statement)\b"
 )
 
 
@@ -130,6 +134,8 @@ _STATEMENT_RULES = (
         rf"^rename\s+(?:tables?\s+)?{_IF_EXISTS}({_RENAMED}(?:\s*,\s*{_RENAMED})*+)", "not_applied"
     ),
     _Rule(rf"^flashback\s+table\s+({_TABLES})", "not_applied"),
+    # Whether it was done depends on what only the server knows.
+    _Rule(rf"^if\b.*\b(?:truncate\s+table|drop\s+table)\s+{_IF_EXISTS}({_TABLES})", "not_applied"),
     # Here the tables are not named.
     _Rule(
         r"^()(?:truncate\s+cluster\b|drop\s+(?:cluster|tablespace)\b.*\bincluding\b"
@@ -139,6 +145,10 @@ _STATEMENT_RULES = (
         "unknown",
     ),
 )
+#: CASCADE is PostgreSQL's.  A format that names no system names no schemas: the tables are unknown.
+_OF_SCHEMA = _Rule(r"^()drop\s+schema\b.*\bcascade\b", "not_applied", "unknown")
+#: MariaDB's settings for one statement.
+_SETTINGS = rf"{_ANY}^set\s+statement\s.*?\sfor\s+"
 _ALTER = (
     rf"{_ANY}^alter\s+(?:(?:online|offline|ignore|foreign)\s+)*+table\s+{_IF_EXISTS}(?:only\s+)?"
     rf"({_TABLE})\s*\*?\s*{_WAIT}(.*)$"
@@ -157,7 +167,8 @@ _ACTION_RULES = (
     ),
     _Rule(rf"^rename\s+(?:to\s+|as\s+|=\s*)?({_TABLE})\s*$", "not_applied"),
     _Rule(
-        r"^(?:truncate|drop|exchange|switch|discard|import|detach|attach|convert)\s+(?:all\s+)?"
+        r"^(?!convert\s+to\b)"
+        r"(?:truncate|drop|exchange|switch|discard|import|detach|attach|convert)\s+(?:all\s+)?"
         rf"(?:sub)?(?:partitions?|tablespace|to|table)\b(?:.*\btable\s+({_TABLE}))?",
         "not_applied",
     ),
@@ -206,19 +217,24 @@ def table_changes(
         database_name.alias("database"),
         schema_name.alias("schema"),
         table_name.alias("table"),
-        F.coalesce(source_type.rlike(_STANDARD_SQL), F.lit(False)).alias("is_standard"),
+        F.coalesce(
+            source_type.rlike(_STANDARD_SQL),
+            # A name with `#` is none of MySQL's, where a comment begins there.
+            F.contains(table_name, F.lit("#")),
+            F.lit(False),
+        ).alias("is_standard"),
         F.coalesce(source_type, F.lit("")).alias("source_type"),
     )
 
     def changes(envelope: Column) -> Column:
         text = _without_comments(envelope["sql"], envelope["is_standard"])
-        named = F.transform(
-            _let(text, lambda text: _named_changes(text, envelope)),
-            lambda named: _change(named, envelope),
-        )
+        return _let(text, lambda text: changes_of_text(text, envelope))
+
+    def changes_of_text(text: Column, envelope: Column) -> Column:
+        named = F.transform(_named_changes(text, envelope), lambda named: _change(named, envelope))
         return F.when(
-            ~envelope["sql"].rlike(_NOT_OURS),
-            F.filter(named, lambda change: ~_is_of_session(change)),
+            ~text.rlike(_NOT_OURS),
+            F.filter(named, lambda change: ~_is_of_session(change, envelope["source_type"])),
         )
 
     return _let(_let(envelope, changes), lambda changes: F.when(F.size(changes) > 0, changes)).cast(
@@ -240,7 +256,16 @@ def named_table(changes: Column, database_name: Column, schema_name: Column) -> 
 
 
 def has_truncation(changes: Column) -> Column:
-    return F.coalesce(F.array_contains(changes["change"], "truncation"), F.lit(False))
+    return _has(changes, "truncation")
+
+
+def is_applied(changes: Column) -> Column:
+    """Whether the statement takes rows, or the values of columns, from what stands before it."""
+    return has_truncation(changes) | _has(changes, "column_drop")
+
+
+def _has(changes: Column, change: str) -> Column:
+    return F.coalesce(F.array_contains(changes["change"], change), F.lit(False))
 
 
 def _let(value: Column, body: Callable[[Column], Column]) -> Column:
@@ -267,10 +292,13 @@ def _without_comments(sql: Column, is_standard: Column) -> Column:
 
 def _named_changes(text: Column, envelope: Column) -> Column:
     """array<named change> of a text without comments, which may hold several statements."""
+    rules = F.when(
+        envelope["source_type"] == "", _rules((*_STATEMENT_RULES, _OF_SCHEMA))
+    ).otherwise(_rules(_STATEMENT_RULES))
 
     def changes_of(statement: Column) -> Column:
         found = _let(
-            _by_rules(statement, _rules(_STATEMENT_RULES)),
+            _by_rules(statement, rules),
             lambda found: F.when(
                 (F.size(found) == 0) & statement.rlike(_EMPTYING), _own_change(envelope)
             ).otherwise(found),
@@ -287,7 +315,12 @@ def _named_changes(text: Column, envelope: Column) -> Column:
         F.lit(0),
     )
     each = F.flatten(
-        F.transform(statements, lambda statement: _let(_trimmed(statement), changes_of))
+        F.transform(
+            statements,
+            lambda statement: _let(
+                F.regexp_replace(_trimmed(statement), _SETTINGS, ""), changes_of
+            ),
+        )
     )
     is_read = text.rlike(_STATEMENT) | envelope["own_change"].isNull()
     return F.when(is_read, each).otherwise(_own_change(envelope))
@@ -440,11 +473,11 @@ def _unquoted(name: Column, part: int) -> Column:
     return F.nullif(F.regexp_replace(text, '(`)`|(")"', "$1$2"), F.lit(""))
 
 
-def _is_of_session(change: Column) -> Column:
-    """Temporary tables, by the names that PostgreSQL and SQL Server give them."""
-    return F.concat_ws(
-        ".", change["database_name"], change["schema_name"], change["table_name"]
-    ).rlike(r"(?i)(?:^|\.)(?:#|pg_temp)")
+def _is_of_session(change: Column, source_type: Column) -> Column:
+    """Whether a change is of a temporary table, by the names of PostgreSQL and SQL Server."""
+    schema = F.coalesce(change["schema_name"], change["database_name"], F.lit(""))
+    has_sign = F.coalesce(change["table_name"], F.lit("")).startswith("#")
+    return schema.rlike(r"(?i)^pg_temp(?:_\d+)?$") | (has_sign & (source_type == "sqlserver"))
 
 
 def _trimmed(text: Column) -> Column:

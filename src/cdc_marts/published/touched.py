@@ -28,17 +28,17 @@ def keys(run: ModelRun, published: DataFrame) -> DataFrame:
     - a value that was filled in changes: all rows that have it
     - a table has got a key of all its columns, or lost it: the row under its other key
     """
-    ends = run.new_rows("ends").select(*TABLE)
+    truncations = run.new_rows("truncations").select(*TABLE)
     touched = run.new_rows("touched_keys").select(*KEY)
     keyless_tables = run.rows("keyless_rows").select(*TABLE)
-    is_of_them = F.col("table_id").isin(ends.select("table_id"))
+    is_of_them = F.col("table_id").isin(truncations.select("table_id"))
     return _once(
         KEY,
         touched,
         other_spellings(touched, published.join(keyless_tables, [*TABLE], "left_semi")),
         run.new_rows("replayed_keys"),
-        published.join(ends, [*TABLE], "left_semi"),
-        run.rows("mart").where(is_of_them).join(ends, [*TABLE], "left_semi"),
+        published.join(truncations, [*TABLE], "left_semi"),
+        run.rows("mart").where(is_of_them).join(truncations, [*TABLE], "left_semi"),
         run.changed_rows("filled_rows"),
         _rows_with_other_columns(run, published),
         _rows_with_other_values(run),

@@ -31,7 +31,7 @@ DECLARATION = "cdc_marts.declaration"
 LOST_COLUMNS = "cdc_marts.lost_columns"
 
 #: What is new of a changed table.
-_CHANGES = ("touched_keys", "ends", "column_drops")
+_CHANGES = ("touched_keys", "truncations", "column_drops")
 
 
 def rows(
@@ -83,7 +83,7 @@ def _must_rebuild(
     built = session.table(run.relation).dtypes
     if any(types.get(name.lower()) != type_ for name, type_ in built):
         return True
-    return table.has_new_rows("ends")
+    return table.has_new_rows("truncations")
 
 
 def _live_rows(table: SourceTable, touched_keys: DataFrame | None = None) -> DataFrame:

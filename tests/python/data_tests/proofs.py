@@ -116,7 +116,7 @@ LOG = Rows(
     """,
 )
 
-TABLE_ENDS = Rows(
+TRUNCATIONS = Rows(
     columns="table_id, position",
     good="('emptied', 2)",
     selected=f"""
@@ -137,9 +137,9 @@ LOST_COLUMNS = Rows(
 )
 
 #: Two rows swapped their keys: a maximum does not tell what became of it.
-CONTESTED_KEYS = Rows(
+COLLIDING_KEYS = Rows(
     columns="table_id, row_key",
-    good="('orders', 'contested')",
+    good="('orders', 'colliding')",
     selected="'shareplex_json' as source_format, table_id, row_key",
 )
 
@@ -151,7 +151,7 @@ STATE = Rows(
         ('documents', '1', '{"id":1,"text":"long"}', 1, 2),
         ('visits', '{"page":"home"}', '{"page":"home"}', 2, 5),
         ('emptied', '2', '{"id":2}', 1, 3),
-        ('orders', 'contested', '{"id":5}', 1, 8),
+        ('orders', 'colliding', '{"id":5}', 1, 8),
         ('narrowed', '1', '{"id":1}', 1, 1)
     """,
     bad="""
@@ -573,6 +573,11 @@ PROOFS = {
                 ('shareplex_json', 'orders', '1', 5, 2, 'b', 'update'),
                 ('shareplex_json', 'orders', '1', 5, 3, 'a', 'insert'),
                 ('cdl_json', 'visits', '1', 9, 11, 'g', 'insert'),
+                -- a truncation that was sent again at once, and two of other positions
+                ('cdl_debezium_json', 'items', null, 5, 1, 'a', 'truncate'),
+                ('cdl_debezium_json', 'items', null, 5, 2, 'a', 'truncate'),
+                ('cdl_debezium_json', 'items', '1', 6, 3, 'b', 'insert'),
+                ('cdl_debezium_json', 'items', null, 7, 4, 'c', 'truncate'),
                 -- a full load that was sent again
                 ('dataworks_json', 'orders', '1', -1, 1, 'h', 'snapshot'),
                 ('dataworks_json', 'orders', '1', -1, 2, 'h', 'snapshot')
@@ -588,11 +593,15 @@ PROOFS = {
                 ('lindorm_debezium', 'orders', '1', 5, 3, 'c', 'update'),
                 ('lindorm_debezium', 'orders', '1', 5, 4, 'b', 'update'),
                 -- equal rows
-                ('cdl_json', 'visits', '1', 9, 12, 'g', 'insert')
+                ('cdl_json', 'visits', '1', 9, 12, 'g', 'insert'),
+                -- a row between two truncations
+                ('cdl_debezium_json', 'items', '1', 7, 5, 'd', 'insert'),
+                ('cdl_debezium_json', 'items', null, 7, 6, 'c', 'truncate')
             """,
             selected="""
                 source_format, table_id, row_key, event_id, op, 'topic' as topic,
-                0 as `partition`, offset, 0 as row_index, 'change' as record_type,
+                0 as `partition`, offset, 0 as row_index,
+                if(op = 'truncate', 'ddl', 'change') as record_type, op = 'truncate' as ends_rows,
                 if(table_id = 'visits', array(), array('id')) as key_columns,
                 cast(null as timestamp) as event_at,
                 named_struct('position', position) as sequence
@@ -618,6 +627,80 @@ PROOFS = {
                 """,
             )
         },
+        outcome="warn",
+    ),
+    "full_loads_are_in_order": Proof(
+        Rows(
+            columns="source_format, table_id, row_key, topic, position, op, name",
+            good="""
+                -- equal rows
+                ('dataworks_json', 'orders', '1', 'first', -1, 'snapshot', 'a'),
+                ('dataworks_json', 'orders', '1', 'second', -1, 'snapshot', 'a'),
+                -- rows of two topics
+                ('dataworks_json', 'orders', '2', 'first', -1, 'snapshot', 'a'),
+                ('dataworks_json', 'orders', '3', 'second', -1, 'snapshot', 'b'),
+                -- again in one topic
+                ('dataworks_json', 'orders', '3', 'second', -1, 'snapshot', 'c'),
+                -- at other positions, and of a format in which the landing is the order
+                ('cdl_json', 'orders', '1', 'first', 1, 'snapshot', 'a'),
+                ('cdl_json', 'orders', '1', 'second', 2, 'snapshot', 'b'),
+                ('dts_avro', 'orders', '1', 'first', 1, 'snapshot', 'a'),
+                ('dts_avro', 'orders', '1', 'second', 1, 'snapshot', 'b'),
+                ('dataworks_json', 'orders', '4', 'first', 5, 'insert', 'a'),
+                ('dataworks_json', 'orders', '4', 'second', 5, 'update', 'b')
+            """,
+            bad="""
+                -- as two topics have it
+                ('dataworks_json', 'items', '1', 'first', -1, 'snapshot', 'a'),
+                ('dataworks_json', 'items', '1', 'second', -1, 'snapshot', 'b'),
+                -- likewise, without positions
+                ('cdl_json', 'items', '1', 'first', null, 'snapshot', 'a'),
+                ('cdl_json', 'items', '1', 'second', null, 'snapshot', 'b')
+            """,
+            selected=f"""
+                source_format, table_id, row_key, topic, op, array('id') as key_columns,
+                parse_json(to_json(named_struct('id', row_key, 'name', name))) as after,
+                cast(null as timestamp) as event_at, {SEQUENCE} as sequence
+            """,
+        ),
+        outcome="warn",
+    ),
+    "events_happened_once": Proof(
+        Rows(
+            columns="source_format, table_id, event_id, row_key, op, transaction_id, `row`",
+            good="""
+                -- other values, another operation, another transaction
+                ('dts_avro', 'orders', 'a', '1', 'update', 't1', '{"id":1,"v":1}'),
+                ('dts_avro', 'orders', 'b', '1', 'update', 't1', '{"id":1,"v":2}'),
+                ('dts_avro', 'orders', 'c', '1', 'insert', 't1', '{"id":1,"v":1}'),
+                ('dts_avro', 'orders', 'd', '1', 'update', 't2', '{"id":1,"v":1}'),
+                -- a row that full loads read again
+                ('dts_avro', 'orders', 'e', '1', 'snapshot', null, '{"id":1,"v":1}'),
+                ('dts_avro', 'orders', 'f', '1', 'snapshot', null, '{"id":1,"v":1}'),
+                -- log positions tell these apart
+                ('shareplex_json', 'visits', 'a', '1', 'insert', 't1', '{"v":1}'),
+                ('shareplex_json', 'visits', 'b', '1', 'insert', 't1', '{"v":1}'),
+                ('cdl_json', 'visits', 'a', '1', 'insert', 't1', '{"v":1}'),
+                ('cdl_json', 'visits', 'b', '1', 'insert', 't1', '{"v":1}')
+            """,
+            bad="""
+                -- by another task
+                ('dts_avro', 'orders', 'g', '1', 'update', 't1', '{"id":1,"v":2}'),
+                -- equal rows, or one that was loaded twice
+                ('dts_avro', 'visits', 'h', '1', 'snapshot', null, '{"v":1}'),
+                ('dts_avro', 'visits', 'i', '1', 'snapshot', null, '{"v":1}'),
+                -- likewise
+                ('cdl_debezium_json', 'visits', 'h', '1', 'snapshot', null, '{"v":1}'),
+                ('cdl_debezium_json', 'visits', 'i', '1', 'snapshot', null, '{"v":1}')
+            """,
+            selected="""
+                source_format, table_id, event_id, row_key, op, transaction_id,
+                cast(null as string) as previous_row_key,
+                if(table_id = 'visits', array(), array('id')) as key_columns,
+                cast(null as variant) as before, parse_json(`row`) as after,
+                timestamp'2024-03-01 08:00:00' as event_at
+            """,
+        ),
         outcome="warn",
     ),
     "rows_have_all_columns": Proof(
@@ -812,9 +895,9 @@ PROOFS = {
         STATE,
         arguments={
             "events": LOG,
-            "table_ends": TABLE_ENDS,
+            "truncations": TRUNCATIONS,
             "lost_columns": LOST_COLUMNS,
-            "contested_keys": CONTESTED_KEYS,
+            "colliding_keys": COLLIDING_KEYS,
         },
     ),
     "truncations_name_their_schema": Proof(
@@ -855,9 +938,20 @@ PROOFS = {
             good="""
                 ('2', 'moved 2', 'delete', true, 5, 0),
                 ('2', 'changed 2', 'upsert', false, 5, 1),
-                ('6', 'changed 2', 'upsert', false, 6, 1)
+                ('6', 'changed 2', 'upsert', false, 6, 1),
+                -- in one partition
+                ('7', 'inserted 7', 'upsert', false, 7, 1),
+                ('7', 'changed 7', 'upsert', false, 7, 1),
+                -- beside a truncation in its own partition, and of another time
+                ('8', 'inserted 8', 'upsert', false, 20, 0),
+                ('8', 'changed 8', 'upsert', false, 21, 1)
             """,
             bad="""
+                -- in two partitions
+                ('9', 'changed 9', 'upsert', false, 9, 0),
+                ('9', 'changed 9 again', 'upsert', false, 9, 1),
+                -- at the time of a truncation in another partition
+                ('10', 'inserted 10', 'upsert', false, 20, 1),
                 -- left its key at the time of a change in another partition
                 ('1', 'moved 1', 'delete', true, 5, 0),
                 ('1', 'changed 1', 'upsert', false, 5, 1)
@@ -884,7 +978,15 @@ PROOFS = {
             """,
         ),
         {
-            "contested_keys": Rows(
+            "truncations": Rows(
+                columns="source_op, position",
+                good="('TRUNCATE', 20), ('RESYNC', 21)",
+                selected=f"""
+                    'canal_json' as source_format, 'orders' as table_id, source_op,
+                    {SEQUENCE} as sequence
+                """,
+            ),
+            "colliding_keys": Rows(
                 columns="row_key",
                 good="('1'), ('2')",
                 selected="'canal_json' as source_format, 'orders' as table_id, row_key",

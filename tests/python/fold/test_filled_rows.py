@@ -52,7 +52,9 @@ def filled(
 
     `pairs`: delete, insert and old key.  `superseded`: key, event and took_older_row.
     """
-    ends = [] if truncated_at is None else [{**NAMES, "sequence": (truncated_at, 0, truncated_at)}]
+    truncations = (
+        [] if truncated_at is None else [{**NAMES, "sequence": (truncated_at, 0, truncated_at)}]
+    )
     rows = filled_rows(
         frame(spark, EFFECTS, effects),
         frame(spark, "source_format table_id row_key", effects).distinct(),
@@ -69,7 +71,7 @@ def filled(
                 for k, e, took in superseded
             ],
         ),
-        frame(spark, "source_format table_id sequence", ends),
+        frame(spark, "source_format table_id sequence", truncations),
         frame(spark, "source_format pairing_id before", halves),
         longest_key_chain,
     ).selectExpr("event_id", "to_json(row) as row")

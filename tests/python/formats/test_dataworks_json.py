@@ -132,6 +132,12 @@ READ = {
     ),
     "a null among key columns": row_message("INSERT", after=A, primary_key=[None, "id"]),
     "a whole number as text": row_message("UPDATE_AFTER", before=A, after={**B, "id": "1"}),
+    "a whole number as text without a key": row_message(
+        "DELETE",
+        before={**A, "id": "1"},
+        primary_key=[],
+        source={**SOURCE, "tableName": "keyless"},
+    ),
     "a whole number of 38 digits as text": row_message("INSERT", after={"id": "9" * 38}),
     "no whole number": row_message("INSERT", after={"id": "1.5"}),
     "a text of digits": row_message("INSERT", after={**A, "name": "1"}, primary_key=["name"]),
@@ -241,6 +247,9 @@ READ = {
     "truncate of the text's table": statement_message(
         "TRUNCATE", "truncate table items", source={"dbType": "MySQL", "dbName": "shop"}
     ),
+    "an erased database": statement_message(
+        "ERASE", "drop database shop", source={"dbType": "MySQL", "dbName": "shop"}
+    ),
     "query that drops": statement_message("QUERY", "drop table a, old.b"),
     "query without a table": statement_message(
         "QUERY",
@@ -270,6 +279,10 @@ REJECTED = {
     "an empty table": (with_member(INSERT, "schema.source.tableName", ""), "missing_field"),
     "no sequence id": (row_message("INSERT", after=A, sequence_id=None), "missing_field"),
     "a truncate at no position": (statement_message("TRUNCATE", sequence_id=None), "missing_field"),
+    "a dropped column at no position": (
+        statement_message("ALTER", "alter table orders drop column note", sequence_id=None),
+        "missing_field",
+    ),
     "a truncate of no table": (statement_message("TRUNCATE", source=None), "missing_field"),
     "a query that truncates at no position": (
         statement_message("QUERY", "truncate orders", sequence_id=None),
@@ -588,6 +601,7 @@ def test_a_whole_number_makes_one_key_as_text_and_as_number(
         {**B, "id": "1"},
     )
     of_names = {
+        "a whole number as text without a key": '{"id":1,"name":"a"}',
         "a whole number of 38 digits as text": f'{{"id":{"9" * 38}}}',
         "no whole number": '{"id":"1.5"}',
         "a text of digits": '{"name":"1"}',
@@ -807,6 +821,7 @@ def test_the_text_of_a_statement_says_which_tables_it_empties(
 ) -> None:
     truncate, query = rows["truncate of the text's table"], rows["query that drops"]
     assert members(truncate, "table_id", "ends_rows") == ("shop.items", True)
+    assert members(rows["an erased database"], "record_type", "ends_rows") == ("ddl", True)
     assert [
         (change["change"], change["database_name"], change["table_name"])
         for change in query["table_changes"]

@@ -96,6 +96,9 @@ TRUNCATIONS = [
     # more than one statement
     Case("drop table a; drop table b;", [truncation("a"), truncation("b")]),
     Case("set foreign_key_checks = 0; truncate orders", ORDERS),
+    Case("set statement max_statement_time = 1 for drop table orders", ORDERS),
+    Case("truncate table pg_temperature", [truncation("pg_temperature")]),
+    Case("truncate table pg_template.orders", [truncation("orders", "pg_template")]),
 ]  # fmt: skip
 
 POSTGRESQL = [
@@ -117,6 +120,8 @@ POSTGRESQL = [
     postgresql("drop schema a, b", pg_truncation(None, "a"), pg_truncation(None, "b")),
     postgresql("drop database old", truncation(None, "old")),
     postgresql("drop table pg_temp.orders"),
+    postgresql("drop table pg_temp_12.orders"),
+    postgresql("truncate table pg_temporal.orders", pg_truncation("orders", "pg_temporal")),
     postgresql("drop owned by somebody", not_applied(None, "shopdb", "public")),
     postgresql("begin; truncate orders; commit", pg_truncation("orders")),
     # a backslash is a character, unless the string says otherwise
@@ -133,6 +138,8 @@ POSTGRESQL = [
     # of a format that has no schemas and names no system
     Case("truncate table public.orders", [truncation("orders", "shopdb", "public")], None,
          "shopdb"),
+    Case("drop schema archive cascade",
+         [truncation(None, "archive"), not_applied(None, "shopdb")], None, "shopdb"),
 ]  # fmt: skip
 
 ORACLE = [
@@ -141,6 +148,7 @@ ORACLE = [
     oracle("truncate table ARCHIVE.ORDERS", truncation("ORDERS", "ARCHIVE")),
     oracle("drop table orders cascade constraints purge", truncation("orders", "SHOP")),
     oracle("drop table ORDERS#1 -- # is part of a name", truncation("ORDERS#1", "SHOP")),
+    Case("drop table ORDERS#1", [truncation("ORDERS#1", "SHOP")], None, "SHOP", None, "ORDERS#1"),
     oracle("drop user archive cascade", truncation(None, "archive")),
     oracle("drop user archive"),
     oracle("rename orders to old_orders", not_applied("orders", "SHOP"),
@@ -174,6 +182,11 @@ SQLSERVER = [
     sqlserver("truncate table orders with (partitions (2, 4 to 6))",
               not_applied("orders", "shopdb", "dbo")),
     sqlserver("drop table #orders"),
+    sqlserver("alter procedure p as begin set nocount on; truncate table orders; end"),
+    sqlserver("create proc p as begin set nocount on; truncate table orders; end"),
+    sqlserver("create or alter procedure p as begin set nocount on; truncate table orders; end"),
+    sqlserver("if object_id('dbo.orders') is not null drop table dbo.orders",
+              not_applied("orders", "shopdb", "dbo")),
     sqlserver("alter table orders drop column a, b",
               column_drop("orders", "a", "b", database="shopdb", schema="dbo")),
     sqlserver("alter table orders drop constraint c, column if exists a",
@@ -208,6 +221,7 @@ COLUMNS = [
     Case("alter table orders alter column a drop default", NOTHING),
     Case("alter table orders rename index a to b, rename key c to d", NOTHING),
     Case("alter table orders add column a int, modify b text", NOTHING),
+    Case("alter table orders convert to character set utf8mb4", NOTHING),
     Case("alter table orders drop period for system_time, drop system versioning", NOTHING),
     postgresql("alter table if exists only orders drop column if exists a cascade, drop b",
                column_drop("orders", "a", "b", database="shopdb", schema="public")),
@@ -277,11 +291,17 @@ NOT_ENDING = [
     Case("with x as (select 1) select * from x; drop table orders", NOTHING),
     Case("create procedure p() begin drop table orders; truncate items; end", NOTHING),
     Case("create definer=`a`@`%` trigger t before insert on x begin drop table y; end", NOTHING),
+    Case("create definer=`a b`@`%` procedure p() begin set @a = 1; truncate orders; end", NOTHING),
+    Case("create /* a */ procedure p() begin set @a = 1; truncate orders; end", NOTHING),
+    Case("alter event e on schedule every 1 day do begin delete from t; truncate orders; end",
+         NOTHING),
+    Case("/*!50106 CREATE*/ /*!50117 DEFINER=`a`@`%`*/ /*!50106 EVENT e ON SCHEDULE EVERY 1 DAY"
+         " DO BEGIN DELETE FROM t; TRUNCATE TABLE orders; END */", NOTHING),
     Case("create or replace function f() returns int begin drop table orders; end", NOTHING),
     Case("comment 'drop table orders'", NOTHING),
     Case("truncates", NOTHING),
     Case("drop tablespace t", NOTHING),
-]
+]  # fmt: skip
 
 KINDS = [
     # the text is not there, or says nothing: the operation does

@@ -245,5 +245,5 @@ KEYLESS_LACKS = {
 #: What a table whose key changes may not go through, in any format -> why.
 REKEYED_LACKS = KEYLESS_LACKS | {
     UNAVAILABLE: "under a new key no message has had the value before",
-    KEY_SWAP: "under a new key the row that leaves is not known: `test_key_collisions.py`",
+    KEY_SWAP: "under a new key the row that leaves is not known: `docs/semantics.md`",
 }

@@ -22,7 +22,7 @@ def test_help_names_each_way_to_run(option: str) -> None:
     )
     ways = [line.split("  ")[0] for line in shown.stdout.splitlines() if line.startswith("./run ")]
     assert ways == [
-        *("./run build", "./run test"),
+        *("./run build", "./run test", "./run docs"),
         *("./run cdc-marts COMMAND", "./run dbt COMMAND", "./run COMMAND"),
     ]
     assert shown.stderr == ""

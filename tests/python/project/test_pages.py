@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -17,6 +15,7 @@ import yaml
 from cdc_marts.cli import app
 from cdc_marts.formats import SOURCE_FORMATS
 from tests.python.project.manifest import ROOT, Node, nodes_of
+from tests.python.project.scripts import module_of
 
 DOCS = ROOT / "docs"
 
@@ -32,19 +31,10 @@ TRANSLATIONS = {
 _FOLDERS = ("tests", "seeds", "models", "docs", "src", "macros", "python_models", "benchmarks")
 
 
-def examples() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("docs_examples", DOCS / "examples.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-EXAMPLES = examples()
+EXAMPLES = module_of(DOCS / "examples.py")
 PAGES = EXAMPLES.pages()
 #: Those of decisions and benchmarks have links too.
-LINKED = sorted({*PAGES, *ROOT.glob("*.md"), *DOCS.rglob("*.md")})
+LINKED = sorted({*PAGES, *ROOT.glob("*.md"), *DOCS.rglob("*.md"), *ROOT.glob("packages/*/*.md")})
 
 
 def name_of(page: Path) -> str:
@@ -82,7 +72,7 @@ def test_every_link_leads_to_a_file_and_a_section(page: Path) -> None:
             continue
         path, _, anchor = target.partition("#")
         linked = (page.parent / path).resolve() if path else page
-        assert linked.exists(), target
+        assert linked.is_file(), target
         if anchor:
             assert anchor in {known for _, known in sections(linked)}, target
 

@@ -39,7 +39,7 @@ INPUTS = {
         source_format string, table_id string, row_key string, effect string, op string,
         is_partial boolean, is_key_change boolean
     """,
-    "int_table_ends": "source_format string, table_id string",
+    "int_truncations": "source_format string, table_id string",
 }
 
 #: Model -> its query, where that is not what its table holds.
@@ -123,7 +123,7 @@ class SourceTable:
 
     def is_emptied(self) -> None:
         self.rows.clear()
-        self.folded.append("int_table_ends", (self.source_format, self.table_id))
+        self.folded.append("int_truncations", (self.source_format, self.table_id))
 
     def touch(self, row_key: str) -> None:
         self.folded.append(

@@ -71,6 +71,27 @@
 {% endmaterialization %}
 
 
+{#- As dbt's, and a model that fails says what has changed and how to rebuild it. -#}
+{% macro spark_session__process_schema_changes(on_schema_change, source_relation, target_relation) %}
+  {%- if on_schema_change != 'fail' -%}
+    {{ return(default__process_schema_changes(on_schema_change, source_relation, target_relation)) }}
+  {%- endif -%}
+  {%- set changes = check_for_schema_changes(source_relation, target_relation) -%}
+  {%- if changes['schema_changed'] -%}
+    {%- set new = changes['source_not_in_target'] | map(attribute='name') | join(', ') -%}
+    {%- set gone = changes['target_not_in_source'] | map(attribute='name') | join(', ') -%}
+    {%- set retyped = changes['new_target_types'] | map(attribute='column_name') | join(', ') -%}
+    {%- do exceptions.raise_compiler_error(
+        "The columns of the model are not those of its table " ~ target_relation
+        ~ ": new " ~ (new or 'none') ~ ", gone " ~ (gone or 'none')
+        ~ ", of another type " ~ (retyped or 'none')
+        ~ ". Rebuild it and what reads it: dbt run --full-refresh --select " ~ model['name'] ~ "+"
+    ) -%}
+  {%- endif -%}
+  {{ return(changes['source_columns']) }}
+{% endmacro %}
+
+
 {#-
   As dbt-spark's, and with `delete_when`: a condition on DBT_INTERNAL_SOURCE that
   rows of the query are there to delete what they match.

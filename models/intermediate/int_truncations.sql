@@ -24,7 +24,7 @@ newest_resolutions as (
 
 resyncs as (select * from {{ source('landing', 'resyncs') }}),
 
-table_ends as (
+truncations as (
 
     select
         source_format,
@@ -52,4 +52,4 @@ table_ends as (
 
 )
 
-select * from table_ends
+select * from truncations

@@ -3,6 +3,6 @@
   compare across partitions.  Null where a statement turned out to mean another
   table.
 -#}
-{% macro is_ended_by(event, end, sequence='sequence') -%}
-{{ event }}.{{ sequence }} < {{ end }}.sequence
+{% macro is_truncated_by(event, truncation, sequence='sequence') -%}
+{{ event }}.{{ sequence }} < {{ truncation }}.sequence
 {%- endmacro %}

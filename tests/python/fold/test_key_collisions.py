@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from cdc_marts.fold.contested_keys import superseded_effects
+from cdc_marts.fold.key_collisions import superseded_effects
 from tests.python.fold.frames import frame
 
 EFFECTS = (

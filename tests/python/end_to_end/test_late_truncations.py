@@ -13,7 +13,7 @@ from tests.python.end_to_end.project import Landed, Project
 
 pytestmark = pytest.mark.thorough
 
-TABLE = Table("late_ends", {"id": "long", "status": "text"}, ("id",))
+TABLE = Table("late_truncations", {"id": "long", "status": "text"}, ("id",))
 OLD, NEW, MOVED, MOVED_AGAIN = (
     {"id": id_, "status": status}
     for id_, status in ((2, "old"), (1, "new"), (2, "new"), (3, "new"))
@@ -27,7 +27,7 @@ def place(position: int, second: int) -> Place:
 #: All but the first are of one time: without the TRUNCATE two rows would have met under key 2, and
 #: the one that came would have left again.
 CREATED = RowChange(INSERT, TABLE, place(1, 0), None, OLD)
-TRUNCATED = Ddl("truncate", TABLE, place(2, 1), "TRUNCATE late_ends, late_table")
+TRUNCATED = Ddl("truncate", TABLE, place(2, 1), "TRUNCATE late_truncations, late_table")
 #: Of a table that is first seen by it.
 LATE = RowChange(INSERT, Table("late_table", TABLE.columns, ("id",)), place(1, 0), None, NEW)
 CHANGES = (
@@ -67,7 +67,7 @@ def test_a_table_that_is_seen_later_leaves_the_other_tables_of_a_truncate_ended(
 
 def messages(first_offset: int, *changes: Change) -> list[Landed]:
     return [
-        Landed("late ends", offset, message.value)
+        Landed("late truncations", offset, message.value)
         for offset, change in enumerate(changes, start=first_offset)
         for message in dataworks_json.encode(change, split_updates=False)
     ]

@@ -1,7 +1,7 @@
 """What became of keys that two rows held at once: their effects, played back in sequence.
 
-Where a key is contested, the newest effect need not say what is under it.  A delete takes the row
-whose image it carries; where that is not one row, the older one, which had to make room.
+Where rows collide on a key, the newest effect need not say what is under it.  A delete takes the
+row whose image it carries; where that is not one row, the older one, which had to make room.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _HELD = (
 def superseded_effects(
     effects: DataFrame, events: DataFrame, split_key_changes: DataFrame, truncations: DataFrame
 ) -> DataFrame:
-    """The effects on contested keys which say nothing of what became of their key.
+    """The effects on colliding keys which say nothing of what became of their key.
 
     They are the delete that took an older row from under a newer one, what was written of a row
     that left while an older one stayed, and a change that comes before the delete in front of it.

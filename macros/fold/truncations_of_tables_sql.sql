@@ -1,0 +1,10 @@
+{#- Query of the truncations of each table, for `count_truncations_before`. -#}
+{% macro truncations_of_tables_sql() -%}
+select
+    source_format,
+    table_id,
+    array_sort(collect_list(struct(sequence, event_at))) as truncations
+from {{ ref('int_truncations') }}
+where sequence is not null
+group by source_format, table_id
+{%- endmacro %}

@@ -1,0 +1,50 @@
+{#-
+  A row that full loads read several times is in one partition of one topic, or
+  looks the same in all: rows of full loads have no place in the log, so that
+  nothing else says which load is the newer one.  A warning names the tables;
+  `cdc-marts resync` takes the rows of the load that it is given.
+
+  model: events with their images, as in `change_events`.
+-#}
+{% test full_loads_are_in_order(model) %}
+
+{{ config(severity='warn') }}
+
+with
+
+loaded_rows as (
+
+    select
+        source_format,
+        table_id,
+        row_key,
+        array_sort(collect_set(topic)) as topics,
+        max(event_at) as last_event_at
+    from {{ model }}
+    where
+        op = 'snapshot'
+        and size(key_columns) > 0
+        and not {{ is_of_format_that('ordered_by_landing') }}
+    group by source_format, table_id, row_key, sequence.position
+    having
+        count(distinct struct(topic, sequence.`partition`)) > 1
+        and count(distinct xxhash64(to_json(after))) > 1
+
+),
+
+validation_errors as (
+
+    select
+        source_format,
+        table_id,
+        topics,
+        count(*) as loaded_rows,
+        max(last_event_at) as last_event_at
+    from loaded_rows
+    group by source_format, table_id, topics
+
+)
+
+select * from validation_errors
+
+{% endtest %}
