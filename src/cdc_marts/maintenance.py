@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cdc_marts.project import Retention
 
 #: A file that a run may be about to commit is younger.
-_ORPHANS_OLDER_THAN = dt.timedelta(days=3)
+ORPHANS_OLDER_THAN = dt.timedelta(days=3)
 #: Fewer small files than these are not worth a rewrite.
 _FEWEST_FILES = 5
 #: Of most tables little is left to do but to ask, which leaves processors idle.
@@ -99,7 +99,7 @@ def _maintain_table(
         session,
         "remove_orphan_files",
         table,
-        f"older_than => {_literal(_now() - _ORPHANS_OLDER_THAN)}",
+        f"older_than => {_literal(_now() - ORPHANS_OLDER_THAN)}",
     )
     after = _Counts.of(session, table)
     return Upkeep(

@@ -307,6 +307,42 @@ def built_tables(target: Target) -> dict[str, Retention | None]:
     return {name: tables[name] for name in in_order}
 
 
+@dataclass(frozen=True)
+class Descendants:
+    """What the project makes from a model, and the model itself."""
+
+    #: tables that `dbt run --full-refresh` builds anew
+    tables: list[str]
+    #: tables that it does not: snapshots, and models that are set so
+    kept: list[str]
+
+
+def descendants(target: Target, model: str) -> Descendants:
+    """What is made from `model`, a model of the package, as dbt reads the project now."""
+    manifest = _manifest(target)
+    found, last = {f"model.{PACKAGE}.{model}"}, 0
+    while len(found) > last:
+        last = len(found)
+        found |= {
+            name
+            for name, node in manifest.nodes.items()
+            if node.resource_type in ("model", "snapshot") and found & set(node.depends_on_nodes)
+        }
+    made = Descendants([], [])
+    for name in sorted(found):
+        node = manifest.nodes[name]
+        if node.config.materialized in ("view", "ephemeral"):
+            continue
+        is_kept = node.resource_type == "snapshot" or node.config.full_refresh is False
+        (made.kept if is_kept else made.tables).append(f"{node.schema}.{node.alias}")
+    return made
+
+
+def is_embedded(target: Target) -> bool:
+    """Whether one process at a time writes to the catalog of a target."""
+    return bool(_credentials(target, lambda _: None).home)
+
+
 def _manifest(target: Target) -> Manifest:
     """The project as dbt reads it now, for `target`."""
     from dbt.contracts.graph.manifest import Manifest

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from cdc_marts.cli.erasure import erase
 from cdc_marts.cli.landing import land_app
 from cdc_marts.cli.project import init, link, scaffold
 from cdc_marts.cli.repair import requeue, resync
@@ -43,5 +44,5 @@ def main(
 
 
 app.add_typer(land_app, name="land")
-for command in (run, sql, status, report, scaffold, requeue, resync, maintain, init, link):
+for command in (run, sql, status, report, scaffold, requeue, resync, erase, maintain, init, link):
     app.command()(command)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from cdc_marts.formats._canal_batch import ERASED, without_rows
 from cdc_marts.parsing.images import (
     are_objects,
     column_names,
@@ -26,13 +27,15 @@ from cdc_marts.parsing.statements import change_of, named_table, table_changes
 from cdc_marts.parsing.type_systems import source_type
 from cdc_marts.parsing.values import is_bad_millis, non_empty, position, timestamp_of_millis
 
+__all__ = ["SOURCE_FORMAT", "parse", "without_rows"]
+
 SOURCE_FORMAT = "canal_json"
 
-ENVELOPE = """
+ENVELOPE = f"""
     database string, table string, type string, isDdl string, sql string,
     es string, ts string, gtid string,
     pkNames array<string>, mysqlType map<string,string>,
-    data variant, old variant
+    data variant, old variant, {ERASED} string
 """
 
 
@@ -130,7 +133,7 @@ def _record() -> Record:
         op == "delete", F.col("row.image")
     )
     return Record(
-        rejection=F.coalesce("rejection", _without_columns()),
+        rejection=F.coalesce("rejection", _erased_row(), _without_columns()),
         record_type=F.when(is_schema_change, "ddl").otherwise(F.col("meaning.record_type")),
         row_index=F.col("index"),
         source_type=F.col("source_type"),
@@ -187,7 +190,9 @@ def _unidentified_rows(message: Column, key_settings: KeySettings | None) -> Col
 
     def is_unidentified(row: Column) -> Column:
         names = column_names(columns_of(row))
-        return (F.size(names) == 0) | (F.size(F.array_except(key_columns, names)) > 0)
+        lacks_its_key = (F.size(names) == 0) | (F.size(F.array_except(key_columns, names)) > 0)
+        # What is no object is refused by `are_objects`, or was erased.
+        return ~F.is_variant_null(row) & lacks_its_key
 
     def has_unidentified(images: Column) -> Column:
         has_several = F.try_variant_get(images, "$[1]", "variant").isNotNull()
@@ -246,6 +251,16 @@ def _lists_all_columns() -> Column:
     return F.when(F.size("mysqlType") > 0, is_whole & (F.size("columns") == listed_of_image))
 
 
+def _has_lost_rows() -> Column:
+    return F.col(ERASED).isNotNull()
+
+
+def _erased_row() -> Column:
+    """A row that `cdc-marts erase` took out of its message: what is left counts as a tombstone."""
+    is_erased = _has_lost_rows() & _is_row_message() & F.col("columns").isNull()
+    return rejection((is_erased, "tombstone", "the row was erased"))
+
+
 def _without_columns() -> Column:
     return rejection(
         (
@@ -297,7 +312,7 @@ def _broken(is_swapped: Column) -> Column:
             "an update of a swapped topic needs its rows before in `data`",
         ),
         (
-            is_row_message & ~are_objects(F.col("rows")),
+            is_row_message & ~_has_lost_rows() & ~are_objects(F.col("rows")),
             "missing_image",
             "a row of the message is not an object of columns",
         ),
@@ -308,7 +323,7 @@ def _broken(is_swapped: Column) -> Column:
             " together: Canal servers before 1.1.7 leave out rows without a visible change",
         ),
         (
-            is_update & ~are_objects(F.col("changes")),
+            is_update & ~_has_lost_rows() & ~are_objects(F.col("changes")),
             "missing_image",
             "a row in `old` is not an object of columns",
         ),

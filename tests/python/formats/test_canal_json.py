@@ -532,3 +532,30 @@ def test_an_update_of_a_swapped_topic_needs_both_images_of_each_row(
 ) -> None:
     [row] = staged(spark, canal_json.parse, update, swapped_topics={"topic": None})
     assert row["reject_code"] == "missing_image"
+
+
+def test_an_erased_row_leaves_the_others_of_its_message_as_they_were(spark: SparkSession) -> None:
+    rows = [{"id": str(number), "name": "x"} for number in range(3)]
+    batch = json.dumps(message("UPDATE", data=rows, old=[{"name": "w"}] * 3)).encode()
+    before = staged(spark, canal_json.parse, batch)
+
+    first, second, third = staged(spark, canal_json.parse, canal_json.without_rows(batch, {0, 2}))
+
+    assert second == before[1]
+    for erased, row_index in ((first, 0), (third, 2)):
+        assert (erased["record_type"], erased["row_index"]) == ("tombstone", row_index)
+        told = ("row_key", "before", "after", "value", "reject_code", "op", "event_id")
+        assert [erased[column] for column in told] == [None] * len(told)
+
+
+def test_a_swapped_message_loses_its_row_too(spark: SparkSession) -> None:
+    batch = message("UPDATE", data=[ROW, ROW], old=[CHANGED, CHANGED])
+    erased = canal_json.without_rows(json.dumps(batch).encode(), {0})
+    first, second = staged(spark, canal_json.parse, erased, swapped_topics={"topic": None})
+    assert (first["record_type"], first["row_key"]) == ("tombstone", None)
+    assert (second["before"], second["after"]) == (ROW, CHANGED)
+
+
+def test_null_in_the_place_of_a_row_is_no_row_unless_it_was_erased(spark: SparkSession) -> None:
+    [row] = staged(spark, canal_json.parse, message("INSERT", data=[None, ROW]))
+    assert (row["record_type"], row["reject_code"]) == ("rejected", "missing_image")

@@ -94,6 +94,7 @@ def test_every_command_but_those_without_a_target_has_the_options() -> None:
         ("scaffold",),
         ("requeue",),
         ("resync", "--format", "canal_json", "--table", "a", "--topic", "t"),
+        ("erase", "--format", "canal_json", "--table", "a", "--key", "{}"),
         ("maintain",),
         ("land", "files", "--format", "canal_json", "--topic", "t", __file__),
         ("land", "kafka", "--format", "canal_json", "--bootstrap-servers", "h:1", "--topics", "t"),

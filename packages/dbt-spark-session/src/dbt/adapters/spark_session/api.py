@@ -5,6 +5,8 @@
   embedded one, `message_of` an error in it, and a text `without_secrets` of its target.
 - Tables of its catalog: `tables_of`, `view_query`, and of Iceberg's `iceberg_table`, `snapshots`,
   `has_rows`.
+- `rewrite_rows`, which changes rows where they stand, and `forget_past`, which deletes what older
+  snapshots hold.
 - What incremental models have read: `notes_of` a snapshot, `unread_rows` of a table.
 - `ModelRun`, which the macro `dataframe` gives to a function; `create_view` of a DataFrame.
 """
@@ -24,6 +26,7 @@ from dbt.adapters.spark_session.errors import SessionError, message_of
 from dbt.adapters.spark_session.increments import notes_of, unread_rows
 from dbt.adapters.spark_session.jvm import java_class
 from dbt.adapters.spark_session.packages import jar_paths
+from dbt.adapters.spark_session.rewrites import forget_past, rewrite_rows
 from dbt.adapters.spark_session.run_lock import RunLock
 from dbt.adapters.spark_session.secrets import without_secrets
 from dbt.adapters.spark_session.session import IVY_CACHE, close_session, release_home, take_home
@@ -38,6 +41,7 @@ __all__ = [
     "activate",
     "close_session",
     "create_view",
+    "forget_past",
     "has_rows",
     "iceberg_table",
     "jar_paths",
@@ -45,6 +49,7 @@ __all__ = [
     "message_of",
     "notes_of",
     "release_home",
+    "rewrite_rows",
     "snapshots",
     "tables_of",
     "take_home",

@@ -1,0 +1,130 @@
+"""Rows that are changed where they stand, and the past of a table that is forgotten.
+
+A rewrite is committed as compaction is: rows keep their lineage (`_row_id`,
+`_last_updated_sequence_number`), and what reads increments takes none of them for new.
+What it changes is found in older snapshots until these are forgotten.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from dbt.adapters.spark_session.catalog import iceberg_table
+from dbt.adapters.spark_session.jvm import java_class
+from dbt.adapters.spark_session.replacements import BRANCH, MAIN
+from pyspark.sql import DataFrame, SparkSession
+
+_SPARK = "org.apache.iceberg.spark"
+
+
+def rewrite_rows(
+    session: SparkSession,
+    name: str,
+    files: Collection[str],
+    rewritten: Callable[[DataFrame], DataFrame],
+) -> None:
+    """Write the data files of a table anew, with other values in their rows, by one commit.
+
+    A second commit leaves the old files out of the manifests, also those of earlier rewrites.
+
+    `files`: their paths, as the metadata column `_file` has them.  `rewritten`: from the rows of
+    these files, with the columns of their lineage, to as many rows of the same columns.
+    """
+    table = iceberg_table(session, name)
+    tasks = [task for task in _scan_tasks(table) if task.file().location() in files]
+    if tasks:
+        _replace_files(session, table, tasks, rewritten)
+    if table.currentSnapshot() is not None:
+        _drop_deleted_entries(session, table)
+
+
+def forget_past(session: SparkSession, name: str, kept: int, orphans_before: int) -> list[str]:
+    """Delete all files that only older snapshots need, and all that none knows.
+
+    `kept`: how many of the newest snapshots stay.  `orphans_before`: time (epoch ms) before which
+    files that no snapshot knows were written; younger ones stay.  Returns the names of the tags
+    and branches that somebody made, which keep their snapshots.
+    """
+    table = iceberg_table(session, name)
+    references = [str(reference) for reference in table.refs().keySet()]
+    if BRANCH in references:
+        # Left by a run that was killed.
+        table.manageSnapshots().removeBranch(BRANCH).commit()
+    if table.currentSnapshot() is not None:
+        newest = table.currentSnapshot().timestampMillis()
+        expiry = _actions(session).expireSnapshots(table).retainLast(kept)
+        expiry.expireOlderThan(newest + 1).execute()
+    _actions(session).deleteOrphanFiles(table).olderThan(orphans_before).execute()
+    return sorted(set(references) - {MAIN, BRANCH})
+
+
+def _replace_files(
+    session: SparkSession,
+    table: Any,
+    tasks: list[Any],
+    rewritten: Callable[[DataFrame], DataFrame],
+) -> None:
+    snapshot = table.currentSnapshot()
+    rewrite = table.newRewrite().validateFromSnapshot(snapshot.snapshotId())
+    rewrite = rewrite.dataSequenceNumber(snapshot.sequenceNumber())
+    with _staged(session, table, tasks) as (group, new_files):
+        rows = session.read.format("iceberg").load(group)
+        new_rows = rewritten(rows).select(*rows.columns)
+        writer = new_rows.write.format("iceberg").option("distribution-mode", "none")
+        writer.mode("append").save(group)
+        for file in new_files():
+            rewrite.addFile(file)
+    for task in tasks:
+        rewrite.deleteFile(task.file())
+        for deletes in task.deletes():
+            rewrite.deleteFile(deletes)
+    rewrite.commit()
+
+
+def _drop_deleted_entries(session: SparkSession, table: Any) -> None:
+    """Write the manifests anew: they list the old files of a rewrite, with bounds of columns."""
+    # A constant function: the entries of all manifests may stand in one.
+    as_one = java_class(session, "com.google.common.base.Functions").constant("all")
+    table.rewriteManifests().clusterBy(as_one).commit()
+
+
+def _scan_tasks(table: Any) -> Iterator[Any]:
+    tasks = table.newScan().planFiles()
+    try:
+        found = tasks.iterator()
+        while found.hasNext():
+            yield found.next()
+    finally:
+        tasks.close()
+
+
+@contextmanager
+def _staged(
+    session: SparkSession, table: Any, tasks: list[Any]
+) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """The name under which Spark reads the files of these tasks, and writes others for them.
+
+    And what gives the files that were written.
+    """
+    tables = java_class(session, f"{_SPARK}.SparkTableCache").get()
+    scans = java_class(session, f"{_SPARK}.ScanTaskSetManager").get()
+    coordinator = java_class(session, f"{_SPARK}.FileRewriteCoordinator").get()
+    group = str(uuid.uuid4())
+    staged = java_class(session, "java.util.ArrayList")()
+    for task in tasks:
+        staged.add(task)
+    tables.add(group, table)
+    scans.stageTasks(table, group, staged)
+    try:
+        yield group, lambda: coordinator.fetchNewFiles(table, group)
+    finally:
+        tables.remove(group)
+        scans.removeTasks(table, group)
+        coordinator.clearRewrite(table, group)
+
+
+def _actions(session: SparkSession) -> Any:
+    return java_class(session, f"{_SPARK}.actions.SparkActions").get(session._jsparkSession)

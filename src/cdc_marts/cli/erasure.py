@@ -1,0 +1,153 @@
+"""`cdc-marts erase`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cdc_marts.cli.console import FAILED, WRONG_USE, counted, say, stop, tell
+from cdc_marts.cli.options import Format, on_target
+from cdc_marts.cli.session import open_session
+from cdc_marts.printing import printable
+from cdc_marts.project import (
+    Target,
+    built_tables,
+    descendants,
+    is_embedded,
+    only_run,
+    relations_of,
+    run_dbt,
+)
+
+if TYPE_CHECKING:
+    from cdc_marts.erasure import Erasure, Found
+
+
+@on_target
+def erase(
+    source_format: Format,
+    table_id: Annotated[
+        str,
+        typer.Option(
+            "--table", metavar="TABLE", help="The table_id of the table in marts.source_tables."
+        ),
+    ],
+    keys: Annotated[
+        list[str],
+        typer.Option(
+            "--key",
+            metavar="KEY",
+            help="The row_key of the row in marts.latest_state or marts.change_events. Repeat the"
+            " option to erase several rows by one rebuild.",
+        ),
+    ],
+    with_mentions: Annotated[
+        bool,
+        typer.Option(
+            "--mentions",
+            help="Also erase quarantined messages and texts of statements that have the values of"
+            " the key.",
+        ),
+    ] = False,
+    is_dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be erased, and change nothing.")
+    ] = False,
+    is_confirmed: Annotated[
+        bool, typer.Option("--yes", help="Erase without asking for confirmation.")
+    ] = False,
+    *,
+    target: Target,
+) -> None:
+    """Erase rows from all tables and files, for example at a person's request.
+
+    The landed messages lose the row, everything that is made from them is built
+    anew, and older snapshots are deleted. Other rows stay as they are. A rebuild
+    does not bring the row back, but a source that sends it again does.
+    """
+    from cdc_marts.erasure import Erasure, ErasureError
+    from cdc_marts.maintenance import split_tables
+
+    if target.name == "demo":
+        stop("The demo has its samples in seeds, and they stay. Use another target.", WRONG_USE)
+    staging = f"stg_{source_format.value}"
+    with open_session(target) as session:
+        erasure = Erasure(session, source_format.value, table_id, relations_of(target))
+        try:
+            _read_what_waits(erasure, target, staging, is_dry_run)
+            found = erasure.find(keys)
+        except ErasureError as error:
+            stop(f"{error} Nothing was changed.", FAILED)
+        for line in _lines(erasure, found, with_mentions):
+            tell(line)
+        made = descendants(target, staging)
+        if is_dry_run:
+            tell(f"Nothing was changed. {_price(erasure, len(made.tables))}")
+            return
+        if not is_confirmed:
+            typer.confirm(f"{_price(erasure, len(made.tables))} Erase?", abort=True)
+        rebuild = ["run", "--full-refresh", "--select", f"{staging}+"]
+        try:
+            erasure.erase(found, with_mentions, lambda: run_dbt(rebuild, target))
+        except ErasureError as error:
+            stop(f"{error} Nothing was changed.", FAILED)
+        is_alone = is_embedded(target)
+        with only_run(session, target, say):
+            tables = filter(session.catalog.tableExists, (erasure.landing, *made.tables))
+            references = erasure.forget(list(tables), is_alone)
+            _, unknown = split_tables(session, built_tables(target))
+        is_back = erasure.has_rows(found.row_keys)
+    tell(
+        f"Erased. {counted(len(made.tables), 'table')} were built anew, and no older snapshot of"
+        " them is left."
+    )
+    if references:
+        stop(
+            "Tags and branches keep older snapshots that have the rows: drop them, and repeat this"
+            f" command. {', '.join(map(printable, references))}",
+            FAILED,
+        )
+    if others := [*made.kept, *unknown]:
+        tell(
+            "No run of dbt builds these tables anew, so they may still have the rows:"
+            f" {', '.join(map(printable, others))}."
+        )
+    if is_back:
+        stop("Meanwhile a message with the rows landed: repeat this command.", FAILED)
+
+
+def _read_what_waits(erasure: Erasure, target: Target, staging: str, is_dry_run: bool) -> None:
+    """Have messages that wait for a run read first: they may be about the rows."""
+    waiting = erasure.count_waiting()
+    if not waiting or erasure.is_unfinished:
+        return
+    if is_dry_run:
+        tell(f"{counted(waiting, 'message')} wait for a run, and may be about the rows.")
+        return
+    run_dbt(["run", "--select", f"{staging}+"], target)
+
+
+def _lines(erasure: Erasure, found: Found, with_mentions: bool) -> Iterator[str]:
+    if erasure.is_unfinished:
+        yield "An earlier erasure was interrupted; it is completed."
+    keys = ", ".join(map(printable, found.row_keys))
+    yield f"{erasure.source_format} {printable(erasure.table_id)}: {keys}"
+    live = ", ".join(map(printable, found.live_keys)) or "none"
+    yield f"Rows in latest_state: {live}"
+    yield f"Landed messages that lose their value and key: {len(found.whole):,}"
+    if found.shared:
+        yield f"Landed messages that lose these rows and keep others: {len(found.shared):,}"
+    if found.mentions:
+        what = "are erased too" if with_mentions else "stay, unless you add --mentions"
+        yield (
+            "Quarantined messages and texts of statements with the values of the key:"
+            f" {len(found.mentions):,}. They {what}."
+        )
+
+
+def _price(erasure: Erasure, tables: int) -> str:
+    return (
+        f"An erasure builds {counted(tables, 'table')} anew from {erasure.landing}, and deletes"
+        " their older snapshots."
+    )

@@ -1,0 +1,360 @@
+"""Erasing rows: out of the landed messages, and by a rebuild out of all that was made of them.
+
+Nothing is taken out of a table that a model builds.  The landed messages lose the row, what follows
+from them is built anew, and older snapshots go with the files that only they need.  So the tables
+are those of a rebuild, because they come from one.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import json
+import re
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dbt.adapters.spark_session.api import (
+    forget_past,
+    iceberg_table,
+    rewrite_rows,
+    unread_rows,
+)
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame, Row, SparkSession
+from pyspark.sql import functions as F
+
+from cdc_marts.landing.arrivals import IDENTITY
+from cdc_marts.maintenance import ORPHANS_OLDER_THAN, needed_snapshots
+from cdc_marts.printing import printable
+from cdc_marts.relations import OWN, Relations
+
+#: Property of a landing table while an erasure is under way.
+_UNFINISHED = "cdc_marts.unfinished-erasure"
+_PLACE = "topic string, `partition` int, offset bigint"
+_REPLACEMENT = f"{_PLACE}, replacement binary"
+#: Records of rows; those of whole messages name no row.
+_ROWS = ("change", "update_before")
+
+
+class ErasureError(Exception):
+    """Nothing can be erased like this; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the landed messages have of rows."""
+
+    #: all keys that the rows had, also before and after changes of their keys
+    row_keys: list[str]
+    #: those of them under which the source has a row now, as far as the marts know
+    live_keys: list[str]
+    #: messages with nothing but these rows
+    whole: list[Row]
+    #: messages that hold other rows too, with the indexes of the rows to erase
+    shared: list[Row]
+    #: messages that name no row, and whose text has the values of one of the keys
+    mentions: list[Row]
+
+
+@dataclass(frozen=True)
+class Erasure:
+    """The erasure of rows of a source table on a target."""
+
+    session: SparkSession
+    source_format: str
+    table_id: str
+    relations: Relations = field(default=OWN)
+
+    @property
+    def landing(self) -> str:
+        return self.relations.landed(self.source_format)
+
+    @property
+    def staging(self) -> str:
+        return self.relations.staging(self.source_format)
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether an erasure was interrupted after it had changed messages of the format."""
+        return bool(iceberg_table(self.session, self.landing).properties().get(_UNFINISHED))
+
+    def count_waiting(self) -> int:
+        """How many messages of the format no run has read."""
+        self._check_is_built()
+        return unread_rows(self.session, self.landing, self.staging)[1]
+
+    def find(self, keys: Iterable[str]) -> Found:
+        """What there is of the rows with these keys (`row_key`); nothing is changed.
+
+        Raises ErasureError where no message names one of them, unless an erasure is unfinished.
+        """
+        self._check_is_built()
+        asked = list(dict.fromkeys(map(_compact, keys)))
+        records = self._rows_of_table()
+        missing = set(asked) - {
+            row["row_key"]
+            for row in records.where(F.col("row_key").isin(asked)).select("row_key").collect()
+        }
+        if missing and not self.is_unfinished:
+            raise ErasureError(self._no_such_rows(sorted(missing)))
+        row_keys = self._followed(asked)
+        whole, shared = self._messages(row_keys)
+        return Found(
+            row_keys,
+            self._live(row_keys),
+            whole,
+            shared,
+            self._mentions(row_keys),
+        )
+
+    def erase(self, found: Found, with_mentions: bool, rebuild: Callable[[], None]) -> None:
+        """Take what was found out of the landing table, and have all that follows built anew.
+
+        `with_mentions`: those messages too.  `rebuild` builds the staging table and all that is
+        made from it.  What is interrupted is completed by another erasure of the same rows.
+
+        Raises ErasureError where nothing was changed.
+        """
+        whole = [*found.whole, *(found.mentions if with_mentions else ())]
+        replacements = self._replacements(whole, found.shared)
+        # Told before: once staging was built anew, it names the rows no more.
+        self._set_unfinished(True)
+        self._redact(replacements)
+        rebuild()
+
+    def forget(self, tables: Sequence[str], is_alone: bool) -> list[str]:
+        """Delete what older snapshots of the tables hold; the erasure is complete.
+
+        `tables`: the landing table, and all that was built anew.  `is_alone`: whether no other
+        process can write to the landing table meanwhile.  Returns which tags and branches of
+        tables, made by somebody else, keep older snapshots.
+        """
+        now = int(time.time() * 1000) + 1
+        young = now if is_alone else now - int(ORPHANS_OLDER_THAN.total_seconds() * 1000)
+        needed = needed_snapshots(self.session, tables)
+        references = []
+        for table in tables:
+            orphans_before = young if table == self.landing else now
+            names = forget_past(self.session, table, needed[table].kept, orphans_before)
+            references += [f"{table}: {name}" for name in names]
+        self._set_unfinished(False)
+        return references
+
+    def has_rows(self, row_keys: Collection[str]) -> bool:
+        """Whether a message that was read meanwhile names one of these rows."""
+        return not self._rows_of_table().where(_is_of(row_keys)).isEmpty()
+
+    def _check_is_built(self) -> None:
+        if not self.session.catalog.tableExists(self.staging):
+            raise ErasureError(f"There is no {self.staging} yet: run dbt first.")
+
+    def _rows_of_table(self) -> DataFrame:
+        return self.session.table(self.staging).where(
+            F.col("record_type").isin(*_ROWS) & (F.col("table_id") == self.table_id)
+        )
+
+    def _followed(self, asked: Sequence[str]) -> list[str]:
+        """The keys, and those that their rows had before or later, as far as messages name them."""
+        found, new = list(asked), list(asked)
+        while new:
+            is_of_new = F.col("old_key").isin(new) | F.col("new_key").isin(new)
+            pairs = self._key_changes().where(is_of_new).distinct().collect()
+            new = sorted({key for pair in pairs for key in pair} - set(found))
+            found += new
+        return found
+
+    def _key_changes(self) -> DataFrame:
+        """`old_key`, `new_key` of each change of a key, in whatever way the format reports it."""
+        is_of_table = (F.col("source_format") == self.source_format) & (
+            F.col("table_id") == self.table_id
+        )
+        events = self.session.table(self.relations.model("change_events")).where(is_of_table)
+        pairs = self.session.table(self.relations.model("int_split_key_changes")).where(is_of_table)
+        in_one_event = events.where("previous_row_key <> row_key").select(
+            F.col("previous_row_key").alias("old_key"), F.col("row_key").alias("new_key")
+        )
+        return in_one_event.union(pairs.select("old_key", "new_key"))
+
+    def _messages(self, row_keys: Sequence[str]) -> tuple[list[Row], list[Row]]:
+        """Messages with nothing but these rows, and those that hold other rows too."""
+        of_rows = self._rows_of_table().where(_is_of(row_keys)).select(*IDENTITY).distinct()
+        in_messages = (
+            self.session.table(self.staging)
+            .where(F.col("record_type").isin(*_ROWS))
+            .join(of_rows, list(IDENTITY), "left_semi")
+            .groupBy(*IDENTITY)
+            .agg(
+                F.collect_set(F.when(_is_of(row_keys), F.col("row_index"))).alias("rows"),
+                F.count("*").alias("count"),
+            )
+            .collect()
+        )
+        shared = [message for message in in_messages if message["count"] > len(message["rows"])]
+        return [message for message in in_messages if message not in shared], shared
+
+    def _mentions(self, row_keys: Sequence[str]) -> list[Row]:
+        """Quarantined messages, and texts of statements on rows, with all values of a key."""
+        text = F.coalesce("ddl_text", F.decode("value", "ISO-8859-1"))
+        mentions = [
+            [text.rlike(_word(value)) for value in values]
+            for key in row_keys
+            if (values := _values_of(key))
+        ]
+        if not mentions:
+            return []
+        is_mention = F.lit(False)
+        for words in mentions:
+            has_all = F.lit(True)
+            for has_word in words:
+                has_all = has_all & has_word
+            is_mention = is_mention | has_all
+        names_no_row = F.col("record_type").isin("rejected", "transaction")
+        staged = self.session.table(self.staging).where(names_no_row & text.isNotNull())
+        return staged.where(is_mention).select(*IDENTITY).distinct().collect()
+
+    def _live(self, row_keys: Sequence[str]) -> list[str]:
+        state = self.relations.model("latest_state")
+        try:
+            rows = self.session.table(state)
+        except AnalysisException as error:
+            if error.getCondition() == "TABLE_OR_VIEW_NOT_FOUND":
+                return []
+            raise
+        live = rows.where(
+            (F.col("source_format") == self.source_format)
+            & (F.col("table_id") == self.table_id)
+            & F.col("row_key").isin(list(row_keys))
+        )
+        return sorted(row["row_key"] for row in live.select("row_key").collect())
+
+    def _replacements(
+        self, whole: Sequence[Row], shared: Sequence[Row]
+    ) -> dict[tuple[Any, ...], bytes | None]:
+        """Place of a message -> what its value becomes."""
+        rows_of = {_place(message): message["rows"] for message in shared}
+        of_shared = self.session.table(self.landing).join(
+            self._places(shared), list(IDENTITY), "left_semi"
+        )
+        replacements: dict[tuple[Any, ...], bytes | None] = {
+            _place(message): self._without_rows(message, rows_of[_place(message)])
+            for message in of_shared.where("value is not null").select(*IDENTITY, "value").collect()
+        }
+        replacements |= dict.fromkeys(map(_place, whole))
+        return replacements | dict.fromkeys(self._tombstones(list(replacements)))
+
+    def _redact(self, replacements: Mapping[tuple[Any, ...], bytes | None]) -> None:
+        """Messages lose their key, and get another value or none; they count as landed before."""
+        redacted = self.session.createDataFrame(
+            [
+                (*place, None if value is None else bytearray(value))
+                for place, value in replacements.items()
+            ],
+            _REPLACEMENT,
+        ).withColumn("is_redacted", F.lit(True))
+
+        def of_redacted(rows: DataFrame) -> DataFrame:
+            joined = rows.join(F.broadcast(redacted), list(IDENTITY), "left")
+            is_redacted = F.col("is_redacted").isNotNull()
+            return joined.withColumns(
+                {
+                    "key": F.when(~is_redacted, F.col("key")),
+                    "value": F.when(is_redacted, F.col("replacement")).otherwise(F.col("value")),
+                }
+            )
+
+        landed = self.session.table(self.landing).select(*IDENTITY, "_file")
+        files = landed.join(F.broadcast(redacted), list(IDENTITY), "left_semi").select("_file")
+        paths = {row["_file"] for row in files.distinct().collect()}
+        rewrite_rows(self.session, self.landing, paths, of_redacted)
+
+    def _tombstones(self, places: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        """Messages without a value whose record key is that of a message at these places."""
+        landed = self.session.table(self.landing)
+        keys = (
+            landed.join(self._places(places), list(IDENTITY), "left_semi")
+            .where("key is not null")
+            .select("topic", "key")
+            .distinct()
+        )
+        found = landed.where("value is null").join(F.broadcast(keys), ["topic", "key"], "left_semi")
+        return [_place(row) for row in found.select(*IDENTITY).collect()]
+
+    def _places(self, messages: Sequence[Any]) -> DataFrame:
+        places = [_place(message) for message in messages]
+        return F.broadcast(self.session.createDataFrame(places, _PLACE))
+
+    def _without_rows(self, message: Row, rows: Collection[int]) -> bytes:
+        parser = importlib.import_module(f"cdc_marts.formats.{self.source_format}")
+        try:
+            return bytes(parser.without_rows(bytes(message["value"]), rows))
+        except ValueError as error:
+            place = f"{printable(message['topic'])} {message['partition']} {message['offset']}"
+            raise ErasureError(
+                f"The message {place} holds other rows too, and can't be taken apart: {error}."
+            ) from error
+
+    def _set_unfinished(self, is_unfinished: bool) -> None:
+        action = f"set tblproperties ('{_UNFINISHED}' = 'true')"
+        if not is_unfinished:
+            action = f"unset tblproperties if exists ('{_UNFINISHED}')"
+        self.session.sql(f"alter table {self.landing} {action}")
+
+    def _no_such_rows(self, missing: Sequence[str]) -> str:
+        tables = self.session.table(self.staging).where(F.col("record_type").isin(*_ROWS))
+        names = [row["table_id"] for row in tables.select("table_id").distinct().collect()]
+        if self.table_id not in names:
+            meant = difflib.get_close_matches(self.table_id, names, n=1, cutoff=0.4)
+            hint = (
+                f"Did you mean {printable(meant[0])}?"
+                if meant
+                else f"{self.relations.model('source_tables')} lists them."
+            )
+            return f"{self.source_format} has no source table {printable(self.table_id)}. {hint}"
+        [columns] = self._rows_of_table().select("key_columns").limit(1).collect()
+        shown = ",".join(f"{json.dumps(name, ensure_ascii=False)}:…" for name in columns[0])
+        return (
+            f"No message that was read names a row {', '.join(map(printable, missing))} of"
+            f" {printable(self.table_id)}. Give a key as the column row_key of"
+            f" {self.relations.model('latest_state')} or"
+            f" {self.relations.model('change_events')} has it: {{{printable(shown)}}}."
+        )
+
+
+def _is_of(row_keys: Collection[str]) -> Column:
+    keys = list(row_keys)
+    is_previous = F.coalesce(F.col("previous_row_key").isin(keys), F.lit(False))
+    return F.col("row_key").isin(keys) | is_previous
+
+
+def _place(message: Any) -> tuple[Any, ...]:
+    """Topic, partition and offset of a message."""
+    return tuple(message[: len(IDENTITY)])
+
+
+def _compact(key: str) -> str:
+    """A key as `row_key` has it, also where it was given with spaces."""
+    try:
+        return json.dumps(json.loads(key), ensure_ascii=False, separators=(",", ":"))
+    except ValueError:
+        return key
+
+
+def _values_of(row_key: str) -> list[str]:
+    """The values in a key, as texts; none where it has nothing to look for."""
+    try:
+        values = json.loads(row_key, parse_float=str, parse_int=str).values()
+    except (ValueError, AttributeError):
+        return []
+    return [value for value in values if isinstance(value, str) and value]
+
+
+def _word(value: str) -> str:
+    """A regular expression of a value that is no part of a longer word or number.
+
+    For texts and for bytes, of which each is a character.
+    """
+    ways = {re.escape(value), re.escape(value.encode().decode("latin-1"))}
+    return rf"(?<![0-9A-Za-z_])(?:{'|'.join(sorted(ways))})(?![0-9A-Za-z_])"
