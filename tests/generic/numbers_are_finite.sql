@@ -1,7 +1,6 @@
 {#-
-  No image holds an infinite number.  JSON has none: the message has a number beyond
-  the range of a double, such as 1e400, which a VARIANT can't hold.  A warning names
-  the event and the column; the landing table has the number itself.
+  No image holds an infinite number.  JSON has none, and few databases store one: a
+  DTS record may carry it as a float.  A warning names the event and the column.
 
   model: events with their images, as in `change_events`.
 -#}

@@ -28,6 +28,11 @@ _POSTGRESQL = (
     rf"|timestamptz|timetz|time(?:stamp)?(?:{_LENGTH})? with(?:out)? time zone"
     rf"|_[a-z][^{_SEPARATOR}]*|[^{_SEPARATOR}]+\[\]"
 )
+#: Most tables have only these, which are enough to know that it is MySQL's.
+_PLAIN_MYSQL = (
+    r"(?:big|small|tiny|medium)?int|varchar|char|datetime|timestamp|date|time|year|decimal|double"
+    r"|float|(?:tiny|medium|long)?(?:text|blob)|json|bit|(?:var)?binary"
+)
 
 
 def _one_of(names: str) -> str:
@@ -35,6 +40,10 @@ def _one_of(names: str) -> str:
     return rf"(?i)(?:^|{_SEPARATOR})(?:{names})(?:{_LENGTH})?(?:{_SEPARATOR}|$)"
 
 
+#: A joined list of these names alone; it never steps back, so that Java reads long ones too.
+_ALL_PLAIN = (
+    rf"(?i)^(?:(?:{_PLAIN_MYSQL})(?:{_LENGTH})?(?: unsigned)?(?: zerofill)?(?:{_SEPARATOR}|$))*+$"
+)
 _FOREIGN, _OF_MYSQL, _OF_ORACLE = map(_one_of, (f"{_ORACLE}|{_POSTGRESQL}", _ONLY_MYSQL, _ORACLE))
 
 
@@ -53,7 +62,8 @@ def source_type_of(type_names: Iterable[str]) -> str:
 def source_type(type_names: Column) -> Column:
     """As `source_type_of`, of an array<string>; MySQL where it is null."""
     names = F.array_join(type_names, _SEPARATOR)
+    # A list is read from its start in a tenth of the time in which a name is looked for in it.
+    is_foreign = ~names.rlike(_ALL_PLAIN) & names.rlike(_FOREIGN) & ~names.rlike(_OF_MYSQL)
     return F.when(
-        names.rlike(_FOREIGN) & ~names.rlike(_OF_MYSQL),
-        F.when(names.rlike(_OF_ORACLE), "oracle").otherwise("postgresql"),
+        is_foreign, F.when(names.rlike(_OF_ORACLE), "oracle").otherwise("postgresql")
     ).otherwise("mysql")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from pyspark.sql import functions as F
 
 from cdc_marts.formats import SOURCE_FORMATS
 from tests.python.bad_input.messages import SEED, Bad, bad_messages, good, huge_message, parser
-from tests.python.formats.staging import landed, staged
+from tests.python.formats.staging import landed, rows_of, staged
 from tests.python.samples.broken import broken
 
 #: The reject codes of the contract.
@@ -83,13 +82,13 @@ def test_what_is_read_is_exact(bad: Staged) -> None:
             assert row == message.row
 
 
-def test_a_number_beyond_a_double_is_infinite(spark: SparkSession) -> None:
-    """A VARIANT has no place for it; the data test `numbers_are_finite` names such events."""
-    value = good("lindorm_debezium", status="paid").replace(b'"paid"', b"1e400")
-    parsed = parser("lindorm_debezium")(landed(spark, [value]))
-    row = parsed.select(F.variant_get("after", "$.status", "double").alias("status")).first()
-    assert row is not None
-    assert row["status"] == math.inf
+@pytest.mark.parametrize("source_format", SOURCE_FORMATS)
+def test_two_topics_never_share_a_sequence(spark: SparkSession, source_format: str) -> None:
+    """Their messages may be at one position, in partitions and at offsets of one number."""
+    first, second = (landed(spark, [good(source_format)], topic=topic) for topic in ("a", "b"))
+    one, other = rows_of(parser(source_format)(first.union(second)))
+    assert one["record_type"] == other["record_type"] == "change"
+    assert one["sequence"] != other["sequence"]
 
 
 @pytest.mark.parametrize("source_format", SOURCE_FORMATS)

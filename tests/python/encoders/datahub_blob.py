@@ -16,6 +16,7 @@ def encode(
     db_type: str = "PostgreSQL",
     ddl_op: str | None = None,
     keys_as_text: bool = False,
+    half_op: str | None = None,
 ) -> list[Message]:
     """All kinds of changes.
 
@@ -24,6 +25,7 @@ def encode(
     not there is NULL.
     `ddl_op`: the operation of all schema changes.
     `keys_as_text`: whole numbers in keys are texts.
+    `half_op`: the operation of both halves, where they do not have one each.
     """
     told = envelopes(
         change,
@@ -33,6 +35,7 @@ def encode(
         lists_image_only=True,
         ddl_op=ddl_op,
         keys_as_text=keys_as_text,
+        half_op=half_op,
     )
     return [Message(json_bytes(_without_nulls(envelope))) for envelope in told]
 

@@ -23,15 +23,16 @@ DIALECTS = (DATAWORKS, DTS_OLD, DTS)
 _FULL_LOAD = "-1"
 
 
-def encode(change: Change, *, dialect: str = DATAWORKS) -> list[Message]:
+def encode(change: Change, *, dialect: str = DATAWORKS, names_table: bool = True) -> list[Message]:
     """Row changes only; an update is two tuples.
 
     A tuple has all columns of its topic: no column can be left out of a row.
+    `names_table`: DataWorks writes the table too; else the topic is named like it.
     """
     if not isinstance(change, RowChange):
         return []
     return [
-        Message(json_bytes(_tuple(change, dialect, operation, flags, row)))
+        Message(json_bytes(_tuple(change, dialect, operation, flags, row, names_table)))
         for operation, flags, row in _parts(change)
     ]
 
@@ -47,7 +48,12 @@ def _parts(change: RowChange) -> list[tuple[str, tuple[str, str], Row | None]]:
 
 
 def _tuple(
-    change: RowChange, dialect: str, operation: str, flags: tuple[str, str], row: Row | None
+    change: RowChange,
+    dialect: str,
+    operation: str,
+    flags: tuple[str, str],
+    row: Row | None,
+    names_table: bool,
 ) -> dict[str, Any]:
     table, place = change.table, change.place
     is_snapshot = change.kind == SNAPSHOT
@@ -59,7 +65,7 @@ def _tuple(
             "_sequence_id_": sequence_id,
             "_operation_type_": operation,
             "_excute_time_": made_at,
-            "_source_table_": table.name,
+            **({"_source_table_": table.name} if names_table else {}),
             "_before_image_": flags[0],
             "_after_image_": flags[1],
             **columns,

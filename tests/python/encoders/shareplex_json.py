@@ -34,23 +34,29 @@ def encode(
     long_ops: bool = False,
     split_updates: bool = False,
     with_rowid: bool = True,
+    with_key_alone: bool = False,
 ) -> list[Message]:
     """Row changes, TRUNCATE, DROP and DROP COLUMN; a row of the full load is an insert as well.
 
     `long_ops`: INSERT instead of ins.
     `split_updates`: UPDATE BEFORE and UPDATE AFTER, each with its whole row; else one
     message with the columns that changed, and the row before as `key`.
+    `with_key_alone`: `key` has the key columns only, where they stay as they are.
     """
     match change:
         case RowChange():
-            return _row_messages(change, long_ops, split_updates, with_rowid)
+            return _row_messages(change, long_ops, split_updates, with_rowid, with_key_alone)
         case Ddl(kind, table, place) if kind in _DDL:
             return [_message(_DDL[kind], table, place, None, data={})]
     return []
 
 
 def _row_messages(
-    change: RowChange, long_ops: bool, split_updates: bool, with_rowid: bool
+    change: RowChange,
+    long_ops: bool,
+    split_updates: bool,
+    with_rowid: bool,
+    with_key_alone: bool,
 ) -> list[Message]:
     before, after = _image(change.before), _image(change.after)
     op = (_LONG if long_ops else _SHORT)[change.kind]
@@ -58,6 +64,9 @@ def _row_messages(
         parts = [("UPDATE BEFORE", {"data": before}), ("UPDATE AFTER", {"data": after})]
     elif change.kind == UPDATE:
         changed = {name: after[name] for name in change.changed_columns if name in after}
+        identity = change.table.identity
+        if with_key_alone and identity and not changed.keys() & set(identity):
+            before = {name: before[name] for name in identity}
         parts = [(op, {"data": changed, "key": before})]
     else:
         parts = [(op, {"data": before if change.kind == DELETE else after})]

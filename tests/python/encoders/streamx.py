@@ -61,6 +61,7 @@ def envelopes(
     lists_image_only: bool,
     ddl_op: str | None,
     keys_as_text: bool,
+    half_op: str | None = None,
 ) -> list[dict[str, Any]]:
     """The envelopes of a change, with nulls for what is not there.
 
@@ -70,12 +71,13 @@ def envelopes(
     fewer than the table has.
     `ddl_op`: the operation of all schema changes.
     `keys_as_text`: whole numbers in keys are texts.
+    `half_op`: the operation of both halves, where they do not have one each.
     """
     match change:
         case RowChange(table=table, place=place):
             if lists_image_only:
                 table = replace(table, columns=without(table.columns, change.unavailable))
-            parts = _row_parts(change, split_updates, update_op)
+            parts = _row_parts(change, split_updates, update_op, half_op)
             if change.kind == SNAPSHOT:
                 sequence_id, times = _FULL_LOAD, _times(-1, -1)
             else:
@@ -108,7 +110,7 @@ def envelopes(
 
 
 def _row_parts(
-    change: RowChange, split_updates: bool, update_op: str
+    change: RowChange, split_updates: bool, update_op: str, half_op: str | None
 ) -> list[tuple[str, Row | None, Row | None]]:
     """(operation, row before, row after) of each envelope."""
     before, after = change.logged_before, change.logged_after
@@ -117,7 +119,10 @@ def _row_parts(
     if change.kind == DELETE:
         return [("DELETE", before, None)]
     if change.kind == UPDATE and split_updates:
-        return [("UPDATE_BEFOR", before, None), ("UPDATE_AFTER", None, after)]
+        return [
+            (half_op or "UPDATE_BEFOR", before, None),
+            (half_op or "UPDATE_AFTER", None, after),
+        ]
     return [(update_op, before, after)]
 
 

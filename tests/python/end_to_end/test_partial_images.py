@@ -95,6 +95,20 @@ def streamx(
     return message
 
 
+def blob(
+    op: str, *, before: Row | None = None, after: Row | None = None, lists: str, place: int = -1
+) -> Callable[[str, int], Message]:
+    """As `streamx`; members that would be null are left out."""
+
+    def message(table: str, offset: int) -> Message:
+        told = streamx(op, before=before, after=after, lists=lists, place=place)(table, offset)
+        assert told is not None
+        payload = {name: member for name, member in told["payload"].items() if member is not None}
+        return {**told, "payload": payload}
+
+    return message
+
+
 def shareplex(op: str, data: Row, key: Row | None = None) -> Callable[[str, int], Message]:
     def message(table: str, place: int) -> Message:
         return {
@@ -380,6 +394,31 @@ CASES = [
         ],
         [row(id="1", a="5"), row(id="2", a="2"), row(id="3", a="3", note="y"), row(id="4", a="4")],
         {4: ["note"]},
+    ),
+    Case(
+        "a_listed_column_that_a_blob_message_leaves_out_is_null",
+        "datahub_blob",
+        [
+            {0: blob("INSERT", after=row(id="1", name="joe", c="c"), lists="id name c")},
+            {1: blob("UPDATE_AFTER", after=row(id="1", name="joe"), lists="id name c")},
+        ],
+        [{"id": "1", "name": "joe", "c": None}],
+    ),
+    Case(
+        "a_key_change_in_halves_that_are_both_an_update",
+        "datahub_blob",
+        [
+            {
+                0: blob("INSERT", after=row(id="1", v="a"), lists="id v"),
+                1: blob("UPDATE", before=row(id="1", v="a"), lists="id v", place=2),
+                2: blob("UPDATE", after=row(id="2", v="a"), lists="id v"),
+            },
+            {
+                3: blob("UPDATE", before=row(id="2", v="a"), lists="id v", place=4),
+            },
+            {4: blob("UPDATE", after=row(id="3", v="b"), lists="id v")},
+        ],
+        [row(id="3", v="b")],
     ),
     Case(
         "AN_UPDATE_WITH_THE_KEY_ALONE_KEEPS_THE_OTHER_COLUMNS",

@@ -12,14 +12,7 @@ from pyspark.sql import SparkSession
 
 from cdc_marts.formats import shareplex_json
 from cdc_marts.parsing.ops import source_ops
-from tests.python.formats.staging import (
-    LANDED_AT,
-    LANDING_COMMIT,
-    landed,
-    lists_all_columns,
-    rows_of,
-    staged,
-)
+from tests.python.formats.staging import LANDED_AT, LANDING_COMMIT, lists_all_columns, staged
 
 Rows = dict[str, dict[str, Any]]
 
@@ -386,15 +379,6 @@ def test_a_table_may_come_without_an_owner(rows: Rows) -> None:
     assert (no_owner["schema_name"], no_owner["table_id"]) == (None, "MIO_LOG")
     dot = rows["dot in the table"]
     assert (dot["schema_name"], dot["table_name"]) == ("O", "A.B")
-
-
-def test_no_two_changes_of_a_table_have_one_sequence(spark: SparkSession) -> None:
-    """Of two topics with changes at one place, in one partition and offset."""
-    first = message("ins", {"ID": 1}, trans="7.0.1")
-    second = message("ins", {"ID": 2}, trans="9.0.2")
-    of_topics = landed(spark, [first], topic="a").union(landed(spark, [second], topic="b"))
-    one, other = rows_of(shareplex_json.parse(of_topics))
-    assert one["sequence"] != other["sequence"]
 
 
 def test_numbers_are_exact(rows: Rows) -> None:

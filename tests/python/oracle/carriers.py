@@ -548,6 +548,8 @@ def _is_redeliverable(history: History, told: Told) -> bool:
 
 def _topic(history: History, told: Told | None) -> str:
     topic = f"oracle.{history.source_format}_{history.number}"
+    if not history.set_up.get("names_table", True) and told is not None and told.change is not None:
+        return f"{topic}.{told.change.table.name}"
     if history.traits.has_topic_per_table and told is not None and told.change is not None:
         topic += f"_{told.change.table.name}"
     return topic

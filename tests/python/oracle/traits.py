@@ -148,7 +148,7 @@ TRAITS = {
         tells_database=False,
         spelled=str.upper,
         clock=1000,
-        per_message={"long_ops": _BOTH, "split_updates": _BOTH},
+        per_message={"long_ops": _BOTH, "split_updates": _BOTH, "with_key_alone": _SELDOM},
     ),
     "canal_json": Traits(
         known_by=(BY_MESSAGE, BY_SETTING, BY_ITSELF),
@@ -216,7 +216,7 @@ TRAITS = {
         tells_transactions=False,
         is_full_load_timeless=True,
         has_topic_per_table=True,
-        set_up={"dialect": datahub_tuple.DIALECTS},
+        set_up={"dialect": datahub_tuple.DIALECTS, "names_table": _BOTH},
     ),
     "datahub_blob": Traits(
         known_by=(BY_MESSAGE, BY_SETTING, BY_HIDDEN_COLUMN, BY_ITSELF),
@@ -231,6 +231,7 @@ TRAITS = {
             "update_op": ("UPDATE", "UPDATE_AFTER"),
             "ddl_op": _STREAMX_DDL_OPS,
             "keys_as_text": _SELDOM,
+            "half_op": (None, None, "UPDATE"),
         },
     ),
 }
