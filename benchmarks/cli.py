@@ -22,7 +22,7 @@ from benchmarks import (
     upkeep,
 )
 from benchmarks.options import Drawn, Place, field_by_field
-from benchmarks.rivals.rival import add_rivals
+from benchmarks.competitors.competitor import add_competitors
 from benchmarks.workload import Workload
 from cdc_marts.formats import SOURCE_FORMATS
 
@@ -43,7 +43,7 @@ WarmUp = Annotated[int, typer.Option(help="Changes in each build that warms up, 
 Select = Annotated[
     str | None, typer.Option(metavar="SELECTION", help="Passed on to `dbt run`: all models if not.")
 ]
-Rivals = Annotated[
+Competitors = Annotated[
     bool, typer.Option(help="Also Flink SQL and DuckDB, where they know the format and install.")
 ]
 _ALL = ",".join(SOURCE_FORMATS)
@@ -64,10 +64,10 @@ def full_command(
     repeat: Repeat = 5,
     warm_up: WarmUp = 20_000,
     select: Select = None,
-    rivals: Rivals = True,
+    competitors: Competitors = True,
     place: Place = _PLACE,
 ) -> None:
-    """Build everything from landed messages, and the floor from the same ones.
+    """Build everything from landed messages, and the baseline from the same ones.
 
     Also staging alone, and latest_state rebuilt from staging.
     """
@@ -78,11 +78,11 @@ def full_command(
         described = machine.description(session)
         for source_format, workload in _warmed_up(session, formats, workloads, warm_up, arguments):
             build = full.measure_full(session, source_format, workload, repeat, arguments, _tell)
-            if rivals:
-                add_rivals(session, build, repeat, _tell)
+            if competitors:
+                add_competitors(session, build, repeat, _tell)
             builds.append(build)
             _tell("\n\n".join(report.full_builds([build])))
-    _write_full("full", "The models against the floor", described, builds, place)
+    _write_full("full", "The models against the baseline", described, builds, place)
 
 
 @app.command("memory")
@@ -207,7 +207,7 @@ def profile_command(
     warm_up: WarmUp = 60_000,
     place: Place = _PLACE,
 ) -> None:
-    """Sample what the JVM does while the models are built, and while the floor is."""
+    """Sample what the JVM does while the models are built, and while the baseline is."""
     with _session(place, [profile.PROFILER]) as session:
         described = machine.description(session)
         measured = [

@@ -1,14 +1,14 @@
-"""Whether the project's marts and the floor's tables hold the same."""
+"""Whether the project's marts and the baseline's tables hold the same."""
 
 from __future__ import annotations
 
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
-from benchmarks.floors import job
+from benchmarks.baselines import job
 from benchmarks.project import BenchmarkError
 
-#: Mart -> the floor's table, and the columns that are compared.
+#: Mart -> the baseline's table, and the columns that are compared.
 _COMPARED = {
     "marts.change_events": (job.CHANGE_EVENTS, job.EVENT_COLUMNS),
     "marts.latest_state": (job.LATEST_STATE, job.STATE_COLUMNS),
@@ -16,7 +16,7 @@ _COMPARED = {
 
 
 def check_equal(session: SparkSession, source_format: str) -> None:
-    """Raise unless all messages were read, and each mart holds what the floor's table holds.
+    """Raise unless all messages were read, and each mart holds what the baseline's table holds.
 
     Rows are compared in all columns of the contract but for the events' ids.
     """
@@ -26,11 +26,11 @@ def check_equal(session: SparkSession, source_format: str) -> None:
     if rejected:
         raise BenchmarkError(f"{source_format}: {rejected:,} messages were rejected.")
     for mart, (table, columns) in _COMPARED.items():
-        ours, floors = (_rows(session, name, columns, source_format) for name in (mart, table))
-        if _fingerprint(ours) != _fingerprint(floors):
+        ours, baselines = (_rows(session, name, columns, source_format) for name in (mart, table))
+        if _fingerprint(ours) != _fingerprint(baselines):
             raise BenchmarkError(
                 f"{source_format}: {mart} and {table} differ: only the mart has"
-                f" {_example(ours, floors)}, only the table {_example(floors, ours)}"
+                f" {_example(ours, baselines)}, only the table {_example(baselines, ours)}"
             )
 
 

@@ -1,4 +1,4 @@
-"""The models together, and parts of them, against the floor."""
+"""The models together, and parts of them, against the baseline."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import dataclass, field, replace
 
 from pyspark.sql import SparkSession
 
-from benchmarks import floors, project
+from benchmarks import baselines, project
 from benchmarks.comparison import check_equal
-from benchmarks.floors import job
+from benchmarks.baselines import job
 from benchmarks.landing import land
 from benchmarks.measure import Cost, measured, table_bytes
 from benchmarks.workload import Workload
 from cdc_marts.relations import OWN
 
-#: What was measured, in order.  Each part of the project has one of the floor to compare with.
-MODELS, FLOOR = "all models", "floor"
-STAGING, FLOOR_EVENTS = "staging", "floor: parse and write events"
-STATE, FLOOR_STATE = "latest_state rebuilt", "floor: latest state"
-COMPARED = {MODELS: FLOOR, STAGING: FLOOR_EVENTS, STATE: FLOOR_STATE}
+#: What was measured, in order.  Each part of the project has one of the baseline to compare with.
+MODELS, BASELINE = "all models", "baseline"
+STAGING, BASELINE_EVENTS = "staging", "baseline: parse and write events"
+STATE, BASELINE_STATE = "latest_state rebuilt", "baseline: latest state"
+COMPARED = {MODELS: BASELINE, STAGING: BASELINE_EVENTS, STATE: BASELINE_STATE}
 
 #: The models between staging and latest_state, and it.
 _TO_STATE = ("--select", "int_records+,+latest_state", "--exclude", "int_records")
@@ -66,10 +66,10 @@ def measure_full(
 ) -> FullBuild:
     """Land a workload and build from it `repeat` times, each time from nothing.
 
-    What the first build gives is compared with what the floor gives.
+    What the first build gives is compared with what the baseline gives.
 
     With `dbt_arguments`, which select models, the parts are not measured, and
-    nothing is compared with what the floor built: what it needs may not be there.
+    nothing is compared with what the baseline built: what it needs may not be there.
     """
     build = _landed(session, source_format, workload)
     for number in range(1, repeat + 1):
@@ -85,7 +85,7 @@ def measure_models(
     dbt_arguments: Sequence[str] = (),
     say: Callable[[str], None] = print,
 ) -> FullBuild:
-    """Land a workload and build from it once, without the floor."""
+    """Land a workload and build from it once, without the baseline."""
     build = _landed(session, source_format, workload)
     say(f"{source_format}: {build.messages:,} messages of {workload.message_bytes:,} bytes")
     build.note(MODELS, project.run_models(session, workload, *dbt_arguments))
@@ -120,21 +120,21 @@ def _build_once(
     staging = (f"base_{source_format}", f"stg_{source_format}")
 
     project.unbuild(session)
-    with measured(session) as floor:
+    with measured(session) as baseline:
         with measured(session) as events:
-            job.write_change_events(floors.events(source_format, messages))
+            job.write_change_events(baselines.events(source_format, messages))
         with measured(session) as state:
             job.write_latest_state(session)
     events.written_bytes = table_bytes(session, job.CHANGE_EVENTS)
     state.written_bytes = table_bytes(session, job.LATEST_STATE)
-    floor.written_bytes = events.written_bytes + state.written_bytes
+    baseline.written_bytes = events.written_bytes + state.written_bytes
     build.note(MODELS, project.run_models(session, workload, *dbt_arguments))
-    build.note(FLOOR, floor)
+    build.note(BASELINE, baseline)
     if not dbt_arguments:
         if is_compared:
             check_equal(session, source_format)
         build.note(STATE, project.run_models(session, workload, "--full-refresh", *_TO_STATE))
-        build.note(FLOOR_STATE, state)
+        build.note(BASELINE_STATE, state)
         project.unbuild(session)
         build.note(STAGING, project.run_models(session, workload, "--select", *staging))
-        build.note(FLOOR_EVENTS, events)
+        build.note(BASELINE_EVENTS, events)

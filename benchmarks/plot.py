@@ -19,7 +19,7 @@ _COLORS = ("#1f6f8b", "#c8c8c8", "#e0a458", "#7a9e7e", "#8c5e58")
 
 
 def full_builds(builds: Sequence[FullBuild], path: Path) -> None:
-    """What was compared, side by side, for each build; the models alone without a floor."""
+    """What was compared, side by side, for each build; the models alone without a baseline."""
     compared = {one: other for build in builds for one, other in build.compared.items()}
     names = [build.title for build in builds]
     if not compared:
@@ -61,7 +61,7 @@ def layouts(measured: Sequence[Layouts], path: Path) -> None:
 
 
 def profiles(measured: Sequence[Profile], path: Path) -> None:
-    """The parts of the work behind one another: for each format of the models and of the floor."""
+    """The parts of the work behind one another: for each format of the models and of the baseline."""
     bars = {
         f"{one.source_format}: {what}": seconds
         for one in measured

@@ -1,4 +1,4 @@
-"""What the JVM's processors do while the models are built, and while the floor is.
+"""What the JVM's processors do while the models are built, and while the baseline is.
 
 Stacks are sampled (async-profiler), and each counts for the part of the work
 that its innermost known frame belongs to.
@@ -17,8 +17,8 @@ import psutil
 from dbt.adapters.spark_session.api import java_class
 from pyspark.sql import SparkSession
 
-from benchmarks import floors, full, project
-from benchmarks.floors import job
+from benchmarks import baselines, full, project
+from benchmarks.baselines import job
 from benchmarks.landing import land
 from benchmarks.workload import Workload
 from cdc_marts.relations import OWN
@@ -62,7 +62,7 @@ class Profile:
 
     source_format: str
     workload: Workload
-    #: What was built (`full.MODELS`, `full.FLOOR`) -> part of the work -> seconds of one time.
+    #: What was built (`full.MODELS`, `full.BASELINE`) -> part of the work -> seconds of one time.
     seconds: dict[str, dict[str, float]]
 
 
@@ -73,7 +73,7 @@ def measure_profile(
     repeat: int,
     say: Callable[[str], None] = print,
 ) -> Profile:
-    """Land a workload; build everything from it, and the floor, `repeat` times each.
+    """Land a workload; build everything from it, and the baseline, `repeat` times each.
 
     The session must have been opened with `PROFILER`.
     """
@@ -81,14 +81,14 @@ def measure_profile(
     land(session, source_format, workload)
     messages = session.table(OWN.landed(source_format))
 
-    def build_floor() -> None:
-        job.write_change_events(floors.events(source_format, messages))
+    def build_baseline() -> None:
+        job.write_change_events(baselines.events(source_format, messages))
         job.write_latest_state(session)
 
     def build_models() -> None:
         project.run_models(session, workload)
 
-    builds = {full.MODELS: build_models, full.FLOOR: build_floor}
+    builds = {full.MODELS: build_models, full.BASELINE: build_baseline}
     profile = Profile(source_format, workload, {})
     for what, build in builds.items():
         say(f"{source_format}: {what}, {repeat} times")

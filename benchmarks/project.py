@@ -17,7 +17,7 @@ from dbt.adapters.spark_session.api import tables_of
 from dbt.cli.main import dbtRunner
 from pyspark.sql import SparkSession
 
-from benchmarks.floors import job
+from benchmarks.baselines import job
 from benchmarks.measure import Cost, measured, table_bytes, written_bytes
 from benchmarks.workload import DATABASE, Workload
 from cdc_marts import project

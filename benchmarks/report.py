@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 
-from benchmarks.full import FLOOR, MODELS, STAGING, FullBuild
+from benchmarks.full import BASELINE, MODELS, STAGING, FullBuild
 from benchmarks.incremental import Increments
 from benchmarks.layout import Layouts
 from benchmarks.measure import Cost, SparkWork
@@ -33,7 +33,7 @@ def document(title: str, machine: Mapping[str, str], sections: Iterable[str]) ->
 
 
 def full_builds(builds: Sequence[FullBuild]) -> list[str]:
-    """A section for each build, and where a floor was measured one for the ratios of them all."""
+    """A section for each build, and where a baseline was measured one for the ratios of them all."""
     ratios = [_ratios(builds)] if any(build.compared for build in builds) else []
     return [*ratios, *(_full_build(build) for build in builds)]
 
@@ -112,15 +112,20 @@ def layouts(one: Layouts) -> str:
 
 def profile(one: Profile) -> str:
     """A section of one format: processor seconds of each part of the work."""
-    models, floor = one.seconds[MODELS], one.seconds[FLOOR]
-    taken = [part for part in PARTS if max(models[part], floor[part]) >= _SEEN_SECONDS]
+    models, baseline = one.seconds[MODELS], one.seconds[BASELINE]
+    taken = [part for part in PARTS if max(models[part], baseline[part]) >= _SEEN_SECONDS]
     rows = [
-        [part, f"{models[part]:.2f}", f"{floor[part]:.2f}", f"{models[part] - floor[part]:+.2f}"]
-        for part in sorted(taken, key=lambda part: floor[part] - models[part])
+        [
+            part,
+            f"{models[part]:.2f}",
+            f"{baseline[part]:.2f}",
+            f"{models[part] - baseline[part]:+.2f}",
+        ]
+        for part in sorted(taken, key=lambda part: baseline[part] - models[part])
     ]
-    sums = [sum(seconds.values()) for seconds in (models, floor)]
+    sums = [sum(seconds.values()) for seconds in (models, baseline)]
     rows.append(["all", *(f"{each:.2f}" for each in sums), f"{sums[0] - sums[1]:+.2f}"])
-    head = ["processor seconds of the JVM", MODELS, FLOOR, "more"]
+    head = ["processor seconds of the JVM", MODELS, BASELINE, "more"]
     workload = one.workload
     told = f"{workload.changes:,} changes in messages of {workload.message_bytes:,} bytes."
     return "\n\n".join([f"## {one.source_format}", told, table(head, rows)])
@@ -195,7 +200,7 @@ def _ratios(builds: Sequence[FullBuild]) -> str:
         for build in builds
     ]
     head += ["messages a second", *(["bytes written / staging's"] * has_parts)]
-    return "## Against the floor\n\n" + table(head, rows)
+    return "## Against the baseline\n\n" + table(head, rows)
 
 
 def ratio(build: FullBuild, one: str, other: str) -> float:

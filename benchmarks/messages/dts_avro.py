@@ -6,7 +6,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import to_avro
 
-from benchmarks.floors.dts_avro import record_schema
+from benchmarks.baselines.dts_avro import record_schema
 from benchmarks.messages.message import Message, json_object
 from benchmarks.workload import DATABASE, Change
 

@@ -52,7 +52,7 @@ NAVIGATION: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "docs/benchmarks/README": {
         "": (
             "/docs/benchmarks/*",
-            "The models against the floor, 1.6 million changes </docs/benchmarks/1600000/full>",
+            "The models against the baseline, 1.6 million changes </docs/benchmarks/1600000/full>",
         )
     },
     "docs/decisions/README": {"": ("/docs/decisions/*",)},

@@ -1,4 +1,4 @@
-"""What benchmarks measure must be the same work: the project's and the floor's."""
+"""What benchmarks measure must be the same work: the project's and the baseline's."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from pyspark.sql import Row, SparkSession
 
-from benchmarks import floors, project, report
+from benchmarks import baselines, project, report
 from benchmarks.comparison import check_equal
-from benchmarks.floors import job
-from benchmarks.full import COMPARED, FLOOR, MODELS, FullBuild
+from benchmarks.baselines import job
+from benchmarks.full import COMPARED, BASELINE, MODELS, FullBuild
 from benchmarks.incremental import Increments
 from benchmarks.landing import land
 from benchmarks.layout import (
@@ -75,19 +75,19 @@ def built(request: pytest.FixtureRequest, spark: SparkSession) -> Built:
     return Built(spark, request.param)
 
 
-def test_the_floor_builds_what_the_models_build(built: Built) -> None:
+def test_the_baseline_builds_what_the_models_build(built: Built) -> None:
     for source_format in built.source_formats:
         messages = built.session.table(OWN.landed(source_format))
-        job.write_change_events(floors.events(source_format, messages))
+        job.write_change_events(baselines.events(source_format, messages))
         job.write_latest_state(built.session)
 
         check_equal(built.session, source_format)
 
 
-def test_the_floor_reads_each_message_once(built: Built) -> None:
+def test_the_baseline_reads_each_message_once(built: Built) -> None:
     for source_format in built.source_formats:
         messages = built.session.table(OWN.landed(source_format))
-        events = floors.events(source_format, messages)
+        events = baselines.events(source_format, messages)
 
         plan = events._jdf.queryExecution().optimizedPlan().toString()
         parses = re.findall(r"from_json\(|from_avro\(|parseJson|parse_json\(", plan)
@@ -137,13 +137,13 @@ def test_a_report_shows_costs_and_each_models_seconds() -> None:
     build = FullBuild("canal_json", WORKLOAD, 300, 2**20)
     for what in (*COMPARED, *COMPARED.values()):
         build.note(what, cost)
-    build.note("a rival", Cost(1.5, 2**30))
+    build.note("a competitor", Cost(1.5, 2**30))
 
     text = "\n".join(report.full_builds([build]))
 
     assert "| `canal_json` | 300 | 1.00 | 1.00 | 1.00 | 150 | 1.00 |" in text
     assert "| all models | 2.00 | 2.00 | 2.00 | 1,024 | 4.0 | 3 | 1.5 | 2,000 | 2.0 | 0.0 |" in text
-    assert "| a rival | 1.50 | 1.50 | 1.50 | 1,024 |  |  |  |  |  |  |" in text
+    assert "| a competitor | 1.50 | 1.50 | 1.50 | 1,024 |  |  |  |  |  |  |" in text
     assert "| `stg_canal_json` | 1.25 | 1.25 | 1.25 |" in text
 
 
@@ -175,7 +175,7 @@ def test_a_report_of_a_profile_begins_with_what_the_models_do_more() -> None:
     def seconds(json: float, hashes: float) -> dict[str, float]:
         return {**dict.fromkeys(PARTS, 0.0), "JSON into rows and VARIANTs": json, "hashes": hashes}
 
-    profile = Profile("canal_json", WORKLOAD, {MODELS: seconds(4, 1), FLOOR: seconds(3.5, 0)})
+    profile = Profile("canal_json", WORKLOAD, {MODELS: seconds(4, 1), BASELINE: seconds(3.5, 0)})
 
     *_, first, second, last = report.profile(profile).splitlines()
     assert first == "| hashes | 1.00 | 0.00 | +1.00 |"
@@ -184,7 +184,7 @@ def test_a_report_of_a_profile_begins_with_what_the_models_do_more() -> None:
 
 
 @pytest.mark.long
-def test_the_models_and_the_floor_are_profiled(tmp_path: Path) -> None:
+def test_the_models_and_the_baseline_are_profiled(tmp_path: Path) -> None:
     page = page_of("profile", tmp_path, "--size", "2000", "--warm-up", "0")
 
     assert f"| {DRIVER} |" in page

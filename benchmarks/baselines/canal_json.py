@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from benchmarks.floors.job import change_events, read_json
+from benchmarks.baselines.job import change_events, read_json
 
 _MESSAGE = """
     database string, table string, type string, es bigint, ts bigint, gtid string,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from benchmarks.floors import connect
+from benchmarks.baselines import connect
 
 _PAYLOAD = """
     DATA_STORE: string, SEG_OWNER: string, TABLE_NAME: string, OPERATION: string,

@@ -1,4 +1,4 @@
-"""The floor: for each format the shortest job that an expert would write by hand.
+"""The baseline: for each format the shortest job that an expert would write by hand.
 
 It reads each message once, writes the change events, and from these the latest
 state, as Iceberg tables.  It leaves out what makes the project's promises: bad
@@ -17,4 +17,4 @@ from pyspark.sql import DataFrame
 
 def events(source_format: str, messages: DataFrame) -> DataFrame:
     """Landed messages -> change events."""
-    return import_module(f"benchmarks.floors.{source_format}").events(messages)
+    return import_module(f"benchmarks.baselines.{source_format}").events(messages)

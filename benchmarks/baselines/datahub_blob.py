@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from benchmarks.floors import streamx
+from benchmarks.baselines import streamx
 
 
 def events(messages: DataFrame) -> DataFrame:

@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
-from benchmarks.floors.job import change_events, read
+from benchmarks.baselines.job import change_events, read
 from cdc_marts.parsing.dts_schema import RECORD_SCHEMA
 
 

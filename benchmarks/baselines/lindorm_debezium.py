@@ -1,18 +1,15 @@
-"""CDL's Debezium JSON by hand."""
+"""Lindorm by hand."""
 
 from __future__ import annotations
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from benchmarks.floors import connect
+from benchmarks.baselines import connect
 
 _PAYLOAD = """
     op: string, before: variant, after: variant, ts_ms: bigint,
-    source: struct<
-        connector: string, db: string, schema: string, table: string, ts_ms: bigint,
-        txId: string, lsn: bigint
-    >
+    source: struct<db: string, namespace: string, table: string, ts_ms: bigint>
 """
 
 
@@ -21,16 +18,15 @@ def events(messages: DataFrame) -> DataFrame:
     source = payload.source
     return connect.events(
         messages,
-        "cdl_debezium_json",
+        "lindorm_debezium",
         payload=_PAYLOAD,
         after="after",
-        source_type=F.lower(source.connector),
+        source_type=F.lit("lindorm"),
         database_name=source.db,
-        schema_name=source["schema"],
+        schema_name=source.namespace,
         table_name=source.table,
         source_op=payload.op,
         event_at=F.timestamp_millis(source.ts_ms),
         published_at=F.timestamp_millis(payload.ts_ms),
-        transaction_id=source.txId,
-        position=source.lsn,
+        position=source.ts_ms,
     )

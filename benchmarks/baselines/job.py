@@ -1,15 +1,15 @@
-"""What the floors of all formats share: the two tables, and how they are written."""
+"""What the baselines of all formats share: the two tables, and how they are written."""
 
 from __future__ import annotations
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-NAMESPACE = "floor"
+NAMESPACE = "baseline"
 CHANGE_EVENTS = f"{NAMESPACE}.change_events"
 LATEST_STATE = f"{NAMESPACE}.latest_state"
 
-#: What a floor tells of an event, with its type; the rest of the contract's columns follow.
+#: What a baseline tells of an event, with its type; the rest of the contract's columns follow.
 _TOLD = {
     "row_index": "int",
     "source_type": "string",
@@ -28,7 +28,7 @@ _TOLD = {
     "position": "decimal(38,0)",
     "transaction_index": "bigint",
 }
-#: The columns of the marts that the floors write too, but for ids, which anyone may make up.
+#: The columns of the marts that the baselines write too, but for ids, which anyone may make up.
 EVENT_COLUMNS = (
     *("source_format", "topic", "partition", "offset", "row_index", "source_type"),
     *("database_name", "schema_name", "table_name", "table_id", "op", "source_op"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from benchmarks.floors.job import change_events, join_halves, read_json
+from benchmarks.baselines.job import change_events, join_halves, read_json
 
 _MESSAGE = """
     schema struct<

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from benchmarks.floors.job import change_events, join_halves, read
+from benchmarks.baselines.job import change_events, join_halves, read
 
 _PREFIX = "new_dts_sync_"
 _OPS = {"I": "insert", "U": "update", "D": "delete"}

@@ -1,4 +1,4 @@
-"""Running the rivals: `uv` makes their environments."""
+"""Running the competitors: `uv` makes their environments."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True)
-class Rival:
+class Competitor:
     """An engine: the package to install, the script to run, the formats it knows."""
 
     name: str
@@ -40,9 +40,9 @@ class Rival:
 
 _FLINK_FORMATS = {"canal_json": "canal-json", "cdl_debezium_json": "debezium-json"}
 
-RIVALS = (
-    Rival("Flink SQL, keyed state", "apache-flink==2.1.3", "flink_job.py", _FLINK_FORMATS),
-    Rival(
+COMPETITORS = (
+    Competitor("Flink SQL, keyed state", "apache-flink==2.1.3", "flink_job.py", _FLINK_FORMATS),
+    Competitor(
         "Flink SQL, Paimon table and log",
         "apache-flink==2.1.3",
         "flink_job.py",
@@ -51,7 +51,7 @@ RIVALS = (
         ("org.apache.paimon:paimon-flink-2.1:1.3.0",),
         ("hadoop-client-api-*.jar", "hadoop-client-runtime-*.jar"),
     ),
-    Rival(
+    Competitor(
         "DuckDB, JSON text",
         "duckdb==2.0.0",
         "duckdb_job.py",
@@ -60,48 +60,52 @@ RIVALS = (
 )
 
 
-def add_rivals(
+def add_competitors(
     session: SparkSession, build: FullBuild, repeat: int, say: Callable[[str], None]
 ) -> None:
-    """Note what each rival that runs here takes for the landed messages, as text files."""
-    rivals = [rival for rival in RIVALS if build.source_format in rival.formats]
-    if not rivals:
+    """Note what each competitor that runs here takes for the landed messages, as text files."""
+    competitors = [
+        competitor for competitor in COMPETITORS if build.source_format in competitor.formats
+    ]
+    if not competitors:
         return
     with tempfile.TemporaryDirectory() as folder:
         messages = Path(folder) / "messages"
         texts = session.table(OWN.landed(build.source_format)).selectExpr("cast(value as string)")
         texts.write.text(str(messages))
-        for rival in rivals:
+        for competitor in competitors:
             for _ in range(repeat):
-                cost = _run(rival, build, messages, say)
+                cost = _run(competitor, build, messages, say)
                 if cost is None:
                     break
-                build.note(rival.name, cost)
+                build.note(competitor.name, cost)
 
 
-def _run(rival: Rival, build: FullBuild, messages: Path, say: Callable[[str], None]) -> Cost | None:
+def _run(
+    competitor: Competitor, build: FullBuild, messages: Path, say: Callable[[str], None]
+) -> Cost | None:
     uv = os.environ.get("UV") or shutil.which("uv")
     if uv is None:
-        say(f"{rival.name} is left out: there is no uv to install it with.")
+        say(f"{competitor.name} is left out: there is no uv to install it with.")
         return None
     try:
-        jars = jar_paths(rival.jars, IVY_CACHE)
+        jars = jar_paths(competitor.jars, IVY_CACHE)
     except SessionError as error:
-        say(f"{rival.name} is left out: {' '.join(str(error).split())}")
+        say(f"{competitor.name} is left out: {' '.join(str(error).split())}")
         return None
-    for name in rival.spark_jars:
+    for name in competitor.spark_jars:
         jars += (Path(pyspark.__file__).parent / "jars").glob(name)
     columns = ",".join(f"{name}:{type_}" for name, type_ in build.workload.columns.items())
     command = [uv, "run", "--quiet", "--no-project", "--python", sys.executable]
-    command += ["--with", rival.package, "python", str(_FOLDER / rival.script)]
-    command += [rival.formats[build.source_format], str(messages), columns]
+    command += ["--with", competitor.package, "python", str(_FOLDER / competitor.script)]
+    command += [competitor.formats[build.source_format], str(messages), columns]
     command.append(",".join(map(str, jars)))
     running = subprocess.Popen(command, stdout=PIPE, stderr=PIPE, text=True)
     with running, measured(pid=running.pid) as cost:
         told, complaints = running.communicate()
     if running.returncode:
         reason = complaints.strip().splitlines()[-1:]
-        say(f"{rival.name} is left out of {build.source_format}: {''.join(reason)}")
+        say(f"{competitor.name} is left out of {build.source_format}: {''.join(reason)}")
         return None
     cost.seconds = float(told.split()[-1])
     return cost

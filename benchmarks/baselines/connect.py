@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from benchmarks.floors.job import change_events, read_json
+from benchmarks.baselines.job import change_events, read_json
 
 _OPS = {"c": "insert", "u": "update", "d": "delete"}
 _FIELD = "field: string, type: string, name: string"
