@@ -21,8 +21,8 @@ from benchmarks import (
     report,
     upkeep,
 )
-from benchmarks.options import Drawn, Place, field_by_field
 from benchmarks.competitors.competitor import add_competitors
+from benchmarks.options import Drawn, Place, field_by_field
 from benchmarks.workload import Workload
 from cdc_marts.formats import SOURCE_FORMATS
 

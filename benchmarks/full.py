@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from pyspark.sql import SparkSession
 
 from benchmarks import baselines, project
-from benchmarks.comparison import check_equal
 from benchmarks.baselines import job
+from benchmarks.comparison import check_equal
 from benchmarks.landing import land
 from benchmarks.measure import Cost, measured, table_bytes
 from benchmarks.workload import Workload

@@ -61,7 +61,7 @@ def layouts(measured: Sequence[Layouts], path: Path) -> None:
 
 
 def profiles(measured: Sequence[Profile], path: Path) -> None:
-    """The parts of the work behind one another: for each format of the models and of the baseline."""
+    """The parts of the work behind one another, per format: of the models and of the baseline."""
     bars = {
         f"{one.source_format}: {what}": seconds
         for one in measured

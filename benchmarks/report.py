@@ -33,7 +33,7 @@ def document(title: str, machine: Mapping[str, str], sections: Iterable[str]) ->
 
 
 def full_builds(builds: Sequence[FullBuild]) -> list[str]:
-    """A section for each build, and where a baseline was measured one for the ratios of them all."""
+    """A section for each build, and one for the ratios of those that were compared."""
     ratios = [_ratios(builds)] if any(build.compared for build in builds) else []
     return [*ratios, *(_full_build(build) for build in builds)]
 

@@ -13,9 +13,9 @@ import pytest
 from pyspark.sql import Row, SparkSession
 
 from benchmarks import baselines, project, report
-from benchmarks.comparison import check_equal
 from benchmarks.baselines import job
-from benchmarks.full import COMPARED, BASELINE, MODELS, FullBuild
+from benchmarks.comparison import check_equal
+from benchmarks.full import BASELINE, COMPARED, MODELS, FullBuild
 from benchmarks.incremental import Increments
 from benchmarks.landing import land
 from benchmarks.layout import (
