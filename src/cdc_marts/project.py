@@ -319,6 +319,8 @@ class Descendants:
 
 def descendants(target: Target, model: str) -> Descendants:
     """What is made from `model`, a model of the package, as dbt reads the project now."""
+    from dbt.artifacts.resources.types import NodeType
+
     manifest = _manifest(target)
     found, last = {f"model.{PACKAGE}.{model}"}, 0
     while len(found) > last:
@@ -326,14 +328,16 @@ def descendants(target: Target, model: str) -> Descendants:
         found |= {
             name
             for name, node in manifest.nodes.items()
-            if node.resource_type in ("model", "snapshot") and found & set(node.depends_on_nodes)
+            if node.resource_type in (NodeType.Model, NodeType.Snapshot)
+            and found & set(node.depends_on_nodes)
         }
     made = Descendants([], [])
     for name in sorted(found):
         node = manifest.nodes[name]
         if node.config.materialized in ("view", "ephemeral"):
             continue
-        is_kept = node.resource_type == "snapshot" or node.config.full_refresh is False
+        is_rebuilt = getattr(node.config, "full_refresh", None) is not False
+        is_kept = node.resource_type == NodeType.Snapshot or not is_rebuilt
         (made.kept if is_kept else made.tables).append(f"{node.schema}.{node.alias}")
     return made
 
