@@ -24,7 +24,7 @@ PROFILES = Path(__file__).parent / "profiles" / "profiles.yml"
 #: than well.
 SMALL = {
     "spark.master": "local[2]",
-    "spark.driver.memory": "2g",
+    "spark.driver.memory": "4g",
     "spark.driver.extraJavaOptions": (
         "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=256m"
     ),

@@ -1,6 +1,7 @@
 {#-
-  No image holds an infinite number.  JSON has none, and few databases store one: a
-  DTS record may carry it as a float.  A warning names the event and the column.
+  No image holds an infinite number.  JSON has none: the message has a number beyond
+  the range of a double, such as 1e400, which a VARIANT can't hold.  A warning names
+  the event and the column; the landing table has the number itself.
 
   model: events with their images, as in `change_events`.
 -#}

@@ -30,24 +30,10 @@ _MOST_DIGITS = 38
 #: Spark counts the digits of an exponent too.
 _HAS_LONG_NUMBER = rf"[0-9.eE+-]{{{_MOST_DIGITS + 1}}}"
 _IS_LONG = r"-?(?:[0-9]{39}|[1-9][0-9.]{39}|0\.[0-9]{39})"
-#: A VARIANT makes a double of a number with an exponent: these would be infinite, ...
-_FROM_400, _EXPONENT = r"[4-9][0-9]{2}|[1-9][0-9]{3,}", r"[eE]\+?0*"
-_FINITE = rf"1(?:\.(?:[0-6]|7[0-8])[0-9]*|\.7976931348623157)?{_EXPONENT}308"
-_IS_TOO_LARGE = (
-    rf"[0-9](?:\.[0-9]+)?{_EXPONENT}(?:309|3[1-9][0-9]|{_FROM_400})"
-    rf"|(?!{_FINITE})[0-9](?:\.[0-9]+)?{_EXPONENT}308"
-    rf"|[0-9]{{2,}}(?:\.[0-9]+)?{_EXPONENT}(?:27[1-9]|2[89][0-9]|3[0-9]{{2}}|{_FROM_400})"
-)
-#: ... these 0, ...
-_IS_TOO_SMALL = rf"[0-9.]+[eE]-0*(?:32[5-9]|3[3-9][0-9]|{_FROM_400})"
-#: ... and these, of more than 17 digits, another number.
-_IS_TOO_EXACT = r"(?:[0-9]\.?){18}[0-9.]*[eE]"
-_IS_NO_DOUBLE = rf"-?(?:{_IS_TOO_LARGE}|{_IS_TOO_SMALL}|{_IS_TOO_EXACT})"
-_MAY_HOLD_NO_DOUBLE = rf"[:,\[]\s*+{_IS_NO_DOUBLE}"
 #: A text whole, or a number behind what stands before a value.
-_TEXT_OR_NUMBER = (
-    rf'("[^"]*+")|([:,\[]\s*)(?={_IS_LONG}|{_IS_NO_DOUBLE})'
-    r"(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)(?=\s*[,}\]])"
+_TEXT_OR_LONG_NUMBER = (
+    rf'("[^"]*+")|([:,\[]\s*)(?={_IS_LONG})(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)'
+    r"(?=\s*[,}\]])"
 )
 #: Stand for an escaped backslash, an escaped quote and a new quote: JSON has them nowhere.
 _BACKSLASH, _QUOTE, _NEW_QUOTE = "\x01", "\x02", "\x03"
@@ -135,13 +121,12 @@ def _read_whole(
             _READING | options,
         )
 
-    def or_with_inexact_numbers(wrapped: Column) -> Column:
-        holds_long_number = wrapped[_CORRUPT].isNotNull() & text.rlike(_HAS_LONG_NUMBER)
-        is_needed = holds_long_number | text.rlike(_MAY_HOLD_NO_DOUBLE)
-        return F.when(is_needed, read(_with_inexact_numbers_as_texts(text))).otherwise(wrapped)
+    def or_with_long_numbers(wrapped: Column) -> Column:
+        is_needed = wrapped[_CORRUPT].isNotNull() & text.rlike(_HAS_LONG_NUMBER)
+        return F.when(is_needed, read(_with_long_numbers_as_texts(text))).otherwise(wrapped)
 
     # A lambda's variable is computed once, however often the lambda names it.
-    wrapped = F.transform(F.array(read(text, maxNumLen=str(_MOST_DIGITS))), or_with_inexact_numbers)
+    wrapped = F.transform(F.array(read(text, maxNumLen=str(_MOST_DIGITS))), or_with_long_numbers)
     if seen_in is not None:
         wrapped = F.transform(
             wrapped, lambda wrapped: wrapped.withField("seen", seen_in(wrapped[_MARK][0]))
@@ -181,14 +166,14 @@ def _read_whole(
     )
 
 
-def _with_inexact_numbers_as_texts(json: Column) -> Column:
-    """JSON whose numbers a VARIANT holds exactly: those that it would change are texts."""
+def _with_long_numbers_as_texts(json: Column) -> Column:
+    """JSON whose numbers a VARIANT holds digit for digit: longer ones are texts."""
 
     def replaced(text: Column, old: str, new: str) -> Column:
         return F.replace(text, F.lit(old), F.lit(new))
 
     unescaped = replaced(replaced(json, r"\\", _BACKSLASH), r"\"", _QUOTE)
-    marked = F.regexp_replace(unescaped, _TEXT_OR_NUMBER, f"$1$2{_NEW_QUOTE}$3{_NEW_QUOTE}")
+    marked = F.regexp_replace(unescaped, _TEXT_OR_LONG_NUMBER, f"$1$2{_NEW_QUOTE}$3{_NEW_QUOTE}")
     quoted = replaced(replaced(marked, _NEW_QUOTE * 2, ""), _NEW_QUOTE, '"')
     return F.when(json.rlike(f"[{_BACKSLASH}{_QUOTE}{_NEW_QUOTE}]"), json).otherwise(
         replaced(replaced(quoted, _QUOTE, r"\""), _BACKSLASH, r"\\")

@@ -158,17 +158,14 @@ def _odd_json(source_format: str) -> Iterator[Bad]:
     for number in (
         *("9" * 39, "9" * 60, "-" + "9" * 60, "0." + "1" * 60, "9" * 30 + "." + "9" * 30),
         "9" * 400,
-        *("1e400", "-1E+400", "1.5e0400", "17e308", "2e308", "1.7976931348623159e308", "1e99999"),
-        *("1e-400", "-1.5E-0325"),
-        *("1." + "1" * 17 + "e5", "1." + "1" * 36 + "e12", "1." + "1" * 37 + "E-7"),
     ):
         yield Bad(number, holding(number), is_valid=True, row={"status": number})
-    for number in ("1.7976931348623157E308", "4.9E-324", "1e308", "1e23", "1.2345678901234567E-5"):
-        yield Bad(number, holding(number), is_valid=True, row={"status": float(number)})
-    for text in (
-        *("a:" + "9" * 60 + ',"', '\\":' + "9" * 60 + ",\\", "9" * 60),
-        *("1e400", "a:1e400", '\\":1e400,', "[1e400,1e400]"),
+    for number in (
+        *("1.7976931348623157E308", "1e-400", "1e23", "1e400"),
+        *("1." + "1" * 36 + "e12", "1." + "1" * 37 + "E-7"),
     ):
+        yield Bad(number, holding(number), is_valid=True)
+    for text in ("a:" + "9" * 60 + ',"', '\\":' + "9" * 60 + ",\\", "9" * 60):
         yield Bad(text, holding(json.dumps(text)), is_valid=True, row={"status": text})
     for wrong in (
         "0" + "9" * 60,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import pytest
@@ -80,6 +81,15 @@ def test_what_is_read_is_exact(bad: Staged) -> None:
             row = json.loads(rows[offset][0]["after"])
             assert row.pop("id") in (1, "1")
             assert row == message.row
+
+
+def test_a_number_beyond_a_double_is_infinite(spark: SparkSession) -> None:
+    """A VARIANT has no place for it; the data test `numbers_are_finite` names such events."""
+    value = good("lindorm_debezium", status="paid").replace(b'"paid"', b"1e400")
+    parsed = parser("lindorm_debezium")(landed(spark, [value]))
+    row = parsed.select(F.variant_get("after", "$.status", "double").alias("status")).first()
+    assert row is not None
+    assert row["status"] == math.inf
 
 
 @pytest.mark.parametrize("source_format", SOURCE_FORMATS)
