@@ -82,8 +82,8 @@ def land_files(
     With --topic, each line is the message itself. Landing such a file again
     lands its messages again. Blank lines are skipped.
 
-    With --map, the messages may have several formats, and the map says by the
-    topic of a message which one it has.
+    With --map, the messages may have several formats: the map names the format
+    of each topic.
     """
     topics = topic_map(source_format, map_file)
     for path in paths:

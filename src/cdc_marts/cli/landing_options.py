@@ -67,8 +67,8 @@ StartAt = Annotated[
     typer.Option(
         "--start",
         metavar="WHERE",
-        help="Where a topic begins that never landed: earliest, latest, or a time such as"
-        " 2026-11-22T08:00 (UTC).",
+        help="From where a topic is read that has not landed before: earliest, latest, or a time"
+        " such as 2026-11-22T08:00 (UTC).",
     ),
 ]
 MaxMessages = Annotated[

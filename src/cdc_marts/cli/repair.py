@@ -70,7 +70,8 @@ def resync(
         str | None,
         typer.Option(
             metavar="TIME",
-            help="When the load began, such as 2026-11-22T08:00 (UTC). Its rows landed later.",
+            help="When the load began, such as 2026-11-22T08:00 (UTC). Only rows that landed from"
+            " this time on belong to the load.",
         ),
     ] = None,
     topic: Annotated[

@@ -309,7 +309,7 @@ def _broken(is_swapped: Column) -> Column:
         (
             is_swapped & F.col("changes").isNull(),
             "missing_image",
-            "an update of a swapped topic needs its rows before in `data`",
+            "an update of a swapped topic needs its before images in `data`",
         ),
         (
             is_row_message & ~_has_lost_rows() & ~are_objects(F.col("rows")),
@@ -319,8 +319,8 @@ def _broken(is_swapped: Column) -> Column:
         (
             is_update & F.col("changes").isNotNull() & (F.size("changes") != F.size("rows")),
             "missing_image",
-            "`old` and `data` differ in their number of rows, so that nobody can say which belong"
-            " together: Canal servers before 1.1.7 leave out rows without a visible change",
+            "`old` and `data` have different numbers of rows, so they cannot be paired: Canal"
+            " servers before 1.1.7 leave out rows of `old` without a visible change",
         ),
         (
             is_update & ~_has_lost_rows() & ~are_objects(F.col("changes")),

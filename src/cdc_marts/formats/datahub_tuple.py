@@ -382,6 +382,6 @@ def _broken() -> Column:
         (
             (F.col("op") == "snapshot") & ~is_after_image,
             "missing_image",
-            "a row of the full load (sequence id -1) is not the row before a change",
+            "a row of the full load (sequence id -1) must be an after image, not a before image",
         ),
     )

@@ -160,7 +160,7 @@ def _broken() -> Column:
         (
             F.col("is_half") & (F.col("trans").isNull() | F.col("seq").isNull()),
             "missing_field",
-            "a half of an update needs `meta.trans` and `meta.seq` to find the other one",
+            "a half of a split update needs `meta.trans` and `meta.seq` to find its other half",
         ),
         *(
             (

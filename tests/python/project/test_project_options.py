@@ -105,9 +105,9 @@ def test_a_command_opens_the_target_that_its_options_name(
     command: tuple[str, ...], shop: Path, tmp_path: Path, opened: list[Target]
 ) -> None:
     other = profiles(tmp_path / "other")
-    options = ("--project-dir", shop, "--profiles-dir", other, "--target", "demo")
+    options = ("--project-dir", shop, "--profiles-dir", other, "--target", "local")
     result = run(*command, *options)
-    assert (result.exit_code, opened) == (2, [Target("demo", shop, other)]), result.output
+    assert (result.exit_code, opened) == (2, [Target("local", shop, other)]), result.output
 
 
 def test_variables_say_what_options_do_not(
