@@ -24,7 +24,8 @@ def status(
         str | None,
         typer.Option(
             metavar="SPAN",
-            help="Exit with 1 if the newest event of a topic is older than this: 30s, 10m, 2h or 1d.",
+            help="Exit with 1 if the newest event of a topic is older than this: 30s, 10m, 2h or"
+            " 1d.",
         ),
     ] = None,
     max_rejects: Annotated[
