@@ -16,6 +16,8 @@ import pytest
 
 from tests.python.end_to_end.project import ROOT, Landed, Project
 
+pytestmark = pytest.mark.thorough
+
 Message = Mapping[str, Any]
 TS = 1_683_006_724_000
 

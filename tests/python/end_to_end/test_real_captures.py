@@ -25,6 +25,8 @@ from tests.python.end_to_end.database_values import (
 from tests.python.end_to_end.project import Project
 from tests.python.end_to_end.typed_values import collected, is_beyond_spark, typed
 
+pytestmark = pytest.mark.thorough
+
 CANAL, DEBEZIUM = "canal_json", "cdl_debezium_json"
 
 #: PostgreSQL, (table, column) -> why some values can't be told from the messages.

@@ -17,7 +17,7 @@ from tests.python.end_to_end.plans import executed
 from tests.python.end_to_end.project import Landed, Project
 from tests.python.samples.files import samples
 
-pytestmark = pytest.mark.usefixtures("command_line")
+pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("command_line")]
 
 ORDERS = Table("orders", {"id": "long"}, ("id",), "shop")
 #: It clears the screen, turns the direction of what follows, and begins a line of its own.

@@ -388,6 +388,7 @@ def test_the_project_is_found_from_its_folders(
         project.find_root()
 
 
+@pytest.mark.thorough
 def test_the_command_lands_in_the_home_of_its_target(tmp_path: Path) -> None:
     path = written(tmp_path / "bare", "a", "b")
     command = Path(sys.executable).with_name("cdc-marts")

@@ -504,6 +504,7 @@ def test_use_that_is_wrong_says_so_before_spark_starts(tmp_path: Path) -> None:
     assert "--bootstrap-servers is missing" in mapped()
 
 
+@pytest.mark.thorough
 def test_the_command_brings_its_jars(kafka: Kafka, tmp_path: Path) -> None:
     kafka.create_topic("shop")
     kafka.produce("shop", *messages(b"a"))
