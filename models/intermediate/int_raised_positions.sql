@@ -12,7 +12,6 @@
 
 {%- set partition_key = ['source_format', 'topic', '`partition`'] %}
 {%- set message_key = partition_key + ['offset'] %}
-{%- set range_key = partition_key + ['first_offset', 'last_offset'] %}
 
 with
 
@@ -33,14 +32,17 @@ new_messages as (
 
 new_ranges as (select * from {{ new_rows(ref('int_read_ranges')) }}),
 
+-- A run may read again between the same offsets as an earlier one.
 earlier_ranges as (
 
     select read_ranges.*
     from {{ rows_so_far(ref('int_read_ranges')) }} as read_ranges
-    left semi join new_ranges as touched
-        on {{ matches('read_ranges', 'touched', partition_key) }}
-    left anti join new_ranges
-        on {{ matches('read_ranges', 'new_ranges', range_key) }}
+    left semi join new_ranges
+        on {{ matches('read_ranges', 'new_ranges', partition_key) }}
+
+    except all
+
+    select * from new_ranges
 
 ),
 

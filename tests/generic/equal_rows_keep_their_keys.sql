@@ -18,7 +18,6 @@ with
 colliding_keys as (
 
     select * from {{ colliding_keys }}
-    where not {{ is_of_format_that('ordered_by_landing') }}
 
 ),
 
@@ -47,7 +46,7 @@ moved_rows as (
     select
         source_format,
         table_id,
-        coalesce(transaction_id, string(sequence.position)) as transaction_id,
+        {{ transaction_of_effect() }} as transaction_id,
         row_key,
         event_at,
         to_json(map_filter(

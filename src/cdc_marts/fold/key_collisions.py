@@ -13,8 +13,10 @@ _KEY = ("source_format", "table_id", "row_key")
 _EVENT = ("source_format", "event_id")
 
 _IMAGE = "map<string,string>"
+#: A row under a key: with which image it came there, and from which key.
 _ROW = (
-    f"struct<event_ids: array<string>, image: {_IMAGE}, is_snapshot: boolean, previous_key: string>"
+    f"struct<event_ids: array<string>, image: {_IMAGE}, is_snapshot: boolean,"
+    f" arrival_image: {_IMAGE}, previous_key: string>"
 )
 _SUPERSEDED = "struct<event_id: string, effect: string, took_older_row: boolean>"
 #: A key between two effects.  rows: what is under it, the oldest first, each with the events that
@@ -186,7 +188,8 @@ def _leaving_row(step: Column, rows: Column) -> Column:
         F.when(step["effect"] != "delete", 0)
         .when(F.size(rows) <= 1, 0)
         .when(
-            F.size(F.filter(fits, lambda fit: fit)) == 1,
+            (F.size(F.filter(fits, lambda fit: fit)) == 1)
+            & ~(F.try_element_at(fits, F.lit(-1)) & _was_loaded_on_its_way(step, rows)),
             F.array_position(fits, True).cast("int"),
         )
         .when(~step["is_key_change"] | _was_loaded_on_its_way(step, rows), 0)
@@ -197,12 +200,13 @@ def _leaving_row(step: Column, rows: Column) -> Column:
 def _was_loaded_on_its_way(step: Column, rows: Column) -> Column:
     """Whether the oldest row is the one that came last, which a full load read under the key.
 
-    Then they are equal.  So are two rows that swap their keys: one leaves to where the other
-    came from.
+    Then they were equal when it came.  So are two rows that swap their keys: one leaves to where
+    the other came from.
     """
     oldest, newest = F.get(rows, F.lit(0)), F.try_element_at(rows, F.lit(-1))
     is_swap = F.coalesce(newest["previous_key"] == step["next_key"], F.lit(False))
-    return oldest["is_snapshot"] & _images_agree(oldest["image"], newest["image"]) & ~is_swap
+    were_equal = _images_agree(oldest["image"], newest["arrival_image"])
+    return oldest["is_snapshot"] & were_equal & ~is_swap
 
 
 def _has_image(row: Column, step: Column) -> Column:
@@ -227,7 +231,7 @@ def _rows_after_step(held: Column, step: Column, rows: Column, leaving: Column) 
     newest = F.try_element_at(rows, F.lit(-1))
     in_its_place = F.concat(
         F.slice(rows, F.lit(1), F.greatest(F.size(rows) - 1, F.lit(0))),
-        F.array(_row_of_step(step, F.coalesce(newest["event_ids"], _no_ids()))),
+        F.array(_row_of_step(step, newest)),
     )
     is_delete = step["effect"] == "delete"
     return (
@@ -236,29 +240,33 @@ def _rows_after_step(held: Column, step: Column, rows: Column, leaving: Column) 
         .when(_was_deleted_since(held, step), rows)
         .when(
             step["is_key_change"] & ~_is_same_arrival(newest, step),
-            F.array_append(rows, _row_of_step(step, _no_ids())),
+            F.array_append(rows, _row_of_step(step, F.lit(None).cast(_ROW))),
         )
         .otherwise(in_its_place)
     )
 
 
-def _row_of_step(step: Column, event_ids: Column) -> Column:
+def _row_of_step(step: Column, row: Column) -> Column:
+    """The row that a step writes in the place of another one; null: beside all that are there."""
+    event_ids = F.coalesce(row["event_ids"], F.array().cast("array<string>"))
+    has_come_before = ~step["is_key_change"] & row["arrival_image"].isNotNull()
     return F.struct(
         F.array_append(event_ids, step["event_id"]).alias("event_ids"),
         step["after_image"].alias("image"),
         step["is_snapshot"].alias("is_snapshot"),
-        step["previous_key"].alias("previous_key"),
+        F.when(has_come_before, row["arrival_image"])
+        .otherwise(step["after_image"])
+        .alias("arrival_image"),
+        F.when(has_come_before, row["previous_key"])
+        .otherwise(step["previous_key"])
+        .alias("previous_key"),
     )
-
-
-def _no_ids() -> Column:
-    return F.array().cast("array<string>")
 
 
 def _is_same_arrival(newest: Column, step: Column) -> Column:
     """Whether the row that came last is the same one, reported once more."""
     is_same = (newest["previous_key"] == step["previous_key"]) & (
-        F.to_json(newest["image"]) == F.to_json(step["after_image"])
+        F.to_json(newest["arrival_image"]) == F.to_json(step["after_image"])
     )
     return F.coalesce(is_same, F.lit(False))
 

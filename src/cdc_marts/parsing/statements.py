@@ -278,7 +278,7 @@ def _by_dialect(is_standard: Column, standard: str, mysql: str) -> Column:
 
 
 def _without_comments(sql: Column, is_standard: Column) -> Column:
-    """Comments become blanks; what is in quotes stays as it is.
+    """Comments become blanks; what is in quotes stays as it is, between blanks.
 
     One pass: what begins as a string is no comment, and the other way round.
     """
@@ -287,7 +287,7 @@ def _without_comments(sql: Column, is_standard: Column) -> Column:
         rf"(?s)({_STANDARD_QUOTED}|{_IN_DOLLARS})|{_STANDARD_COMMENT}",
         rf"(?s)({_MYSQL_QUOTED})|{_MYSQL_COMMENT}",
     )
-    return F.regexp_replace(sql, pattern, F.lit("$1 "))
+    return F.regexp_replace(sql, pattern, F.lit(" $1 "))
 
 
 def _named_changes(text: Column, envelope: Column) -> Column:

@@ -512,6 +512,35 @@ PROOFS = {
         ),
         outcome="warn",
     ),
+    "keyless_deletes_find_their_row": Proof(
+        Rows(
+            columns="table_id, row_key, position, effect, is_keyless",
+            good="""
+                ('visits', 'a', 1, 'upsert', true),
+                ('visits', 'a', 2, 'upsert', true),
+                ('visits', 'a', 3, 'delete', true),
+                ('visits', 'a', 4, 'delete', true),
+                -- late, and with a key
+                ('visits', 'b', 6, 'delete', true),
+                ('visits', 'b', 5, 'upsert', true),
+                ('orders', '1', 1, 'delete', false)
+            """,
+            bad="""
+                -- an insert follows, which makes up for it
+                ('carts', 'a', 1, 'delete', true),
+                ('carts', 'a', 2, 'upsert', true),
+                ('logs', 'a', 1, 'upsert', true),
+                ('logs', 'a', 2, 'delete', true),
+                -- more deletes than inserts
+                ('logs', 'a', 3, 'delete', true)
+            """,
+            selected=f"""
+                'canal_json' as source_format, table_id, row_key, effect, is_keyless,
+                cast(null as timestamp) as event_at, {SEQUENCE} as sequence
+            """,
+        ),
+        outcome="warn",
+    ),
     "ledger_balances": Proof(
         Rows(
             columns="""
@@ -693,16 +722,16 @@ PROOFS = {
                 ('rotated', 5, 't', 'update', '1', 'a'),
                 -- three equal rows, two keys that two of them had
                 ('rotated', 6, 't', 'update', '2', 'a'),
-                ('named', null, null, 'snapshot', '2', 'a'),
-                ('named', 5, null, 'insert', '1', 'a'),
-                -- likewise at one position, without a transaction
-                ('named', 5, null, 'insert', '2', 'a')
+                ('timed', null, null, 'snapshot', '2', 'a'),
+                ('timed', 5, null, 'insert', '1', 'a'),
+                -- likewise at one time, without a transaction
+                ('timed', 6, null, 'insert', '2', 'a')
             """,
             selected=f"""
                 'cdl_json' as source_format, table_id, row_key, op, transaction_id,
                 array('id') as key_columns,
                 parse_json(to_json(named_struct('id', row_key, 'name', name))) as after,
-                cast(null as timestamp) as event_at, {SEQUENCE} as sequence
+                timestamp '2026-01-01' as event_at, {SEQUENCE} as sequence
             """,
         ),
         arguments={
@@ -713,7 +742,7 @@ PROOFS = {
                     ('differ', '1'), ('differ', '2'), ('differ', '3'),
                     ('streamed', '1'), ('streamed', '2'),
                     ('apart', '1'), ('apart', '2'),
-                    ('rotated', '1'), ('rotated', '2'), ('named', '1'), ('named', '2')
+                    ('rotated', '1'), ('rotated', '2'), ('timed', '1'), ('timed', '2')
                 """,
                 selected="'cdl_json' as source_format, table_id, row_key",
             ),

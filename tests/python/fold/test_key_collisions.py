@@ -138,6 +138,45 @@ def test_a_row_of_the_full_load_may_be_the_one_that_came(
     assert superseded(spark, steps, images=images, pairs=pairs) == found
 
 
+def test_a_loaded_row_that_came_on_its_way_leaves_with_its_later_image(
+    spark: SparkSession,
+) -> None:
+    steps = [
+        effect(1, "is loaded", "upsert", "2", "snapshot", transaction_id=None),
+        effect(3, "comes", "upsert", "2", "update", is_key_change=True),
+        effect(4, "changes", "upsert", "2", "update"),
+        effect(5, "leaves", "delete", "2", "update", is_key_change=True),
+    ]
+    images = {
+        "is loaded": {"after": {"seat": 2, "guest": "a"}},
+        "comes": {"after": {"seat": 2, "guest": "a"}, "previous_row_key": "1"},
+        "changes": {"before": {"seat": 2, "guest": "a"}, "after": {"seat": 2, "guest": "b"}},
+        "leaves": {"before": {"seat": 2, "guest": "b"}, "after": {"seat": 3, "guest": "b"}},
+    }
+    assert superseded(spark, steps, images=images) == {}
+
+
+def test_changes_that_are_sent_again_bring_no_second_row(spark: SparkSession) -> None:
+    """A server that restarts sends the change of a key and the one behind it again."""
+    steps = [
+        effect(1, "comes", "upsert", "2", "update", is_key_change=True),
+        effect(2, "changes", "upsert", "2", "update"),
+        effect(3, "comes again", "upsert", "2", "update", is_key_change=True),
+        effect(4, "changes again", "upsert", "2", "update"),
+        effect(5, "leaves", "delete", "2", "update", is_key_change=True),
+    ]
+    came = {"after": {"seat": 2, "guest": "a"}, "previous_row_key": "1"}
+    changed = {"before": {"seat": 2, "guest": "a"}, "after": {"seat": 2, "guest": "b"}}
+    images = {
+        "comes": came,
+        "comes again": came,
+        "changes": changed,
+        "changes again": changed,
+        "leaves": {"before": {"seat": 2, "guest": "b"}, "after": {"seat": 3, "guest": "b"}},
+    }
+    assert superseded(spark, steps, images=images) == {}
+
+
 def test_a_truncation_takes_the_rows_before_it(spark: SparkSession) -> None:
     steps = [
         effect(1, "sat there", "upsert", "4", "insert"),
