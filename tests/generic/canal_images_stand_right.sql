@@ -109,6 +109,8 @@ balances as (
 
     select
         *,
+        sum(is_right) over (partition by topic) as fit_as_set,
+        sum(is_swapped) over (partition by topic) as last_balance,
         sum(is_swapped) over (
             partition by topic
             order by published_at, sequence
@@ -120,48 +122,33 @@ balances as (
 highest_balances as (
 
     select
-        topic,
-        greatest(max(balance), 0) as balance,
-        sum(is_right) as fit_as_set,
-        2 * greatest(max(balance), 0) - sum(is_swapped) as best_fit
+        *,
+        greatest(max(balance) over (partition by topic), 0) as highest_balance
     from balances
-    group by topic
 
 ),
 
 last_swapped as (
 
     select
-        topic,
-        any_value(highest_balances.fit_as_set) as fit_as_set,
-        any_value(highest_balances.best_fit) as best_fit,
-        min(if(
-            highest_balances.balance > 0
-            and balances.balance = highest_balances.balance,
-            balances.published_at,
-            null
-        )) as last_swapped_at
-    from balances
-    inner join highest_balances using (topic)
-    group by topic
+        *,
+        min(if(balance > 0 and balance = highest_balance, published_at, null))
+            over (partition by topic) as last_swapped_at
+    from highest_balances
+    where 2 * highest_balance - last_balance > fit_as_set
 
 ),
 
-topics as (
+wrongly_set as (
 
     select
-        topic,
-        any_value(last_swapped.last_swapped_at) as last_swapped_at,
+        *,
         min(if(
-            proofs.is_swapped < 0
-            and proofs.published_at > last_swapped.last_swapped_at,
-            proofs.published_at,
+            is_swapped < 0 and published_at > last_swapped_at,
+            published_at,
             null
-        )) as usual_from
-    from proofs
-    inner join last_swapped using (topic)
-    where last_swapped.best_fit > last_swapped.fit_as_set
-    group by topic
+        )) over (partition by topic) as usual_from
+    from last_swapped
 
 ),
 
@@ -170,9 +157,11 @@ days as (
     select
         topic,
         date(published_at) as published_on,
+        any_value(last_swapped_at) as last_swapped_at,
+        any_value(usual_from) as usual_from,
         count_if(is_right > 0) as updates_right,
         count_if(is_right < 0) as updates_right_if_swapped
-    from proofs
+    from wrongly_set
     group by topic, date(published_at)
 
 ),
@@ -180,11 +169,13 @@ days as (
 validation_errors as (
 
     select
-        days.*,
+        topic,
+        published_on,
+        updates_right,
+        updates_right_if_swapped,
         {{ swapped_topic_advice() }} as advice
     from days
-    inner join topics using (topic)
-    where days.updates_right_if_swapped > days.updates_right
+    where updates_right_if_swapped > updates_right
 
 )
 

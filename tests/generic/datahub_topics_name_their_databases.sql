@@ -40,56 +40,44 @@ topics as (
 
 ),
 
-topic_pairs as (
+shared_tables as (
 
     select
-        topics.table_id,
-        topics.topic,
-        other_topics.topic as other_topic,
-        other_topics.first_position as other_first_position,
-        other_topics.last_position as other_last_position
+        table_id,
+        collect_list(struct(topic, first_position, last_position)) as topics
     from topics
-    inner join topics as other_topics
-        on
-            topics.table_id = other_topics.table_id
-            and topics.topic <> other_topics.topic
+    group by table_id
+    having count(*) > 1
 
 ),
 
-shared_events as (
-
-    select *
-    from events
-    left semi join topic_pairs
-        on events.table_id = topic_pairs.table_id
-
-),
-
+-- A row that changed its key left the one that it had.
 key_events as (
 
     select
-        table_id,
-        topic,
-        row_key,
-        op,
-        sequence,
-        to_json(before) as image_before,
-        to_json(after) as image_after
-    from shared_events
-
-    union all
-
-    -- A row that changed its key left the one that it had.
-    select
-        table_id,
-        topic,
-        previous_row_key as row_key,
-        'delete' as op,
-        sequence,
-        to_json(before) as image_before,
-        null as image_after
-    from shared_events
-    where previous_row_key is not null
+        events.table_id,
+        shared_tables.topics,
+        events.topic,
+        events.sequence,
+        to_json(events.before) as image_before,
+        inline(array_compact(array(
+            struct(
+                events.row_key as row_key,
+                events.op as op,
+                to_json(events.after) as image_after
+            ),
+            if(
+                events.previous_row_key is null,
+                null,
+                struct(
+                    events.previous_row_key as row_key,
+                    'delete' as op,
+                    cast(null as string) as image_after
+                )
+            )
+        )))
+    from events
+    inner join shared_tables using (table_id)
 
 ),
 
@@ -99,6 +87,7 @@ reported_keys as (
         table_id,
         topic,
         row_key,
+        any_value(topics) as topics,
         min_by(op, sequence) as first_op,
         max_by(op, sequence) = 'delete' as is_deleted,
         min(sequence) as first_sequence,
@@ -110,28 +99,55 @@ reported_keys as (
 
 ),
 
+reports_of_keys as (
+
+    select
+        table_id,
+        row_key,
+        any_value(topics) as topics,
+        map_from_entries(collect_list(struct(
+            topic,
+            struct(first_op, is_deleted, first_sequence, last_sequence, images)
+        ))) as reports
+    from reported_keys
+    group by table_id, row_key
+
+),
+
+compared_reports as (
+
+    select
+        reports_of_keys.table_id,
+        reports_of_keys.row_key,
+        topics.topic,
+        other_topics.topic as other_topic,
+        other_topics.first_position as other_first_position,
+        other_topics.last_position as other_last_position,
+        reports_of_keys.reports[topics.topic] as reported,
+        reports_of_keys.reports[other_topics.topic] as others
+    from reports_of_keys
+    lateral view inline(topics) topics as topic, first_position, last_position
+    lateral view inline(topics) other_topics
+        as topic, first_position, last_position
+    where
+        topics.topic <> other_topics.topic
+        and map_contains_key(reports_of_keys.reports, topics.topic)
+
+),
+
 disagreements as (
 
     select
-        topic_pairs.table_id,
-        least(topic_pairs.topic, topic_pairs.other_topic) as topic,
-        greatest(topic_pairs.topic, topic_pairs.other_topic) as other_topic,
-        topic_pairs.topic as reported_by,
-        reported.row_key,
-        others.row_key is not null as is_in_both
-    from topic_pairs
-    inner join reported_keys as reported
-        on
-            topic_pairs.table_id = reported.table_id
-            and topic_pairs.topic = reported.topic
-    left join reported_keys as others
-        on
-            topic_pairs.table_id = others.table_id
-            and topic_pairs.other_topic = others.topic
-            and reported.row_key = others.row_key
+        table_id,
+        least(topic, other_topic) as topic,
+        greatest(topic, other_topic) as other_topic,
+        topic as reported_by,
+        row_key,
+        others is not null as is_in_both
+    from compared_reports
     where
         (
-            others.row_key is null
+            others is null
             and not reported.is_deleted
             and reported.last_sequence.position >= other_first_position
             and reported.first_sequence.position <= other_last_position
