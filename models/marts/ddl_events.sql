@@ -1,6 +1,27 @@
 with
 
-records as (select * from {{ ref('int_records') }}),
+statements as (
+
+    select
+        records.*,
+        {{ statement_id('records') }} as statement_id
+    from {{ ref('int_records') }} as records
+    where records.record_type = 'ddl'
+
+),
+
+-- of the deliveries of a statement the one that landed first
+first_deliveries as (
+
+    select
+        *,
+        row_number() over (
+            partition by source_format, statement_id
+            order by landing_commit, topic, `partition`, offset
+        ) as delivery
+    from statements
+
+),
 
 resolved_changes as (select * from {{ ref('int_resolved_changes') }}),
 
@@ -34,31 +55,31 @@ applied_changes as (
 ddl_events as (
 
     select
-        records.source_format,
-        records.topic,
-        records.`partition`,
-        records.offset,
-        records.source_type,
-        records.database_name,
-        records.schema_name,
-        records.table_name,
-        records.table_id,
-        records.source_op,
-        records.ddl_text,
-        records.transaction_id,
-        records.table_changes,
+        statements.source_format,
+        statements.topic,
+        statements.`partition`,
+        statements.offset,
+        statements.source_type,
+        statements.database_name,
+        statements.schema_name,
+        statements.table_name,
+        statements.table_id,
+        statements.source_op,
+        statements.ddl_text,
+        statements.transaction_id,
+        statements.table_changes,
         applied_changes.applied_changes,
-        records.ends_rows,
-        records.event_at,
-        records.published_at,
-        records.landed_at,
-        records.sequence
-    from records
+        statements.ends_rows,
+        statements.event_at,
+        statements.published_at,
+        statements.landed_at,
+        statements.sequence
+    from first_deliveries as statements
     left join applied_changes
         on
-            records.source_format = applied_changes.source_format
-            and {{ statement_id('records') }} = applied_changes.statement_id
-    where records.record_type = 'ddl'
+            statements.source_format = applied_changes.source_format
+            and statements.statement_id = applied_changes.statement_id
+    where statements.delivery = 1
 
 )
 

@@ -211,7 +211,7 @@ closed_versions as (
             next_effect.truncations_before = truncations_before,
             next_effect.event_at,
             coalesce(truncation_after.event_at, next_effect.event_at)
-        ) as valid_to
+        ) as closed_at
     from followed_effects
     where row_count > 0
 
@@ -240,7 +240,12 @@ row_history as (
         versions.event_id,
         versions.is_current,
         versions.event_at as valid_from,
-        versions.valid_to,
+        -- Closed by what has no time, a version is only known to be over.
+        if(
+            versions.is_current,
+            null,
+            coalesce(versions.closed_at, versions.event_at)
+        ) as valid_to,
         versions.sequence
     from closed_versions as versions
     left join lost_columns

@@ -161,12 +161,16 @@ def _is_heartbeat() -> Column:
     """By `message_type`, or by a heartbeat's identifier on a message without a row change."""
     is_of_no_row = (
         (F.col("table_name").isNull() | F.col("source_op").isNull())
-        & F.col("columns_before").isNull()
-        & F.col("columns_after").isNull()
+        & _is_absent("image_before")
+        & _is_absent("image_after")
     )
     has_identifier = non_empty(F.col("payload.HEARTBEAT_IDENTIFIER")).isNotNull()
     is_typed = F.contains(F.lower("payload.message_type"), F.lit("heartbeat"))
     return F.coalesce(is_typed, F.lit(False)) | (is_of_no_row & has_identifier)
+
+
+def _is_absent(image: str) -> Column:
+    return F.col(image).isNull() | F.is_variant_null(image)
 
 
 def _published_key() -> Column:

@@ -161,7 +161,8 @@ _ACTION_RULES = (
     _Rule(rf"^rename\s+(?:column\s+)?{_IF_EXISTS}({_NAME})\s+to\s+{_NAME}", "column_drop"),
     # A change of its type alone keeps its name, letter for letter.
     _Rule(
-        rf"^change\s+(?:column\s+)?{_IF_EXISTS}({_NAMED})\s+{_NAME_START}"
+        # Possessive: nothing that was matched may be read as part of a name after all.
+        rf"^change\s+(?:column\s+)?+{_IF_EXISTS}+({_NAMED})\s+{_NAME_START}+"
         rf"(?!(?-i:\2){_NAME_END}(?:\s|$))",
         "column_drop",
     ),

@@ -163,6 +163,11 @@ REJECTED = {
     "no members": ("missing_field", {}),
     "schema only": ("missing_field", {"schema": schema_of()}),
     "no operation": ("missing_field", without(INSERT, "OPERATION")),
+    "image that is no row, no operation": ("missing_field", payload(None, "oops")),
+    "image that is no row, no table": (
+        "missing_field",
+        payload("INSERT", "oops", TABLE_NAME=None),
+    ),
     "no operation, no identifier": ("missing_field", payload(None, HEARTBEAT_IDENTIFIER=None)),
     "no table": ("missing_field", without(INSERT, "TABLE_NAME")),
     "no transaction": ("missing_field", without(INSERT, "transaction")),

@@ -112,7 +112,7 @@ class _Version:
 
     def end(self, at: dt.datetime | None) -> None:
         if self.is_current:
-            self.valid_to, self.is_current = at, False
+            self.valid_to, self.is_current = at or self.valid_from, False
 
 
 def history_differences(history: History, row_history: ByTable) -> list[Difference]:
