@@ -30,11 +30,10 @@ _MOST_DIGITS = 38
 #: Spark counts the digits of an exponent too.
 _HAS_LONG_NUMBER = rf"[0-9.eE+-]{{{_MOST_DIGITS + 1}}}"
 _IS_LONG = r"-?(?:[0-9]{39}|[1-9][0-9.]{39}|0\.[0-9]{39})"
-#: A text whole, or a number behind what stands before a value.
-_TEXT_OR_LONG_NUMBER = (
-    rf'("[^"]*+")|([:,\[]\s*)(?={_IS_LONG})(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)'
-    r"(?=\s*[,}\]])"
-)
+_NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
+#: Only such a number may be beyond the range of a double.  A text may look like it.
+_HAS_LARGE_EXPONENT = r"[:,\[]\s*+-?[0-9.]++[eE]\+?[0-9]{3}"
+_WITH_LARGE_EXPONENT = r"-?[0-9]++(?:\.[0-9]++)?[eE]\+?[0-9]{3,}+"
 #: Stand for an escaped backslash, an escaped quote and a new quote: JSON has them nowhere.
 _BACKSLASH, _QUOTE, _NEW_QUOTE = "\x01", "\x02", "\x03"
 
@@ -121,12 +120,15 @@ def _read_whole(
             _READING | options,
         )
 
-    def or_with_long_numbers(wrapped: Column) -> Column:
-        is_needed = wrapped[_CORRUPT].isNotNull() & text.rlike(_HAS_LONG_NUMBER)
-        return F.when(is_needed, read(_with_long_numbers_as_texts(text))).otherwise(wrapped)
+    def or_with_numbers_as_texts(wrapped: Column) -> Column:
+        has_long_number = wrapped[_CORRUPT].isNotNull() & text.rlike(_HAS_LONG_NUMBER)
+        is_needed = has_long_number | text.rlike(_HAS_LARGE_EXPONENT)
+        return F.when(is_needed, read(_with_unreadable_numbers_as_texts(text))).otherwise(wrapped)
 
     # A lambda's variable is computed once, however often the lambda names it.
-    wrapped = F.transform(F.array(read(text, maxNumLen=str(_MOST_DIGITS))), or_with_long_numbers)
+    wrapped = F.transform(
+        F.array(read(text, maxNumLen=str(_MOST_DIGITS))), or_with_numbers_as_texts
+    )
     if seen_in is not None:
         wrapped = F.transform(
             wrapped, lambda wrapped: wrapped.withField("seen", seen_in(wrapped[_MARK][0]))
@@ -166,15 +168,38 @@ def _read_whole(
     )
 
 
-def _with_long_numbers_as_texts(json: Column) -> Column:
-    """JSON whose numbers a VARIANT holds digit for digit: longer ones are texts."""
+def _with_unreadable_numbers_as_texts(json: Column) -> Column:
+    """JSON whose numbers a VARIANT holds digit for digit or as a double: others are texts."""
 
     def replaced(text: Column, old: str, new: str) -> Column:
         return F.replace(text, F.lit(old), F.lit(new))
 
     unescaped = replaced(replaced(json, r"\\", _BACKSLASH), r"\"", _QUOTE)
-    marked = F.regexp_replace(unescaped, _TEXT_OR_LONG_NUMBER, f"$1$2{_NEW_QUOTE}$3{_NEW_QUOTE}")
+    marked = F.regexp_replace(
+        unescaped,
+        # A text whole, or a number behind what stands before a value.
+        F.concat(
+            F.lit(rf'("[^"]*+")|([:,\[]\s*)(?={_IS_LONG}'),
+            _infinite_numbers(unescaped),
+            F.lit(rf")({_NUMBER})(?=\s*[,}}\]])"),
+        ),
+        F.lit(f"$1$2{_NEW_QUOTE}$3{_NEW_QUOTE}"),
+    )
     quoted = replaced(replaced(marked, _NEW_QUOTE * 2, ""), _NEW_QUOTE, '"')
     return F.when(json.rlike(f"[{_BACKSLASH}{_QUOTE}{_NEW_QUOTE}]"), json).otherwise(
         replaced(replaced(quoted, _QUOTE, r"\""), _BACKSLASH, r"\\")
+    )
+
+
+def _infinite_numbers(json: Column) -> Column:
+    """`|number|number…` as a pattern: what looks like a number beyond the range of a double."""
+    numbers = F.regexp_extract_all(json, F.lit(f"({_WITH_LARGE_EXPONENT})"))
+    infinite = F.filter(
+        F.array_distinct(numbers), lambda number: F.abs(number.cast("double")) == float("inf")
+    )
+    return F.array_join(
+        F.transform(
+            infinite, lambda number: F.concat(F.lit(r"|\Q"), number, F.lit(r"\E(?![0-9])"))
+        ),
+        "",
     )

@@ -445,22 +445,6 @@ PROOFS = {
         ),
         arguments={"columns": ["table_id", "row_key"]},
     ),
-    "numbers_are_finite": Proof(
-        Rows(
-            columns="source_format, table_id, event_id, before, after",
-            good="""
-                ('cdl_json', 't', 1, null, parse_json('{"v": 1e308, "w": "Infinity"}')),
-                ('cdl_json', 't', 2, parse_json('{"v": "to Infinity"}'), null)
-            """,
-            bad="""
-                -- beyond a double
-                ('cdl_json', 't', 3, null, parse_json('{"v": 1e400, "w": "Infinity"}')),
-                -- on the other side
-                ('cdl_json', 't', 4, parse_json('{"v": -1e400}'), null)
-            """,
-        ),
-        outcome="warn",
-    ),
     "images_fit_op": Proof(
         Rows(
             columns="event_id, table_id, op, row_key, before, after",
