@@ -460,6 +460,29 @@ CASES = [
         [row(id="1", a="5"), row(id="2", a="2"), row(id="3", a="3", note="y"), row(id="4", a="4")],
         {4: ["note"]},
     ),
+    *(
+        Case(
+            f"a_column_that_came_back_has_{what}_of_the_image_before",
+            "canal_json",
+            [
+                {
+                    0: canal("INSERT", WHOLE),
+                    1: canal("ALTER", sql="alter table {table} drop column body"),
+                    2: canal("ALTER", sql="alter table {table} add column body text"),
+                },
+                {
+                    3: canal(
+                        "UPDATE", row(id="1", v="b"), old=row(v="a", body=told), lists="id v body"
+                    ),
+                },
+                {4: canal("UPDATE", row(id="1", v="c"), old=row(v="b"), lists="id v body")},
+            ],
+            [row(id="1", v="c", body=told)],
+            {3: ["body"], 4: ["body"]},
+            history=[WHOLE, row(id="1", v="b", body=told), row(id="1", v="c", body=told)],
+        )
+        for what, told in [("another_value", "new"), ("the_value", "long")]
+    ),
     Case(
         "a_listed_column_that_a_blob_message_leaves_out_is_null",
         "datahub_blob",
