@@ -9,12 +9,17 @@
   lost_columns: array of struct<column_name, sequence>, null where there are none.
 -#}
 {% macro without_lost_values(filled, sequence, lost_columns) -%}
+{#- False, not null, of a column with a value of the event itself. -#}
 {%- set is_lost -%}
-lost.sequence > {{ filled }}.filled_from[lost.column_name]
+coalesce(lost.sequence > {{ filled }}.filled_from[lost.column_name], false)
                 and lost.sequence < {{ sequence }}
 {%- endset -%}
 {%- set is_lost_again -%}
-lost.sequence > {{ filled }}.told_before_from[lost.column_name]
+coalesce(
+                        lost.sequence
+                        > {{ filled }}.told_before_from[lost.column_name],
+                        false
+                    )
                     and lost.sequence < {{ sequence }}
 {%- endset -%}
 case

@@ -222,6 +222,18 @@ class _Order:
             for place, before in self._changed[subject].items()
         )
 
+    def time_of_write(self, change: Change) -> _Time | None:
+        """When another partition told what a change moves to another key; null: it moves nothing.
+
+        Their images say which of the two came first.
+        """
+        times = [
+            max(self._changed[key].values())
+            for key in self._subjects(change)[1]
+            if self._chains(change, key)
+        ]
+        return times[0] if times else None
+
     def _chains(self, change: Change, key: Hashable) -> bool:
         """Whether a row that leaves its key has the image with which it was written there."""
         rows = change.rows if isinstance(change, Statement) else (change,)
@@ -306,6 +318,8 @@ def _sent_by_canal(history: History) -> tuple[list[_Sent], dict[str, str | None]
         count = 1 if spread_from is None or at < spread_from else _MOST_PARTITIONS
         parts = [((topic, n), part) for n, part in _by_partition(history, change, count)]
         times = [written_at] if written_at and random.random() < 0.4 else []
+        if (tied := order.time_of_write(change)) and random.random() < 0.7:
+            times.insert(0, *tied)
         if lags_from is not None and at >= lags_from:
             times.append(usual - lag)
         if _is_update(change) and not (is_swapped and until) and random.random() < 0.1:
