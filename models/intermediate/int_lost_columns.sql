@@ -6,8 +6,8 @@
 }}
 
 -- Where tables lost columns: by a statement that drops or renames them or drops
--- their table, or by a whole list of columns that lacks one that was seen before.
--- Of a list its first and last sighting are known.
+-- their table, or by a whole list of columns that lacks one that was seen
+-- before.  Of a list its first and last sighting are known.
 
 {%- set table_key = ['source_format', 'table_id'] %}
 {%- set column_key = ['source_format', 'table_id', 'column_name'] %}
