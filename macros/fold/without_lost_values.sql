@@ -1,28 +1,54 @@
 {#-
   A filled row without the values of columns that its table lost, and maybe got
-  back, between the event that gave the value and the one that was filled.
+  back, between the event that gave the value and the one that was filled.  Such
+  a column has the value that an image before told after the loss, if one did.
 
-  row: image as VARIANT.  sequence: of the event that was filled.
-  filled_from: map of columns to the sequences of the events that gave their
-  values, null where none before did.
+  filled: alias with the row as VARIANT, null where none was filled, and with
+  `filled_from`, `told_before` and `told_before_from` as in `int_filled_rows`.
+  sequence: of the event that was filled.
   lost_columns: array of struct<column_name, sequence>, null where there are none.
 -#}
-{% macro without_lost_values(row, sequence, filled_from, lost_columns) -%}
+{% macro without_lost_values(filled, sequence, lost_columns) -%}
+{#- False, not null, of a column with a value of the event itself. -#}
 {%- set is_lost -%}
-lost.sequence > {{ filled_from }}[lost.column_name]
+coalesce(lost.sequence > {{ filled }}.filled_from[lost.column_name], false)
                 and lost.sequence < {{ sequence }}
+{%- endset -%}
+{%- set is_lost_again -%}
+coalesce(
+                        lost.sequence
+                        > {{ filled }}.told_before_from[lost.column_name],
+                        false
+                    )
+                    and lost.sequence < {{ sequence }}
 {%- endset -%}
 case
     when
-        {{ filled_from }} is not null
+        {{ filled }}.filled_from is not null
         and exists({{ lost_columns }}, lost -> {{ is_lost }})
-        then to_variant_object(map_filter(
-            cast({{ row }} as map<string, variant>),
-            (name, value) -> not exists(
-                {{ lost_columns }},
-                lost -> lost.column_name = name and {{ is_lost }}
+        then to_variant_object(map_concat(
+            map_filter(
+                cast({{ filled }}.`row` as map<string, variant>),
+                (name, value) -> not exists(
+                    {{ lost_columns }},
+                    lost -> lost.column_name = name and {{ is_lost }}
+                )
+            ),
+            map_filter(
+                cast(
+                    coalesce({{ filled }}.told_before, parse_json('{}'))
+                    as map<string, variant>
+                ),
+                (name, value) -> exists(
+                    {{ lost_columns }},
+                    lost -> lost.column_name = name and {{ is_lost }}
+                )
+                and not exists(
+                    {{ lost_columns }},
+                    lost -> lost.column_name = name and {{ is_lost_again }}
+                )
             )
         ))
-    else {{ row }}
+    else {{ filled }}.`row`
 end
 {%- endmacro %}

@@ -1,4 +1,5 @@
--- Where a statement dropped or renamed columns of a table.
+-- Where a statement dropped or renamed columns of a table, or dropped the table
+-- with all its columns.
 
 with
 
@@ -11,10 +12,11 @@ newest_resolutions as (
         source_format,
         table_id,
         statement_id,
+        change,
         max_by(struct(column_names, sequence), version) as newest
     from resolved_changes
-    where change = 'column_drop'
-    group by source_format, table_id, statement_id
+    where change in ('column_drop', 'table_drop')
+    group by source_format, table_id, statement_id, change
 
 ),
 
@@ -27,7 +29,17 @@ column_drops as (
         newest.sequence
     from newest_resolutions
         lateral view explode(newest.column_names) columns as column_name
-    where newest.sequence is not null
+    where newest.sequence is not null and change = 'column_drop'
+
+    union all
+
+    select
+        source_format,
+        table_id,
+        cast(null as string) as column_name,
+        newest.sequence
+    from newest_resolutions
+    where newest.sequence is not null and change = 'table_drop'
 
 )
 

@@ -5,11 +5,12 @@
     )
 }}
 
--- Where tables lost columns: by a statement that drops or renames them, or by a
--- whole list of the table's columns that lacks one that was seen before.  Of a
--- list its first and last sighting are known.
+-- Where tables lost columns: by a statement that drops or renames them or drops
+-- their table, or by a whole list of columns that lacks one that was seen
+-- before.  Of a list its first and last sighting are known.
 
 {%- set table_key = ['source_format', 'table_id'] %}
+{%- set column_key = ['source_format', 'table_id', 'column_name'] %}
 
 {#- Few rows, made anew where an event or a statement may change them. -#}
 {%- do new_rows(ref('int_touched_keys')) %}
@@ -24,6 +25,19 @@ table_schemas as (
 
 ),
 
+sightings as (
+
+    select
+        source_format,
+        table_id,
+        column_name,
+        first_sequence,
+        last_sequence
+    from table_schemas
+        lateral view explode(column_names) as column_name
+
+),
+
 first_sightings as (
 
     select
@@ -31,15 +45,14 @@ first_sightings as (
         table_id,
         column_name,
         min(first_sequence) as first_sequence
-    from table_schemas
-        lateral view explode(column_names) as column_name
+    from sightings
     group by source_format, table_id, column_name
 
 ),
 
 -- A statement names a column exactly, or in any letter case if that is the only
 -- one of these letters.
-statement_drops as (
+named_drops as (
 
     select
         drops.source_format,
@@ -59,6 +72,49 @@ statement_drops as (
         on
             {{ matches('drops', 'first_sightings', table_key) }}
             and lower(drops.column_name) = lower(first_sightings.column_name)
+    where drops.column_name is not null
+    group by
+        drops.source_format,
+        drops.table_id,
+        drops.column_name,
+        drops.sequence
+
+),
+
+statement_drops as (
+
+    select * from named_drops
+
+    union
+
+    select
+        drops.source_format,
+        drops.table_id,
+        first_sightings.column_name,
+        drops.sequence
+    from {{ ref('int_column_drops') }} as drops
+    inner join first_sightings
+        on
+            {{ matches('drops', 'first_sightings', table_key) }}
+            and drops.sequence > first_sightings.first_sequence
+    where drops.column_name is null
+
+),
+
+-- next_sequence: from where the column may have been seen again.
+followed_drops as (
+
+    select
+        drops.source_format,
+        drops.table_id,
+        drops.column_name,
+        drops.sequence,
+        min(seen.first_sequence) as next_sequence
+    from statement_drops as drops
+    left join sightings as seen
+        on
+            {{ matches('drops', 'seen', column_key) }}
+            and drops.sequence < seen.last_sequence
     group by
         drops.source_format,
         drops.table_id,
@@ -69,6 +125,9 @@ statement_drops as (
 
 -- Where an update or delete left out a column that the table had, an insert may
 -- do so too: only what is listed by neither an insert nor a snapshot proves it.
+-- Of a version its first and last sighting are known: a column is one that the
+-- table had unless it was dropped before the first and not seen again until the
+-- last.
 tables_of_partial_images as (
 
     select distinct
@@ -77,11 +136,14 @@ tables_of_partial_images as (
     from table_schemas as versions
     inner join first_sightings
         on {{ matches('versions', 'first_sightings', table_key) }}
-    left anti join statement_drops
+    left anti join followed_drops
         on
-            {{ matches('versions', 'statement_drops', table_key) }}
-            and first_sightings.column_name = statement_drops.column_name
-            and versions.last_sequence > statement_drops.sequence
+            {{ matches('versions', 'followed_drops', table_key) }}
+            and first_sightings.column_name = followed_drops.column_name
+            and versions.first_sequence > followed_drops.sequence
+            and coalesce(
+                versions.last_sequence < followed_drops.next_sequence, true
+            )
     where
         versions.first_whole_sequence is null
         and first_sightings.first_sequence < versions.last_sequence

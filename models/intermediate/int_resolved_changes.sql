@@ -71,7 +71,7 @@ resolutions as (
     from touched_targets
     where
         not is_ambiguous
-        and change in ('truncation', 'column_drop')
+        and change in ('truncation', 'table_drop', 'column_drop')
     group by source_format, table_id, statement_id, change
 
 ),

@@ -17,8 +17,8 @@ newest_resolutions as (
             struct(source_op, event_at, sequence, topic, `partition`), version
         ) as newest
     from resolved_changes
-    where change = 'truncation'
-    group by source_format, table_id, statement_id
+    where change in ('truncation', 'table_drop')
+    group by source_format, table_id, statement_id, change
 
 ),
 
@@ -26,7 +26,8 @@ resyncs as (select * from {{ source('landing', 'resyncs') }}),
 
 truncations as (
 
-    select
+    -- a statement may truncate a table and then drop it
+    select distinct
         source_format,
         table_id,
         newest.*

@@ -114,7 +114,9 @@ keyed_rows as (
     select
         live_rows.* except (`row`),
         coalesce(filled_rows.`row`, live_rows.`row`) as `row`,
-        filled_rows.filled_from
+        filled_rows.filled_from,
+        filled_rows.told_before,
+        filled_rows.told_before_from
     from live_rows
     left anti join rows_under_both_keys as unkeyed_keys
         on
@@ -150,7 +152,9 @@ current_rows as (
     select
         {{ state_columns }},
         `row`,
-        filled_from
+        filled_from,
+        told_before,
+        told_before_from
     from keyed_rows
 
     union all
@@ -158,7 +162,9 @@ current_rows as (
     select
         {{ state_columns }},
         parse_json(row_key) as `row`,
-        null as filled_from
+        null as filled_from,
+        null as told_before,
+        null as told_before_from
     from rows_without_key
     where row_count > 0
 
@@ -170,9 +176,8 @@ compared_rows as (
         current_rows.* except (`row`),
         lost_columns.lost_columns,
         {{ without_lost_values(
-            'current_rows.`row`',
+            'current_rows',
             'current_rows.last_sequence',
-            'current_rows.filled_from',
             'lost_columns.lost_columns',
         ) }} as `row`
     from current_rows

@@ -106,9 +106,8 @@ placed_effects as (
             parse_json(effects.row_key),
             coalesce(
                 {{ without_lost_values(
-                    'filled_rows.`row`',
+                    'filled_rows',
                     'effects.sequence',
-                    'filled_rows.filled_from',
                     'lost_columns.lost_columns',
                 ) }},
                 effects.`row`

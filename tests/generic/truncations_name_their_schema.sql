@@ -17,7 +17,7 @@ truncations as (
     select * from {{ model }}
     where
         source_format = 'canal_json'
-        and change = 'truncation'
+        and change in ('truncation', 'table_drop')
         and sequence is not null
 
 ),

@@ -33,8 +33,10 @@ def filled_rows(
     records of updates that came in two halves with the rows before.
     `longest_key_chain`: how many keys back a value is looked for.
 
-    Returns source_format, event_id, table_id, row_key, row, and filled_from: the columns that
-    earlier events gave, with the sequences of these events.
+    Returns source_format, event_id, table_id, row_key, row; filled_from: the columns that earlier
+    events gave, with the sequences of these events; told_before: other values of such columns,
+    which later images before tell and which count where a table has lost the column in between,
+    else null; told_before_from: the columns of these that earlier events gave, with the sequences.
     """
     # Spark would plan what is used several times once for every use: checkpoints end a plan.
     without_images = effects.drop("before", "after", "unavailable_columns").localCheckpoint()
@@ -53,6 +55,8 @@ def no_filled_rows(effects: DataFrame) -> DataFrame:
     return effects.where("false").selectExpr(
         *("source_format", "event_id", "table_id", "row_key", "after as row"),
         "map('', sequence) as filled_from",
+        "before as told_before",
+        "map('', sequence) as told_before_from",
     )
 
 
@@ -265,20 +269,63 @@ def _filled(column_steps: DataFrame) -> DataFrame:
                 distance,
                 is_partial,
                 sequence,
-                coalesce(
-                    last_value(
-                        if(value is null, null, struct(value.value, sequence)), true
-                    ) over up_to_event,
-                    last_value(
-                        if(value_before is null, null, struct(value_before.value, sequence)), true
-                    ) over up_to_event
-                ) as filled
+                last_value(
+                    if(value is null, null, struct(value.value, sequence)), true
+                ) over up_to_event as told,
+                last_value(
+                    if(value_before is null, null, struct(value_before.value, sequence)), true
+                ) over up_to_event as told_before
             from {column_steps}
             window up_to_event as (
                 partition by source_format, table_id, row_key, life, name
                 order by sequence
                 rows between unbounded preceding and current row
             )
+        ),
+
+        compared_values as (
+            select
+                * except (told, told_before),
+                -- A value that an image before tells again is as new as that image.
+                if(
+                    told is null
+                    or (
+                        told_before.sequence > told.sequence
+                        and to_json(told_before.value) = to_json(told.value)
+                    ),
+                    told_before,
+                    told
+                ) as filled,
+                if(
+                    told_before.sequence > told.sequence
+                    and to_json(told_before.value) <> to_json(told.value),
+                    told_before,
+                    null
+                ) as other
+            from last_values
+        ),
+
+        filled_rows as (
+            select
+                source_format,
+                event_id,
+                table_id,
+                row_key,
+                to_variant_object(map_from_entries(
+                    collect_list(struct(name, filled.value))
+                )) as row,
+                map_from_entries(collect_list(if(
+                    filled.sequence < sequence, struct(name, filled.sequence), null
+                ))) as filled_from,
+                map_from_entries(collect_list(if(
+                    other is null, null, struct(name, other.value)
+                ))) as told_before,
+                map_from_entries(collect_list(if(
+                    other.sequence < sequence, struct(name, other.sequence), null
+                ))) as told_before_from
+            from compared_values
+            where is_partial and distance = 0 and filled is not null
+            group by source_format, event_id, table_id, row_key
         )
 
         select
@@ -286,15 +333,11 @@ def _filled(column_steps: DataFrame) -> DataFrame:
             event_id,
             table_id,
             row_key,
-            to_variant_object(map_from_entries(
-                collect_list(struct(name, filled.value))
-            )) as row,
-            map_from_entries(collect_list(if(
-                filled.sequence < sequence, struct(name, filled.sequence), null
-            ))) as filled_from
-        from last_values
-        where is_partial and distance = 0 and filled is not null
-        group by source_format, event_id, table_id, row_key
+            row,
+            filled_from,
+            if(size(told_before) > 0, to_variant_object(told_before), null) as told_before,
+            told_before_from
+        from filled_rows
         """,
         column_steps=column_steps,
     )

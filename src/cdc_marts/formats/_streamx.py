@@ -24,10 +24,10 @@ from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_setting
 from cdc_marts.parsing.statements import (
     change_of,
-    has_truncation,
     is_applied,
     named_table,
     table_changes,
+    takes_all_rows,
 )
 from cdc_marts.parsing.values import (
     is_bad_millis,
@@ -298,7 +298,7 @@ def _broken() -> Column:
         & F.get("table_changes.table_name", F.lit(0)).isNull()
         & F.col("table_changes").isNotNull()
         # That of a database, or a schema, names them all.
-        & ~has_truncation(F.col("table_changes"))
+        & ~takes_all_rows(F.col("table_changes"))
     )
     is_placed = F.col("is_row") | is_applied(F.col("table_changes"))
     before_columns = column_names(F.col("columns_before"))

@@ -10,11 +10,14 @@ from pyspark.sql import functions as F
 
 from cdc_marts.parsing.images import column_names, columns_of, json_text, key_of, no_columns
 from cdc_marts.parsing.messages import COORDINATES, lacking_key, rejection
+from cdc_marts.parsing.ops import TABLE_DROPS
 from cdc_marts.parsing.session import check_session
+from cdc_marts.parsing.statements import takes_all_rows
 
 #: What a statement does to tables.  `truncation`: every row with a smaller sequence is gone
-#: (TRUNCATE, DROP TABLE).  `column_drop`: so are the values of `column_names` in these rows (a
-#: column that is dropped or renamed).  `not_applied`: rows change in a way that no message can
+#: (TRUNCATE).  `table_drop`: so are these rows and the table's columns (DROP TABLE, CREATE OR
+#: REPLACE TABLE, DROP DATABASE).  `column_drop`: so are the values of `column_names` in these rows
+#: (a column that is dropped or renamed).  `not_applied`: rows change in a way that no message can
 #: replay (RENAME TABLE, TRUNCATE PARTITION, ...).  A null name matches any: a null `table_name`
 #: means all tables of the database or schema.
 TABLE_CHANGES = (
@@ -311,10 +314,10 @@ def _of_rows(has_sparse_rows: bool) -> dict[str, Column]:
 
 def _table_changes() -> dict[str, Column]:
     """What the record does to whole tables."""
-    own_truncation = F.when(F.col("ends_rows"), _own_truncation())
+    own_change = F.when(F.col("ends_rows"), _own_change())
     return {
-        "ends_rows": _if_read(F.coalesce("ends_rows", _truncates())),
-        "table_changes": _if_read(F.coalesce("table_changes", own_truncation)),
+        "ends_rows": _if_read(F.coalesce("ends_rows", takes_all_rows(F.col("table_changes")))),
+        "table_changes": _if_read(F.coalesce("table_changes", own_change)),
     }
 
 
@@ -395,15 +398,12 @@ def _lists_all_columns() -> Column:
     return F.coalesce("lists_all_columns", F.col("op").isin("insert", "snapshot"))
 
 
-def _truncates() -> Column:
-    return F.coalesce(F.array_contains("table_changes.change", "truncation"), F.lit(False))
-
-
-def _own_truncation() -> Column:
-    """The truncation of the record's own table, where the operation alone says it."""
+def _own_change() -> Column:
+    """What the record does to its own table, where the operation alone says it."""
+    is_drop = F.upper("source_op").isin(*TABLE_DROPS)
     return F.array(
         F.struct(
-            F.lit("truncation").alias("change"),
+            F.when(is_drop, "table_drop").otherwise("truncation").alias("change"),
             "database_name",
             "schema_name",
             "table_name",

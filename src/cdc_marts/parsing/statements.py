@@ -14,7 +14,7 @@ from typing import NamedTuple
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from cdc_marts.parsing.ops import source_ops
+from cdc_marts.parsing.ops import TABLE_DROPS, source_ops
 
 # Java's regular expressions recurse for each repetition of a group, unless it is possessive (`*+`).
 _ANY = r"(?is)"
@@ -124,12 +124,12 @@ _STATEMENT_RULES = (
     _Rule(rf"{_TRUNCATE}(?!.*\bpartitions?\b)", "truncation"),
     # Tables that refer to it lose rows too, and SQL Server truncates partitions so.
     _Rule(rf"{_TRUNCATE}(?=.*\b(?:cascade|partitions?)\b)", "not_applied"),
-    _Rule(rf"^drop\s+(?:foreign\s+)?tables?\s+{_IF_EXISTS}({_TABLES})", "truncation"),
-    _Rule(rf"^create\s+or\s+replace\s+table\s+({_TABLE})", "truncation"),
-    _Rule(rf"^drop\s+database\s+{_IF_EXISTS}({_NAMES})", "truncation", "database"),
-    _Rule(rf"^drop\s+schema\s+{_IF_EXISTS}({_NAMES})", "truncation", "schema"),
+    _Rule(rf"^drop\s+(?:foreign\s+)?tables?\s+{_IF_EXISTS}({_TABLES})", "table_drop"),
+    _Rule(rf"^create\s+or\s+replace\s+table\s+({_TABLE})", "table_drop"),
+    _Rule(rf"^drop\s+database\s+{_IF_EXISTS}({_NAMES})", "table_drop", "database"),
+    _Rule(rf"^drop\s+schema\s+{_IF_EXISTS}({_NAMES})", "table_drop", "schema"),
     # Oracle's users are schemas.
-    _Rule(rf"^drop\s+user\s+({_NAMES})(?=.*\bcascade\b)", "truncation", "schema"),
+    _Rule(rf"^drop\s+user\s+({_NAMES})(?=.*\bcascade\b)", "table_drop", "schema"),
     _Rule(
         rf"^rename\s+(?:tables?\s+)?{_IF_EXISTS}({_RENAMED}(?:\s*,\s*{_RENAMED})*+)", "not_applied"
     ),
@@ -185,13 +185,15 @@ _CHANGES = (
 
 
 def change_of(source_op: Column, source_format: str) -> Column:
-    """What an operation says by itself of its table: `truncation`, `not_applied` or null.
+    """What an operation says by itself of its table, as in `records.TABLE_CHANGES`; else null.
 
     A rollback of an XA transaction comes after its rows, which were published when it was prepared.
     """
     truncating = [code for code, (_, _, ends) in source_ops(source_format).items() if ends]
-    return F.when(source_op.isin(*truncating), "truncation").when(
-        source_op.isin("RENAME", "XAROLLBACK"), "not_applied"
+    return (
+        F.when(source_op.isin(*TABLE_DROPS), "table_drop")
+        .when(source_op.isin(*truncating), "truncation")
+        .when(source_op.isin("RENAME", "XAROLLBACK"), "not_applied")
     )
 
 
@@ -256,13 +258,14 @@ def named_table(changes: Column, database_name: Column, schema_name: Column) -> 
     return F.when(is_of_database & is_of_schema, first["table_name"])
 
 
-def has_truncation(changes: Column) -> Column:
-    return _has(changes, "truncation")
+def takes_all_rows(changes: Column) -> Column:
+    """Whether the statement takes every row from a table; false where `changes` is null."""
+    return _has(changes, "truncation") | _has(changes, "table_drop")
 
 
 def is_applied(changes: Column) -> Column:
     """Whether the statement takes rows, or the values of columns, from what stands before it."""
-    return has_truncation(changes) | _has(changes, "column_drop")
+    return takes_all_rows(changes) | _has(changes, "column_drop")
 
 
 def _has(changes: Column, change: str) -> Column:

@@ -35,6 +35,7 @@ _DDL_TYPES = {
     "drop": "ERASE",
     "drop_temporary": "ERASE",
     "drop_database": "QUERY",
+    "query": "QUERY",
 }
 #: A statement that a server can't parse is of this type, and no schema change.
 UNPARSED = "unparsed"

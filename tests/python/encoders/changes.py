@@ -123,7 +123,7 @@ class Ddl:
     """A schema change.
 
     Kinds: create, replace, alter, drop_column, rename_column, rename, truncate, drop,
-    drop_temporary (of a table that only a session has), drop_database.
+    drop_temporary (of a table that only a session has), drop_database, query (of another kind).
     """
 
     kind: str
@@ -136,6 +136,9 @@ class Ddl:
     named_as: Table | None = None
     #: The column that it drops or renames.
     column: str | None = None
+    #: Of a kind that may change rows as no message tells: whoever reads it has to warn.  The tables
+    #: that it names are `tables`; null: it is no such statement.
+    warns_of: tuple[Table, ...] | None = None
 
     @property
     def tables(self) -> tuple[Table, ...]:

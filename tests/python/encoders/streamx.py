@@ -43,6 +43,7 @@ _DDL_OPS = {
     "drop": "ERASE",
     "drop_temporary": "ERASE",
     "drop_database": "QUERY",
+    "query": "QUERY",
 }
 _TRANSACTION_OPS = {
     "begin": "TRANSACTION_BEGIN",

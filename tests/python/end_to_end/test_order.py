@@ -335,6 +335,18 @@ CANAL = [
         {1: "one", 2: "other"},
     ),
     Case(
+        "a_truncate_ends_the_rows_of_other_partitions_that_were_written_before_it",
+        "canal_json",
+        lambda m: [
+            a_run(
+                m.canal("INSERT", 1, "before", 100, (1, 0)),
+                m.canal("TRUNCATE", None, "", 500, (0, 0), sql=f"truncate {m.table}"),
+                m.canal("INSERT", 2, "behind", 900, (1, 1)),
+            )
+        ],
+        {2: "behind"},
+    ),
+    Case(
         "a_truncate_takes_a_later_place_with_a_message_that_lands_before_it",
         "canal_json",
         lambda m: [

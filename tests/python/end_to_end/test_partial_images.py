@@ -301,6 +301,71 @@ CASES = [
         [row(id="1", a="9")],
         {3: ["b"]},
     ),
+    *(
+        Case(
+            f"a_table_anew_has_no_column_of_the_one_before_{number}",
+            "canal_json",
+            [
+                {0: canal("INSERT", WHOLE), 1: canal("UPDATE", row(id="1", v="b"), old=row(v="a"))},
+                {2: canal(op, sql=sql), 3: canal("INSERT", row(id="1", v="c"))},
+                {4: canal("UPDATE", row(id="1", v="d"), old=row(v="c"))},
+            ],
+            [row(id="1", v="d")],
+            {1: ["body"]},
+        )
+        for number, (op, sql) in enumerate(
+            [
+                ("ERASE", "drop table {table}"),
+                ("ERASE", ""),
+                ("CREATE", "create or replace table {table} (id int, v text)"),
+                ("QUERY", "truncate table {table}; drop table {table}"),
+            ]
+        )
+    ),
+    Case(
+        "an_emptied_table_has_the_columns_that_it_had",
+        "canal_json",
+        [
+            {0: canal("INSERT", WHOLE), 1: canal("UPDATE", row(id="1", v="b"), old=row(v="a"))},
+            {2: canal("TRUNCATE", sql="truncate table {table}")},
+            {
+                3: canal("INSERT", row(id="1", v="c")),
+                4: canal("UPDATE", row(id="1", v="d"), old=row(v="c")),
+            },
+        ],
+        [row(id="1", v="d")],
+        {1: ["body"], 4: ["body"]},
+    ),
+    Case(
+        "images_were_partial_though_a_column_of_theirs_is_dropped",
+        "canal_json",
+        [
+            {0: canal("INSERT", WHOLE), 1: canal("UPDATE", row(id="1", v="b"), old=row(v="a"))},
+            {
+                2: canal("ALTER", sql="alter table {table} drop column body"),
+                3: canal("UPDATE", row(id="1", v="c"), old=row(v="b")),
+            },
+            {4: canal("INSERT", row(id="2"))},
+        ],
+        [row(id="1", v="c"), row(id="2")],
+        {1: ["body"]},
+    ),
+    Case(
+        "images_are_partial_of_a_table_anew_too",
+        "canal_json",
+        [
+            {0: canal("INSERT", WHOLE), 1: canal("DELETE", row(id="1"))},
+            {
+                2: canal("ERASE", sql="drop table {table}"),
+                3: canal("INSERT", WHOLE),
+                4: canal("INSERT", row(id="2", v="b", body="too")),
+                5: canal("DELETE", row(id="2")),
+            },
+            {6: canal("INSERT", row(id="3", v="c"))},
+        ],
+        [WHOLE, row(id="3", v="c")],
+        {1: ["body", "v"], 5: ["body", "v"]},
+    ),
     Case(
         "a_value_is_not_carried_over_a_delete",
         "canal_json",
@@ -394,6 +459,29 @@ CASES = [
         ],
         [row(id="1", a="5"), row(id="2", a="2"), row(id="3", a="3", note="y"), row(id="4", a="4")],
         {4: ["note"]},
+    ),
+    *(
+        Case(
+            f"a_column_that_came_back_has_{what}_of_the_image_before",
+            "canal_json",
+            [
+                {
+                    0: canal("INSERT", WHOLE),
+                    1: canal("ALTER", sql="alter table {table} drop column body"),
+                    2: canal("ALTER", sql="alter table {table} add column body text"),
+                },
+                {
+                    3: canal(
+                        "UPDATE", row(id="1", v="b"), old=row(v="a", body=told), lists="id v body"
+                    ),
+                },
+                {4: canal("UPDATE", row(id="1", v="c"), old=row(v="b"), lists="id v body")},
+            ],
+            [row(id="1", v="c", body=told)],
+            {3: ["body"], 4: ["body"]},
+            history=[WHOLE, row(id="1", v="b", body=told), row(id="1", v="c", body=told)],
+        )
+        for what, told in [("another_value", "new"), ("the_value", "long")]
     ),
     Case(
         "a_listed_column_that_a_blob_message_leaves_out_is_null",

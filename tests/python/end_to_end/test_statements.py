@@ -378,8 +378,8 @@ def test_schema_changes_show_what_they_did(
         f"select applied_changes from marts.ddl_events where table_id = '{database}.a'"
     )
     assert [(change["change"], change["table_id"]) for change in row["applied_changes"]] == [
-        ("truncation", f"{database}.a"),
-        ("truncation", f"{database}.b"),
+        ("table_drop", f"{database}.a"),
+        ("table_drop", f"{database}.b"),
     ]
 
 

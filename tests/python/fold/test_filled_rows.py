@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from cdc_marts.fold.filled_rows import filled_rows, partial_by_image
 from tests.python.fold.frames import frame
@@ -39,6 +40,13 @@ def effect(position: int, row_key: str, after: dict[str, Any] | None, **other: A
 
 
 def filled(
+    spark: SparkSession, effects: list[dict[str, Any]], **others: Any
+) -> dict[str, dict[str, Any]]:
+    """event_id -> its row; `others`: as `found` takes them."""
+    return {event: told["row"] for event, told in found(spark, effects, **others).items()}
+
+
+def found(
     spark: SparkSession,
     effects: list[dict[str, Any]],
     *,
@@ -48,7 +56,7 @@ def filled(
     halves: list[dict[str, Any]] = (),
     longest_key_chain: int = 20,
 ) -> dict[str, dict[str, Any]]:
-    """event_id -> its row.
+    """event_id -> its row, and what images before tell; sequences as their offsets.
 
     `pairs`: delete, insert and old key.  `superseded`: key, event and took_older_row.
     """
@@ -74,8 +82,16 @@ def filled(
         frame(spark, "source_format table_id sequence", truncations),
         frame(spark, "source_format pairing_id before", halves),
         longest_key_chain,
-    ).selectExpr("event_id", "to_json(row) as row")
-    return {row.event_id: json.loads(row.row) for row in rows.collect()}
+    ).withColumns({name: F.to_json(name) for name in ("row", "told_before")})
+    return {
+        row.event_id: {
+            "row": json.loads(row.row),
+            "filled_from": {name: at.offset for name, at in row.filled_from.items()},
+            "told_before": row.told_before and json.loads(row.told_before),
+            "told_before_from": {name: at.offset for name, at in row.told_before_from.items()},
+        }
+        for row in rows.collect()
+    }
 
 
 INSERT = effect(1, "1", {"id": 1, "a": 1, "b": 2}, op="insert")
@@ -115,6 +131,39 @@ def test_the_image_before_says_what_no_event_before_does(spark: SparkSession) ->
     assert filled(spark, [{**PARTIAL, "pairing_id": "p"}], halves=[half]) == {
         "3": {"id": 1, "a": 9, "b": 8}
     }
+
+
+def test_another_value_in_an_image_before_is_kept_beside_the_one_of_an_earlier_event(
+    spark: SparkSession,
+) -> None:
+    """A column that the table lost in between has no value from before the loss."""
+    told = {**PARTIAL, "before": {"id": 1, "a": 1, "b": 7}}
+    later = effect(5, "1", {"id": 1, "a": 10}, is_partial=True)
+    rows = found(spark, [INSERT, told, later])
+    assert rows == {
+        "3": {
+            "row": {"id": 1, "a": 9, "b": 2},
+            "filled_from": {"b": 1},
+            "told_before": {"b": 7},
+            "told_before_from": {},
+        },
+        "5": {
+            "row": {"id": 1, "a": 10, "b": 2},
+            "filled_from": {"b": 1},
+            "told_before": {"b": 7},
+            "told_before_from": {"b": 3},
+        },
+    }
+
+
+def test_a_value_that_an_image_before_tells_again_is_as_new_as_that_image(
+    spark: SparkSession,
+) -> None:
+    told = {**PARTIAL, "before": {"id": 1, "a": 1, "b": 2}}
+    later = effect(5, "1", {"id": 1, "a": 10}, is_partial=True)
+    rows = found(spark, [INSERT, told, later])
+    assert {event: row["filled_from"] for event, row in rows.items()} == {"3": {}, "5": {"b": 3}}
+    assert [row["told_before"] for row in rows.values()] == [None, None]
 
 
 def moved(position: int, old_key: str, row_key: str) -> list[dict[str, Any]]:

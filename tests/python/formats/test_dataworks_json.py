@@ -825,7 +825,7 @@ def test_the_text_of_a_statement_says_which_tables_it_empties(
     assert [
         (change["change"], change["database_name"], change["table_name"])
         for change in query["table_changes"]
-    ] == [("truncation", "shop", "a"), ("truncation", "old", "b")]
+    ] == [("table_drop", "shop", "a"), ("table_drop", "old", "b")]
 
 
 def test_a_statement_may_have_neither_table_nor_position(rows: dict[str, dict[str, Any]]) -> None:

@@ -17,6 +17,7 @@ from tests.python.encoders.changes import (
     Ddl,
     Message,
     Place,
+    Row,
     RowChange,
     Statement,
     instant,
@@ -114,7 +115,7 @@ def _in_any_order(history: History, runs: int) -> Delivered:
 def _sent_anywhere(history: History, told: Told) -> _Sent:
     is_free = not _is_loaded_again(history, told)
     partition = history.random.randrange(_MOST_PARTITIONS) if is_free else 0
-    return _Sent(_topic(history, told), partition, told)
+    return _Sent(_topic(history, told.change), partition, told)
 
 
 def _is_loaded_again(history: History, told: Told) -> bool:
@@ -140,7 +141,7 @@ def _in_order_of_offsets(history: History, runs: int) -> Delivered:
         told = _told(history)
         for bad in _bad_messages(history):
             told.insert(random.choice(_between_changes(told)), bad)
-        sent = [_Sent(_topic(history, message), 0, message) for message in told]
+        sent = [_Sent(_topic(history, message.change), 0, message) for message in told]
     if history.traits.has(REDELIVERY):
         sent = _with_a_restart(history, sent)
     run_of = _runs_at_random if random.random() < 0.5 else _runs_in_order
@@ -200,7 +201,8 @@ class _Order:
     """The order of changes in several partitions, each as late as the latest before it in its own.
 
     Between partitions only times tell which came first, so no clock may be drawn that turns round
-    two changes of one row, or of a row and its table.
+    two changes of one row, or of a row and its table.  At one time it is images that tell: that
+    before a key change is the one that the change in front of it wrote.
     """
 
     def __init__(self, history: History) -> None:
@@ -208,20 +210,53 @@ class _Order:
         self._latest: dict[_Partition, _Time] = {}
         #: What changed -> partition -> when it did so last.
         self._changed: dict[Hashable, dict[_Partition, _Time]] = defaultdict(dict)
+        #: Key of a table -> what was written under it, and the change that did it.
+        self._written: dict[Hashable, list[RowChange]] = defaultdict(list)
 
     def keeps(self, partition: _Partition, change: Change, time: _Time | None) -> bool:
         """Whether a change still stands behind those that it follows; null: it has no time."""
         at = self._raised(partition, time)
         return all(
-            place == partition or before < at
+            place == partition or before < at or (before == at and self._chains(change, subject))
             for subject in self._subjects(change)[0]
             for place, before in self._changed[subject].items()
+        )
+
+    def time_of_write(self, change: Change) -> _Time | None:
+        """When another partition told what a change moves to another key; null: it moves nothing.
+
+        Their images say which of the two came first.
+        """
+        times = [
+            max(self._changed[key].values())
+            for key in self._subjects(change)[1]
+            if self._chains(change, key)
+        ]
+        return times[0] if times else None
+
+    def _chains(self, change: Change, key: Hashable) -> bool:
+        """Whether a row that leaves its key has the image with which it was written there."""
+        rows = change.rows if isinstance(change, Statement) else (change,)
+        written = self._written[key]
+        if len(rows) > 1 or not isinstance(rows[0], RowChange) or not written:
+            return False
+        leaving, images = rows[0], [row.after for row in written]
+        return (
+            leaving.before is not None
+            and _moves_from(leaving, key)
+            and leaving.before == images[-1]
+            and leaving.before not in images[:-1]
+            and not leaving.unavailable
+            and not any(row.unavailable for row in written)
         )
 
     def add(self, partition: _Partition, change: Change, time: _Time | None) -> None:
         at = self._latest[partition] = self._raised(partition, time)
         for subject in self._subjects(change)[1]:
             self._changed[subject][partition] = at
+        for row in change.rows if isinstance(change, Statement) else (change,):
+            if isinstance(row, RowChange) and row.after is not None:
+                self._written[_key_subject(row, row.after)].append(row)
 
     def _raised(self, partition: _Partition, time: _Time | None) -> _Time:
         return max(self._latest.get(partition, ()), time or ())
@@ -238,12 +273,22 @@ class _Order:
         for row in rows:
             if isinstance(row, RowChange):
                 name = row.table.name
-                key = row.table.identity
                 images = [image for image in (row.before, row.after) if image is not None]
-                keys = {(name, *(repr(image[column]) for column in key)) for image in images}
+                keys = {_key_subject(row, image) for image in images}
                 follows |= {*keys, ("table", name)}
                 changes |= {*keys, ("rows", name)}
         return follows, changes
+
+
+def _key_subject(change: RowChange, image: Row) -> Hashable:
+    return (change.table.name, *(repr(image[column]) for column in change.table.identity))
+
+
+def _moves_from(change: RowChange, key: Hashable) -> bool:
+    if change.before is None or change.after is None:
+        return False
+    before, after = (_key_subject(change, image) for image in (change.before, change.after))
+    return before == key != after
 
 
 def _sent_by_canal(history: History) -> tuple[list[_Sent], dict[str, str | None]]:
@@ -267,12 +312,14 @@ def _sent_by_canal(history: History) -> tuple[list[_Sent], dict[str, str | None]
     written_at = 0
     for change in history.log:
         at, usual = _place(change).made_at, _place(change).published_at
-        topic = _topic(history, None)
+        topic = _topic(history, change)
         if second_topic_from is not None and at >= second_topic_from:
             topic += "_moved"
         count = 1 if spread_from is None or at < spread_from else _MOST_PARTITIONS
         parts = [((topic, n), part) for n, part in _by_partition(history, change, count)]
         times = [written_at] if written_at and random.random() < 0.4 else []
+        if (tied := order.time_of_write(change)) and random.random() < 0.7:
+            times.insert(0, *tied)
         if lags_from is not None and at >= lags_from:
             times.append(usual - lag)
         if _is_update(change) and not (is_swapped and until) and random.random() < 0.1:
@@ -342,7 +389,8 @@ def _sent_by_dts(history: History) -> list[_Sent]:
         partition = (topic, 0)
         if isinstance(change, RowChange):
             number = _partition(history, change, count, is_spread_by_table)
-            partition = (topic, number)
+            is_loaded = history.is_loaded_apart and change.kind == SNAPSHOT
+            partition = (_topic(history, change) if is_loaded else topic, number)
         told_as = change
         # Nor here is a statement told with another time.
         may_be_late = lags_from is not None and index >= lags_from and not isinstance(change, Ddl)
@@ -546,12 +594,14 @@ def _is_redeliverable(history: History, told: Told) -> bool:
     return is_loaded_once and not history.is_keyless(change)
 
 
-def _topic(history: History, told: Told | None) -> str:
+def _topic(history: History, change: Change | None) -> str:
     topic = f"oracle.{history.source_format}_{history.number}"
-    if not history.set_up.get("names_table", True) and told is not None and told.change is not None:
-        return f"{topic}.{told.change.table.name}"
-    if history.traits.has_topic_per_table and told is not None and told.change is not None:
-        topic += f"_{told.change.table.name}"
+    if isinstance(change, RowChange) and change.kind == SNAPSHOT and history.is_loaded_apart:
+        return f"{topic}_load"
+    if not history.set_up.get("names_table", True) and change is not None:
+        return f"{topic}.{change.table.name}"
+    if history.traits.has_topic_per_table and change is not None:
+        topic += f"_{change.table.name}"
     return topic
 
 

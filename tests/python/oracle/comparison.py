@@ -275,6 +275,27 @@ def known_limits(history: History) -> set[tuple[str, str]]:
     return limits
 
 
+def warned_statements(history: History) -> set[str]:
+    """Texts of the statements that a data test names: those of tables that the marts know."""
+    known = {c.table.name for c in one_by_one(history.log) if isinstance(c, RowChange)}
+    return {
+        change.statement
+        for change in history.log
+        if isinstance(change, Ddl)
+        and change.warns_of is not None
+        and (not change.warns_of or known.intersection(t.name for t in change.warns_of))
+    }
+
+
+def quiet_statements(history: History) -> set[str]:
+    """Texts of the statements that never change a row, whatever stands in them."""
+    return {
+        change.statement
+        for change in history.log
+        if isinstance(change, Ddl) and change.kind == "query" and change.warns_of is None
+    }
+
+
 def _key_limit(history: History, table: SourceTable) -> str | None:
     """The data test that names a table some of whose rows are known by an older key."""
     rows = [row for _, row in _rows_by_key(history.log, table.name)]

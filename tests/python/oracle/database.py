@@ -241,6 +241,14 @@ class SourceDatabase:
         """A table that only the session has, of the same name."""
         self._write([self._ddl("drop_temporary", [table], statement)])
 
+    def pass_over(
+        self, kind: str, table: SourceTable, statement: str, warns_of: Sequence[SourceTable] | None
+    ) -> None:
+        """A statement that changes nothing; null: of a kind that never does."""
+        ddl = self._ddl(kind, [table], statement)
+        told = None if warns_of is None else tuple(named.told() for named in warns_of)
+        self._write([replace(ddl, warns_of=told)])
+
     def recreate(self, table: SourceTable) -> None:
         self.create(table)
         self._write([self._ddl("create", [table], f"create table {table.name} (...)")])

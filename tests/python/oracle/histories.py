@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -84,6 +84,8 @@ class History:
     random: Random
     #: Tables that were loaded twice.
     reloaded: set[str]
+    #: Full loads have a topic of their own.
+    is_loaded_apart: bool
     #: Position of a change -> its time as the log of another server has it, in milliseconds.
     told_times: dict[int, int] = field(default_factory=dict)
 
@@ -235,6 +237,7 @@ class _Script:
             self._set_up,
             self._random,
             self._reloaded,
+            not self._traits.has_topic_per_table and self._random.random() < 0.3,
         )
 
     def _load_anew(self, table: SourceTable) -> None:
@@ -274,6 +277,10 @@ class _Script:
             (self._on_table(DROP_TABLE, self._replace), 0.5),
             (self._on_table(DROP_TABLE, self._drop_temporary), 0.5),
             (self._drop_database, 0.2),
+            (self._on_table(TRUNCATE, self._rename_and_back), 0.3),
+            (self._on_table(TRUNCATE, self._change_empty_partition), 0.3),
+            (self._on_table(TRUNCATE, self._make_routine), 0.3),
+            *([(self._on_table(TRUNCATE, self._xa), 0.3)] if self._is_mysql else ()),
         ]
 
     # -- transactions ------------------------------------------------------------------------
@@ -294,6 +301,8 @@ class _Script:
             statements = [(self._insert, 3.0), (self._update, 5.0), (self._delete, 2.0)]
             if table.key:
                 statements.append((self._change_key, 2.0))
+                if self._traits.may_tie_partitions:
+                    statements.append((self._update_and_move, 2.5))
             if self._has(KEY_SWAP, table):
                 statements.append((self._swap_keys, 0.5))
             self._random.choices(*zip(*statements, strict=True))[0](table)
@@ -363,6 +372,17 @@ class _Script:
             self._database.delete(table, [address])
             self._database.insert(table, [row | key])
 
+    def _update_and_move(self, table: SourceTable) -> None:
+        """A row is written, and then gets another key."""
+        key = self._free_key(table, self._rows(table))
+        others = [name for name in table.columns if name not in table.fixed_columns]
+        addresses = self._some_addresses(table)[:1]
+        if key is None or not others or not addresses:
+            return
+        name = self._random.choice(others)
+        self._database.update(table, addresses, {name: self._value(table, name)})
+        self._database.update(table, addresses, key)
+
     def _swap_keys(self, table: SourceTable) -> None:
         """The keys of two or three rows go round."""
         stored = self._database.stored(table)
@@ -421,6 +441,23 @@ class _Script:
 
     def _drop_temporary(self, table: SourceTable) -> None:
         self._database.drop_temporary(table, self._spelling.drop_temporary(table.told()))
+
+    def _rename_and_back(self, table: SourceTable) -> None:
+        for statement in self._spelling.rename_and_back(table.told()):
+            self._database.pass_over("rename", table, statement, [table])
+
+    def _change_empty_partition(self, table: SourceTable) -> None:
+        statement = self._spelling.change_empty_partition(table.told())
+        self._database.pass_over("alter", table, statement, [table])
+
+    def _make_routine(self, table: SourceTable) -> None:
+        self._database.pass_over("query", table, self._spelling.routine(table.told()), None)
+
+    def _xa(self, table: SourceTable) -> None:
+        ends = self._random.random() < 0.5
+        # It names no table.
+        warns_of: Sequence[SourceTable] | None = [] if ends else None
+        self._database.pass_over("query", table, self._spelling.xa(ends), warns_of)
 
     def _drop_database(self) -> None:
         tables = list(self._database.tables.values())
@@ -537,6 +574,10 @@ class _Script:
         names = [self._traits.spelled(name) for name in _COLUMN_NAMES]
         chosen = self._random.sample(names, self._random.randint(1, 5))
         return {name: self._random.choice(TYPES) for name in chosen if name not in table.key}
+
+    @property
+    def _is_mysql(self) -> bool:
+        return self._kind_of_source in (None, "MySQL")
 
     @property
     def _hidden_column(self) -> str | None:

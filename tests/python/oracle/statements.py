@@ -67,6 +67,74 @@ class Spelling:
             spellings += [f"change column {old} {new} {type_}", f"change {old} {new} {type_} null"]
         return self._alter(table, self._random.choice(spellings))
 
+    def rename_and_back(self, table: Table) -> list[str]:
+        """The table has its name and its rows again after these."""
+        other = replace(table, name=f"{table.name}_old")
+        return [self._rename(table, other), self._rename(other, table)]
+
+    def _rename(self, table: Table, to: Table) -> str:
+        name, new = self._names([table], False), self._quoted(to.name, False)
+        spellings = [("alter table", f"{name} rename to {new}")]
+        if self._is_mysql:
+            spellings += [
+                ("rename table", f"{name} to {new}"),
+                ("alter table", f"{name} rename {new}"),
+                ("alter table", f"{name} rename as {new}"),
+            ]
+        verb, rest = self._random.choice(spellings)
+        return self._spelled(verb, table, rest)
+
+    def change_empty_partition(self, table: Table) -> str:
+        """Of a partition without rows, in which no row comes to be."""
+        actions = ["truncate partition p_9", "drop partition p_9"]
+        if self._system == "PostgreSQL":
+            actions = ["detach partition p_9", "attach partition p_9 default"]
+        elif self._is_mysql:
+            actions += [
+                "exchange partition p_9 with table p_9_rows",
+                "discard partition p_9 tablespace",
+            ]
+        else:
+            actions += ["exchange partition p_9 with table p_9_rows without validation"]
+        return self._alter(table, self._random.choice(actions))
+
+    def xa(self, ends: bool) -> str:
+        """`ends`: it takes back what was prepared, which here is nothing; else it takes nothing."""
+        verbs = ("xa rollback",) if ends else ("xa start", "xa end", "xa prepare", "xa commit")
+        number = self._random.choice(("'x1'", "X'7831',X'',1"))
+        return f"{self._random.choice(verbs)} {number}"
+
+    def routine(self, table: Table) -> str:
+        """A statement that holds others, which run another time or never."""
+        names = self._names([table], False)
+        inner = self._random.choice(
+            (
+                f"drop table {names}",
+                f"truncate table {names}",
+                f"alter table {names} drop column id",
+            )
+        )
+        return self._random.choice(self._routines(names, f"begin {inner}; {inner}; end"))
+
+    def _routines(self, names: str, body: str) -> Sequence[str]:
+        if self._system == "PostgreSQL":
+            return (
+                f"create or replace procedure p() as $$ {body} $$ language plpgsql",
+                f"CREATE FUNCTION f() RETURNS void LANGUAGE plpgsql AS $f$ {body} $f$",
+            )
+        if self._system == "Oracle":
+            return (
+                f"create or replace procedure p as {body};",
+                f"create or replace trigger g after logon on database {body};",
+            )
+        definer = self._random.choice(("", "definer=`root`@`%` ", "DEFINER = 'a b'@localhost "))
+        return (
+            f"create {definer}procedure p() {body}",
+            f"/* nightly */ CREATE {definer}EVENT e ON SCHEDULE EVERY 1 DAY DO {body}",
+            f"create {definer}trigger g before insert on {names} for each row {body}",
+            f"create {definer}function f() returns int {body}",
+        )
+
     def change_key(self, table: Table, key: Sequence[str]) -> str:
         """`table`: with the key that it has so far."""
         constraint = "primary key" if self._is_mysql else "constraint pk"

@@ -59,6 +59,8 @@ PUBLISHED = ("change_events", "latest_state", "row_history", "quarantined_messag
 
 #: Data tests that name tables whose rows messages do not contain whole.
 KNOWN_LIMITS = ("rows_have_one_key", "tables_are_keyed_or_keyless", "rows_have_all_columns")
+#: The one that names statements.
+NOT_APPLIED = "statements_are_applied"
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,8 @@ class Outcome:
     typed_rebuilt: comparison.ByTable
     #: (data test, format, table_id) of the tables that data tests of known limits name.
     named: set[tuple[str, str, str]]
+    #: (format, text) of the statements that a data test names.
+    warned: set[tuple[str, str]]
     #: Mart -> its rows as JSON texts.
     after_runs: dict[str, set[str]]
     published: dict[str, set[str]]
@@ -165,7 +169,7 @@ def outcome(
     )
     ledger = project.rows("select * from marts.message_ledger")
     typed = _typed_rows(project, typed_tables)
-    named = _named_tables(project, options)
+    found = _data_tests_find(project, options)
     project.dbt("run", "--full-refresh", *options)
     return Outcome(
         batch,
@@ -177,7 +181,12 @@ def outcome(
         ledger,
         typed,
         _typed_rows(project, typed_tables),
-        named,
+        {
+            (test, row["source_format"], row["table_id"])
+            for test in KNOWN_LIMITS
+            for row in found[test]
+        },
+        {(row["source_format"], row["ddl_text"]) for row in found[NOT_APPLIED]},
         after_runs,
         published,
         {mart: _texts(project, mart) for mart in REBUILT},
@@ -246,6 +255,17 @@ def test_data_tests_name_the_tables_of_known_limits(outcome: Outcome, source_for
         if (test, source_format, table_id) not in outcome.named
     ]
     assert not unnamed
+
+
+@pytest.mark.parametrize("source_format", SOURCE_FORMATS)
+def test_a_data_test_names_the_statements_that_were_not_applied(
+    outcome: Outcome, source_format: str
+) -> None:
+    histories = [delivered.history for delivered in outcome.of(source_format)]
+    warned = {text for format_, text in outcome.warned if format_ == source_format}
+    for history in histories:
+        assert not comparison.warned_statements(history) - warned, history.name
+        assert not comparison.quiet_statements(history) & warned, history.name
 
 
 @pytest.mark.parametrize("mart", REBUILT)
@@ -370,20 +390,17 @@ def _summary(batch: Batch, delivered: list[Delivered]) -> str:
 # -- known limits --------------------------------------------------------------------------------
 
 
-def _named_tables(project: Project, options: Sequence[str]) -> set[tuple[str, str, str]]:
+def _data_tests_find(project: Project, options: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
     """What the data tests of known limits find, by the queries that dbt runs for them."""
-    project.dbt("compile", "--select", *(f"test_name:{name}" for name in KNOWN_LIMITS), *options)
+    tests = (*KNOWN_LIMITS, NOT_APPLIED)
+    project.dbt("compile", "--select", *(f"test_name:{name}" for name in tests), *options)
     manifest = json.loads((project.root / "target" / "manifest.json").read_text("utf-8"))
     queries = {
         node["test_metadata"]["name"]: node["compiled_code"]
         for node in manifest["nodes"].values()
         if node.get("compiled_code") and "test_metadata" in node
     }
-    return {
-        (test, row["source_format"], row["table_id"])
-        for test in KNOWN_LIMITS
-        for row in project.rows(queries[test])
-    }
+    return {test: project.rows(queries[test]) for test in tests}
 
 
 # -- marts ---------------------------------------------------------------------------------------

@@ -73,6 +73,8 @@ class Traits:
     is_full_load_timeless: bool = False
     #: A table has a topic of its own.
     has_topic_per_table: bool = False
+    #: Messages of several partitions may have one time.
+    may_tie_partitions: bool = False
     #: Encoder's options that one producer keeps: option -> values.
     set_up: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     #: Encoder's options that may differ from message to message.
@@ -161,6 +163,7 @@ TRAITS = {
         reads_statements=True,
         inserts_leave_out_columns=True,
         clock=1000,
+        may_tie_partitions=True,
         set_up={"swapped": (False, False, True), "lists_image_only": _BOTH},
         per_message={
             "annotated": _BOTH,
