@@ -112,7 +112,10 @@ def test_a_second_opening_gives_the_same_session(spark, tmp_path):
 
 
 def test_the_home_folder_stands_in_the_settings(spark, spark_home):
-    assert spark.conf.get("spark.sql.catalog.cdc.warehouse") == f"file:{spark_home}/warehouse"
+    catalog = spark.catalog.currentCatalog()
+    assert (
+        spark.conf.get(f"spark.sql.catalog.{catalog}.warehouse") == f"file:{spark_home}/warehouse"
+    )
     assert (spark_home / "catalog.db").exists()
     assert (spark_home / "spark.log").exists()
 
