@@ -1,4 +1,4 @@
-"""Commands that write to a shared catalog and dbt runs wait for each other: the run lock of a target."""
+"""Commands that write to a shared catalog wait for dbt runs, and runs for them: the run lock."""
 
 from __future__ import annotations
 
