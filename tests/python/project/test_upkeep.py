@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Iterator
 
 import pytest
-from dbt.adapters.spark_session.incremental_read import IncrementalRead
+from dbt.adapters.spark_session.api import IncrementalRead
 from pyspark.sql import SparkSession
 
 from cdc_marts.maintenance import maintain
