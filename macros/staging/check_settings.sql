@@ -5,8 +5,9 @@
 -#}
 {% macro check_settings() -%}
   {%- if execute and not is_incremental() -%}
+    {%- set read = incremental_read() -%}
     {%- for property, now in cdc_marts.reading_settings().items() -%}
-      {%- do adapter.keep_property(this, property, tojson(now)) -%}
+      {%- do read.keep_property(property, tojson(now)) -%}
     {%- endfor -%}
   {%- elif execute -%}
     {%- set written = {} -%}

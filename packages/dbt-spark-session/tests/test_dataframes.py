@@ -147,7 +147,7 @@ class TestDataFrames:
         spark.sql(f"update {schema}.multiples set multiple = 9 where id = 2")
         spark.sql(f"insert into {schema}.multiples values (3, 6)")
         # Compacted rows have not changed.
-        spark.sql(f"call cdc.system.rewrite_data_files('{schema}.multiples')")
+        spark.sql(f"call system.rewrite_data_files('{schema}.multiples')")
         assert follow() == {1: (2, None), 2: (9, 4), 3: (6, None)}
         written = spark.table(f"{schema}.follower.snapshots").count()
         assert follow() == {1: (2, None), 2: (9, 4), 3: (6, None)}

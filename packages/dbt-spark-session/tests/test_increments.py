@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 
 import pytest
-from dbt.adapters.spark_session.increments import Reading, new_rows_sql
+from dbt.adapters.spark_session.catalog import iceberg_table, snapshots
+from dbt.adapters.spark_session.incremental_read import IncrementalRead
+from dbt.adapters.spark_session.increments import notes_of
 from dbt.tests.util import run_dbt
 from pyspark.sql import SparkSession
-
-from cdc_marts.maintenance import maintain
 
 READERS = ("python_reader", "sql_reader", "merging_reader")
 
@@ -154,9 +153,21 @@ class Landing:
 
     def compact(self, table: str) -> None:
         self.sql(
-            f"call cdc.system.rewrite_data_files(table => '{{}}.{table}',"
+            f"call system.rewrite_data_files(table => '{{}}.{table}',"
             " options => map('rewrite-all', 'true'))"
         )
+
+    def expire(self, table: str) -> None:
+        """Forget all snapshots of a table but its newest."""
+        self.sql(
+            f"call system.expire_snapshots(table => '{{}}.{table}',"
+            " older_than => timestamp '2999-01-01 00:00:00', retain_last => 1)"
+        )
+
+    def watermark(self, reader: str, table: str) -> int:
+        """The snapshot of a table up to which a reader has read it."""
+        of_reader = iceberg_table(self.spark, f"{self.schema}.{reader}")
+        return notes_of(next(snapshots(self.spark, of_reader)))[f"{self.schema}.{table}"]
 
     def roll_back(self, table: str) -> None:
         """Bring a table back to its first snapshot."""
@@ -165,7 +176,7 @@ class Landing:
             f"select snapshot_id from {name}.history where is_current_ancestor"
             " order by made_current_at"
         ).first()
-        self.sql(f"call cdc.system.rollback_to_snapshot('{name}', {first.snapshot_id})")
+        self.sql(f"call system.rollback_to_snapshot('{name}', {first.snapshot_id})")
 
     def run(self, *arguments: str, expect_pass: bool = True, **variables: object) -> dict[str, str]:
         """Run the readers; the message of each."""
@@ -200,6 +211,7 @@ class TestIncrements:
             "reader_of_two.py": READER_OF_TWO,
             "looked_up.sql": LOOKED_UP,
             "reader_of_looked_up.sql": READER_OF_LOOKED_UP,
+            "written_after.sql": "{{ config(materialized='table') }} select 1 as n",
         }
 
     @pytest.fixture
@@ -265,33 +277,43 @@ class TestIncrements:
         for reader in READERS:
             assert landing.ids(reader) == [1, 2, 3, 10]
 
-    def test_maintenance_keeps_what_readers_read_by(self, landing):
-        tables = [f"{landing.schema}.{name}" for name in ("a", "b", *READERS)]
-        for id in range(3, 9):
+    def test_snapshots_that_every_reader_has_read_may_expire(self, landing):
+        for id in range(3, 6):
             landing.append("a", id)
-            landing.run("--select", "sql_reader")
-        landing.compact("sql_reader")
-        keep = dt.timedelta()
-        done = {upkeep.table: upkeep for upkeep in maintain(landing.spark, tables, keep)}
-        # Two of the readers have not read the newest six rows yet.
-        assert done[f"{landing.schema}.a"].snapshots[1] > 6
-        assert done[f"{landing.schema}.a"].files[1] < done[f"{landing.schema}.a"].files[0]
-        landing.run(*self.run_readers)
-        done = {upkeep.table: upkeep for upkeep in maintain(landing.spark, tables, keep)}
-        # What sql_reader read last, and the compaction on top of it.
-        assert done[f"{landing.schema}.a"].snapshots[1] == 3
-        landing.append("a", 9)
-        landing.run(*self.run_readers)
-        for reader in READERS:
-            assert landing.ids(reader) == [*range(1, 11)]
+        landing.run("--select", "sql_reader")
+        a = iceberg_table(landing.spark, f"{landing.schema}.a")
+        assert landing.watermark("sql_reader", "a") == a.currentSnapshot().snapshotId()
+
+        landing.expire("a")
+
+        landing.append("a", 6)
+        messages = landing.run(*self.run_readers, expect_pass=False)
+        assert landing.ids("sql_reader") == [*range(1, 7), 10]
+        # These had not read what expired.
+        for reader in ("python_reader", "merging_reader"):
+            assert f"{landing.schema}.a was rebuilt, or its snapshots expired" in messages[reader]
+            assert landing.ids(reader) == [1, 2, 10]
+
+    def test_a_model_that_fails_leaves_its_watermarks_to_no_other_write(self, landing):
+        landing.append("a", 3)
+        results = landing.run(
+            "--select",
+            "sql_reader",
+            "written_after",
+            "--threads",
+            "1",
+            expect_pass=False,
+            is_broken=True,
+        )
+        assert list(results) == ["sql_reader", "written_after"]
+        assert "broken on purpose" in results["sql_reader"]
+        table = iceberg_table(landing.spark, f"{landing.schema}.written_after")
+        assert [notes_of(snapshot) for snapshot in snapshots(landing.spark, table)] == [{}]
 
     def test_a_reader_whose_notes_have_expired_does_not_read_twice(self, landing):
         reader = f"{landing.schema}.sql_reader"
         landing.compact("sql_reader")
-        landing.sql(
-            "call cdc.system.expire_snapshots(table => '{}.sql_reader',"
-            " older_than => timestamp '2999-01-01 00:00:00', retain_last => 1)"
-        )
+        landing.expire("sql_reader")
         landing.append("a", 3)
         messages = landing.run("--select", "sql_reader", expect_pass=False)
         assert f"what {reader} has read" in messages["sql_reader"]
@@ -388,21 +410,22 @@ class TestIncrements:
 
     def test_rows_that_land_during_a_run_are_left_to_the_next(self, landing):
         spark, a = landing.spark, f"{landing.schema}.a"
-        reading = Reading()
-        everything = new_rows_sql(spark, a, None, reading)
+        rebuild = IncrementalRead(spark, f"{landing.schema}.new_reader", is_incremental=False)
+        everything = rebuild.new_rows(a)
         landing.append("a", 3)
-        new = new_rows_sql(spark, a, f"{landing.schema}.sql_reader", Reading())
+        increment = IncrementalRead(spark, f"{landing.schema}.sql_reader", is_incremental=True)
+        new = increment.new_rows(a)
         landing.append("a", 4)
         assert ids_of(spark, everything) == [1, 2]
         assert ids_of(spark, new) == [3]
-        assert new_rows_sql(spark, a, None, reading) == everything
+        assert rebuild.new_rows(a) == everything
 
     @pytest.mark.parametrize("first", ["new", "all"])
     def test_a_query_may_read_new_rows_beside_all_rows(self, landing, first):
         landing.append("a", 3)
         both = f"{landing.schema}.both"
         reader = f"{landing.schema}.sql_reader"
-        new = new_rows_sql(landing.spark, both, reader, Reading())
+        new = IncrementalRead(landing.spark, reader, is_incremental=True).new_rows(both)
         queries = [
             f"select '{label}' as label, id from {expression}"
             for label, expression in sorted({"new": new, "all": both}.items())

@@ -5,8 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from dbt.adapters.spark_session import run_lock
@@ -15,8 +13,6 @@ from dbt.adapters.spark_session.errors import SessionError
 from dbt.adapters.spark_session.run_lock import RunLock
 from dbt.tests.util import run_dbt
 from pyspark.sql import SparkSession
-
-from cdc_marts import project
 
 NAME = "locks.run_lock"
 
@@ -54,19 +50,6 @@ def test_a_second_run_begins_when_the_first_has_ended(a_run, said):
     second.take(timeout=60)
     assert first._released.is_set()
     assert len(said) == 1 and "uses the catalog: waiting for it to end (up to 60 s)" in said[0]
-
-
-def test_upkeep_and_a_run_wait_for_each_other(a_run, spark, monkeypatch):
-    shared = SimpleNamespace(run_lock=NAME, lock_timeout=0.1)
-    monkeypatch.setattr(project, "_credentials", lambda *_: shared)
-    target = project.Target("cluster", Path(), Path())
-    with project.only_run(spark, target), pytest.raises(SessionError, match="still uses"):
-        a_run().take(timeout=0.1)
-    run = a_run()
-    run.take(timeout=0)
-    with pytest.raises(SessionError, match="still uses"), project.only_run(spark, target):
-        pass
-    run.release()
 
 
 def test_whoever_waits_too_long_is_told_who_runs(a_run):

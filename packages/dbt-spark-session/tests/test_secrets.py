@@ -8,8 +8,8 @@ from dbt.adapters.spark_session.errors import message_of
 from dbt_common.context import get_invocation_context, set_invocation_context
 
 SETTINGS = {
-    "spark.sql.catalog.cdc.jdbc.password": "hunter-two",
-    "spark.sql.catalog.cdc.uri": "jdbc:postgresql://db/x?user=u&password=in-url&ssl=true",
+    "spark.sql.catalog.lake.jdbc.password": "hunter-two",
+    "spark.sql.catalog.lake.uri": "jdbc:postgresql://db/x?user=u&password=in-url&ssl=true",
     "spark.hadoop.proxy": "https://user:of-user@proxy:8080/",
     "spark.hadoop.fs.s3a.access.key": "abc",
     "spark.sql.shuffle.partitions": "4000",

@@ -6,28 +6,61 @@ import os
 import subprocess
 import sys
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from dbt.adapters.spark_session import session
 from dbt.adapters.spark_session.errors import SessionError, means_of
 from dbt.tests.util import run_dbt
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
+#: A process of its own; it prints what dbt would say to the user.
 OPEN_A_SESSION = """
 import sys
 from pathlib import Path
-from dbt.adapters.spark_session.session import open_session
-open_session(Path(sys.argv[1]), {"spark.master": "local[1]"}, lock_timeout=float(sys.argv[2]))
+from dbt.adapters.spark_session import session
+session.logger.info = print
+home, lock_timeout = sys.argv[1:]
+conf = {
+    "spark.master": "local[1]",
+    "spark.ui.enabled": "false",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+}
+opened = session.open_session(Path(home), conf, lock_timeout=eval(lock_timeout))
+print(opened.range(3).count(), "rows")
 """
 
-READ_BESIDE_ANOTHER = """
-import sys
-from pathlib import Path
-from dbt.adapters.spark_session.session import open_session
-session = open_session(Path(sys.argv[1]), {"spark.master": "local[1]"}, lock_timeout=None)
-print(session.range(3).count(), "rows")
-"""
+#: A start of Java that finds no archive of classes takes tens of seconds on a busy machine.
+CHILD_SECONDS = 240
+
+
+@dataclass(frozen=True)
+class Child:
+    """What a process that opened a session ended with."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def open_in_another_process(home: Path, lock_timeout: float | None, folder: Path) -> Child:
+    """Open a session in a process of its own, which has CHILD_SECONDS for it.
+
+    Its output goes into files: Java keeps pipes open after Python has ended, as long as it
+    writes the archive of classes, which it does in each new environment.
+    """
+    stdout, stderr = folder / "stdout", folder / "stderr"
+    with stdout.open("w") as out, stderr.open("w") as err:
+        ended = subprocess.run(
+            [sys.executable, "-c", OPEN_A_SESSION, str(home), repr(lock_timeout)],
+            stdout=out,
+            stderr=err,
+            check=False,
+            timeout=CHILD_SECONDS,
+        )
+    return Child(ended.returncode, stdout.read_text(), stderr.read_text())
 
 
 @pytest.fixture
@@ -42,27 +75,21 @@ def log(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 # One process a home folder
 
 
-def test_a_second_process_is_told_that_the_home_folder_is_taken(spark, spark_home):
-    second = subprocess.run(
-        [sys.executable, "-c", OPEN_A_SESSION, spark_home, "0.1"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def test_a_second_process_is_told_that_the_home_folder_is_taken(spark, spark_home, tmp_path):
+    second = open_in_another_process(spark_home, 0.1, tmp_path)
     assert second.returncode == 1
+    assert second.stdout.startswith(f"Another run uses {spark_home}: waiting for it to end")
     assert f"Another run still uses {spark_home}" in second.stderr
     assert "`home` in profiles.yml" in second.stderr
 
 
-def test_a_process_that_only_reads_waits_for_none(spark, spark_home):
-    reader = subprocess.run(
-        [sys.executable, "-c", READ_BESIDE_ANOTHER, spark_home],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "3 rows" in reader.stdout
-    assert "Another run" not in reader.stderr
+def test_a_process_that_only_reads_waits_for_none(spark, spark_home, tmp_path):
+    with pytest.raises(Timeout):
+        FileLock(spark_home / "lock").acquire(timeout=0)  # this process has it
+    reader = open_in_another_process(spark_home, None, tmp_path)
+    assert (reader.returncode, reader.stdout) == (0, "3 rows\n"), reader.stderr
+    with pytest.raises(Timeout):
+        FileLock(spark_home / "lock").acquire(timeout=0)  # and the reader has not taken it
 
 
 def test_whoever_waits_gets_the_home_folder_when_it_is_free(tmp_path, log):
@@ -112,7 +139,10 @@ def test_a_second_opening_gives_the_same_session(spark, tmp_path):
 
 
 def test_the_home_folder_stands_in_the_settings(spark, spark_home):
-    assert spark.conf.get("spark.sql.catalog.cdc.warehouse") == f"file:{spark_home}/warehouse"
+    catalog = spark.catalog.currentCatalog()
+    assert (
+        spark.conf.get(f"spark.sql.catalog.{catalog}.warehouse") == f"file:{spark_home}/warehouse"
+    )
     assert (spark_home / "catalog.db").exists()
     assert (spark_home / "spark.log").exists()
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +16,21 @@ import yaml
 from dbt.cli.main import dbtRunner
 
 from cdc_marts import new_project
+from cdc_marts.parsing.session import REQUIRED_CONF
+from tests.python.product.test_foreign_project import ORDERS
 from tests.python.project.manifest import ROOT
 
 PAGE = ROOT / "docs" / "use-as-a-package.md"
 PROFILES = ROOT / "profiles" / "profiles.yml"
+#: A process that takes longer hangs.
+TIMEOUT = 900
 
 pytestmark = pytest.mark.thorough
 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files of the page, with two targets like `local`, and the package that is here."""
+    """The files of the page, and the package that is here."""
     root = tmp_path_factory.mktemp("shop_analytics")
     for name, text in re.findall(
         r"<!-- file: (\S+) -->\n```\w+\n(.*?)^```$",
@@ -31,13 +39,6 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ):
         (root / name).parent.mkdir(exist_ok=True)
         (root / name).write_text(text, "utf-8")
-    rendered = jinja2.Template(PROFILES.read_text("utf-8")).render(
-        env_var=lambda _, default=None: default
-    )
-    local = yaml.safe_load(rendered)["cdc_marts"]["outputs"]["local"]
-    outputs = {name: {**local, "schema": name} for name in ("dev", "prod")}
-    profiles = {"shop_analytics": {"target": "dev", "outputs": outputs}}
-    (root / "profiles.yml").write_text(yaml.safe_dump(profiles), "utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(new_project, "IS_INSTALLED", True)
         new_project.link_package(root)
@@ -70,3 +71,61 @@ def test_the_schemas_are_those_that_dbt_gives(project: Path) -> None:
         shown = name if name == "landing tables" else f"`{name}`"
         lines.append(f"| {shown} | {' | '.join(f'`{schema}`' for schema in schemas)} |")
     assert table == "\n".join(lines)
+
+
+def test_the_profile_of_the_page_has_settings_of_the_target_local(project: Path) -> None:
+    """All that decide how values are read, and none with another value."""
+    rendered = jinja2.Template(PROFILES.read_text("utf-8")).render(
+        env_var=lambda _, default=None: default
+    )
+    local = yaml.safe_load(rendered)["cdc_marts"]["outputs"]["local"]
+    shown = yaml.safe_load((project / "profiles.yml").read_text("utf-8"))["shop_analytics"]
+    assert set(shown["outputs"]) == {"dev", "prod"}
+    for name, target in shown["outputs"].items():
+        assert target["schema"] == name
+        assert target["packages"] == local["packages"]
+        assert target["conf"].items() <= local["conf"].items()
+        assert REQUIRED_CONF.keys() <= target["conf"].keys()
+
+
+@pytest.mark.long
+def test_the_project_of_the_page_runs(project: Path, tmp_path: Path) -> None:
+    """With the profile as it stands there, and by commands from another folder."""
+    options = ("--project-dir", str(project), "--profiles-dir", str(project), "--target", "dev")
+    environment = {
+        name: text
+        for name, text in os.environ.items()
+        if not name.startswith(("CDC_MARTS_", "DBT_", "SPARK_"))
+    }
+
+    def run(code: str, *arguments: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-c", code, *arguments, *options],
+            cwd=tmp_path,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=TIMEOUT,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout
+        return done.stdout
+
+    cdc_marts, dbt = "from cdc_marts.cli import app; app()", "from dbt.cli.main import cli; cli()"
+    messages = tmp_path / "messages.jsonl"
+    messages.write_text("".join(json.dumps(message) + "\n" for message in ORDERS), "utf-8")
+    landing = ("land", "files", "--format", "canal_json", "--topic", "shop", str(messages))
+    run(cdc_marts, *landing)
+    run(dbt, "run", "--no-use-colors")
+
+    def rows(query: str) -> list[str]:
+        return run(cdc_marts, "sql", "--format", "csv", query).splitlines()[1:]
+
+    query = (
+        "select op, status_before, status_after from dev_reports.order_changes order by event_at"
+    )
+    assert sorted(rows(query)) == ["delete,new,", "insert,,new", "insert,,new", "insert,,paid"]
+    assert rows("select id, status from dev_reports.orders order by id") == ["2,new", "3,paid"]
+    assert not list(tmp_path.glob(".cdc_marts"))
+    assert (project / ".cdc_marts" / "catalog.db").is_file()

@@ -8,6 +8,7 @@
 - `rewrite_rows`, which changes rows where they stand, and `forget_past`, which deletes what older
   snapshots hold.
 - What incremental models have read: `notes_of` a snapshot, `unread_rows` of a table.
+- `IncrementalRead`, what a run of a model reads and commits.
 - `ModelRun`, which the macro `dataframe` gives to a function; `create_view` of a DataFrame.
 """
 
@@ -23,6 +24,7 @@ from dbt.adapters.spark_session.catalog import (
 from dbt.adapters.spark_session.connections import SparkSessionCredentials
 from dbt.adapters.spark_session.dataframes import ModelRun, create_view
 from dbt.adapters.spark_session.errors import SessionError, message_of
+from dbt.adapters.spark_session.incremental_read import IncrementalRead
 from dbt.adapters.spark_session.increments import notes_of, unread_rows
 from dbt.adapters.spark_session.jvm import java_class
 from dbt.adapters.spark_session.packages import jar_paths
@@ -33,6 +35,7 @@ from dbt.adapters.spark_session.session import IVY_CACHE, close_session, release
 
 __all__ = [
     "IVY_CACHE",
+    "IncrementalRead",
     "ModelRun",
     "RunLock",
     "SessionError",

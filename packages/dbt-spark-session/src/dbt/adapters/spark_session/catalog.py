@@ -94,6 +94,12 @@ def tables_of(session: SparkSession, schemas: Iterable[str]) -> list[str]:
     ]
 
 
+def table_property(session: SparkSession, name: str, key: str) -> str | None:
+    """A property of a table; None where it has none of that name."""
+    rows = session.sql(f"show tblproperties {name} ('{key}')").collect()
+    return next((row.value for row in rows if "does not have property" not in row.value), None)
+
+
 def has_rows(session: SparkSession, name: str) -> bool:
     """Whether the current snapshot of a table counts any rows."""
     snapshot = iceberg_table(session, name).currentSnapshot()

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dbt.adapters.base.relation import BaseRelation
-from dbt.adapters.spark_session.increments import Changes
+from dbt.adapters.spark_session.catalog import table_property
+from dbt.adapters.spark_session.incremental_read import Changes, IncrementalRead
 from dbt.adapters.spark_session.jvm import java_class
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
-
-if TYPE_CHECKING:
-    from dbt.adapters.spark_session.impl import SparkSessionAdapter
 
 
 class ModelRun:
@@ -32,29 +29,33 @@ class ModelRun:
 
     def __init__(
         self,
-        adapter: SparkSessionAdapter,
-        relation: BaseRelation | None,
-        is_incremental: bool,
+        session: SparkSession,
+        read: IncrementalRead | None,
         inputs: Mapping[str, str] | None,
         new_inputs: Mapping[str, str],
         changed_inputs: Mapping[str, Changes],
         warn: Callable[[str], Any],
     ) -> None:
-        self._relation = relation
-        self.is_incremental = is_incremental
         self.has_inputs = inputs is not None
+        self.is_incremental = self.has_inputs and read is not None and read.is_incremental
         self.warn = warn
-        self._adapter = adapter
+        self._session = session
+        self._model_read = read
         self._inputs = inputs or {}
         self._new_inputs = new_inputs
         self._changed_inputs = changed_inputs
 
     @property
+    def read(self) -> IncrementalRead:
+        """What the run reads and commits; a unit test has none."""
+        if self._model_read is None:
+            raise DbtRuntimeError("A unit test has no table: look at `has_inputs` first.")
+        return self._model_read
+
+    @property
     def relation(self) -> str:
         """The name of the model's table; a unit test has none."""
-        if self._relation is None:
-            raise DbtRuntimeError("A unit test has no table: look at `has_inputs` first.")
-        return self._relation.render()
+        return self.read.table
 
     def rows(self, name: str) -> DataFrame:
         """The rows of an input."""
@@ -75,29 +76,29 @@ class ModelRun:
     @property
     def has_new_rows(self) -> bool:
         """Whether any input that is read for new rows or changes has some; it needs no query."""
-        return not self._adapter.has_nothing_new(self._relation)
+        return not self.read.has_nothing_new
 
     def table_property(self, name: str) -> str | None:
         """A property of the model's table, which is there."""
-        return self._adapter.table_property(self._relation, name)
+        return table_property(self._session, self.relation, name)
 
     def keep_property(self, name: str, value: str) -> None:
         """Have the table keep a property, if this run creates it anew."""
-        self._adapter.keep_property(self._relation, name, value)
+        self.read.keep_property(name, value)
 
     def rebuild(self) -> None:
         """Have the table built anew of the rows that the function gives."""
-        self._adapter.rebuild(self._relation)
+        self.read.rebuild()
 
     def replace(self, rows: str) -> None:
         """Have the rows of the function take the place of those that fulfil a condition.
 
         `rows`: SQL over the columns of the model's table.  It is one commit for whoever reads it.
         """
-        self._adapter.replace(self._relation, rows)
+        self.read.replace(rows)
 
     def _read(self, table_expression: str) -> DataFrame:
-        return self._adapter.session.sql(f"select * from {table_expression}")
+        return self._session.sql(f"select * from {table_expression}")
 
 
 def function_of(name: str) -> Callable[..., Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,19 +24,17 @@ from dbt.adapters.spark_session.catalog import (
     has_rows,
     iceberg_table,
     snapshots,
+    table_property,
 )
 from dbt.adapters.spark_session.connections import SparkSessionConnectionManager
 from dbt.adapters.spark_session.dataframes import ModelRun, create_view, function_of
 from dbt.adapters.spark_session.errors import message_of
-from dbt.adapters.spark_session.increments import (
-    SNAPSHOT_PROPERTY,
+from dbt.adapters.spark_session.incremental_read import (
     Changes,
-    Reading,
-    changes,
-    incremental_inputs,
-    new_rows_sql,
-    rows_so_far_sql,
+    IncrementalRead,
+    forget_watermarks,
 )
+from dbt.adapters.spark_session.increments import incremental_inputs
 from dbt.adapters.spark_session.python_models import SessionPythonJob
 from dbt.adapters.spark_session.replacements import finish_replacement, start_replacement
 from dbt_common.clients import agate_helper
@@ -76,11 +73,9 @@ class SparkSessionAdapter(SparkAdapter):
 
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
-        #: what each model of this run reads, until it is written
-        self._readings: dict[str, Reading] = {}
-        #: properties that each table of this run gets when it is created
-        self._properties: dict[str, dict[str, str]] = {}
-        self._noted = threading.local()
+        #: the models that are compiled and not written yet; dbt compiles and writes a model in two
+        #: contexts, which share nothing but the adapter
+        self._reads: dict[str, IncrementalRead] = {}
 
     @classmethod
     def type(cls) -> str:
@@ -121,7 +116,7 @@ class SparkSessionAdapter(SparkAdapter):
         self, parsed_model: dict[str, Any], compiled_code: str
     ) -> AdapterResponse:
         job = SessionPythonJob(parsed_model, self.connections.credentials)
-        job.run(compiled_code, self.session, self._readings)
+        job.run(compiled_code, self.session, self._reads)
         return AdapterResponse(_message="OK")
 
     # Python functions in SQL models
@@ -148,8 +143,7 @@ class SparkSessionAdapter(SparkAdapter):
         self,
         function: str,
         view: str,
-        relation: BaseRelation | None,
-        is_incremental: bool,
+        read: IncrementalRead | None,
         inputs: Mapping[str, str] | None,
         new_inputs: Mapping[str, str],
         changed_inputs: Mapping[str, Changes],
@@ -158,11 +152,10 @@ class SparkSessionAdapter(SparkAdapter):
     ) -> str:
         """The name of a temporary `view` of the rows that a function gives: see `dataframe.sql`.
 
-        `relation`: the model's, None in a unit test.  `inputs`, `new_inputs`: name ->
-        table expression; `inputs` None where they are not there.  `changed_inputs`: name -> what
-        `changes` returned.
+        `read`: the model's, None in a unit test.  `inputs`, `new_inputs`: name -> table
+        expression; `inputs` None where they are not there.
         """
-        run = ModelRun(self, relation, is_incremental, inputs, new_inputs, changed_inputs, warn)
+        run = ModelRun(self.session, read, inputs, new_inputs, changed_inputs, warn)
         try:
             rows = function_of(function)(self.session, run, **arguments)
             create_view(self.session, rows, view)
@@ -175,65 +168,30 @@ class SparkSessionAdapter(SparkAdapter):
 
     # Exact increments
 
-    @available.parse(lambda *_, **__: "")
-    def new_rows(
+    @available.parse_none
+    def incremental_read(
         self,
-        source: BaseRelation,
-        consumer: BaseRelation,
+        relation: BaseRelation,
+        model: Mapping[str, Any],
+        graph: Mapping[str, Any],
         is_incremental: bool,
-        inputs: list[str],
-    ) -> str:
-        """A table expression of the rows of `source` that `consumer` has not read.
+    ) -> IncrementalRead:
+        """What this run of a model reads and commits: one object from compiling to writing.
 
-        Everything where the consumer is built anew (`is_incremental` is false).
-        `inputs`: the consumer's `incremental_inputs`.
+        `model`, `graph`: as dbt's contexts have them.
         """
-        reading, read_by = self._reading(consumer, is_incremental, inputs)
-        return new_rows_sql(self.session, source.render(), read_by, reading)
+        table = relation.render()
+        if table not in self._reads:
+            self._reads[table] = IncrementalRead(
+                self.session,
+                table,
+                is_incremental,
+                lambda: self._incremental_inputs(model, graph),
+            )
+        return self._reads[table]
 
-    @available.parse(lambda *_, **__: "")
-    def rows_so_far(
-        self,
-        source: BaseRelation,
-        consumer: BaseRelation,
-        is_incremental: bool,
-        inputs: list[str],
-    ) -> str:
-        """A table expression of the rows of `source` that `consumer` has read after this run.
-
-        The parameters are those of `new_rows`.
-        """
-        reading, read_by = self._reading(consumer, is_incremental, inputs)
-        return rows_so_far_sql(self.session, source.render(), read_by, reading)
-
-    @available.parse(lambda *_, **__: None)
-    def changes(
-        self, source: BaseRelation, consumer: BaseRelation, is_incremental: bool, inputs: list[str]
-    ) -> Changes:
-        """What became of `source`, a table merged into or made anew, since `consumer` read it.
-
-        The parameters are those of `new_rows`.
-        """
-        if source.limit is not None or source.event_time_filter is not None:
-            # What --empty or --sample gives is neither older nor newer.
-            return Changes(source.render(), source.render())
-        reading, read_by = self._reading(consumer, is_incremental, inputs)
-        return changes(self.session, source.render(), read_by, reading)
-
-    def _reading(
-        self, consumer: BaseRelation, is_incremental: bool, inputs: list[str]
-    ) -> tuple[Reading, str | None]:
-        name = consumer.render()
-        reading = self._readings.setdefault(name, Reading())
-        reading.inputs = inputs
-        return reading, name if is_incremental else None
-
-    @available.parse(lambda *_, **__: [])
-    def incremental_inputs(self, model: dict[str, Any], graph: dict[str, Any]) -> list[str]:
-        """Names of the incremental models that are there and that a model reads, through views too.
-
-        What they have read bounds what the model reads (see `increments`).
-        """
+    def _incremental_inputs(self, model: Mapping[str, Any], graph: Mapping[str, Any]) -> list[str]:
+        """Those that are there of the incremental models that a model reads, through views too."""
         relations = (
             self.get_relation(node["database"], node["schema"], node["alias"])
             for node in incremental_inputs(model, graph["nodes"])
@@ -241,57 +199,36 @@ class SparkSessionAdapter(SparkAdapter):
         return [relation.render() for relation in relations if relation is not None]
 
     @available
-    def has_nothing_new(self, consumer: BaseRelation) -> bool:
-        """True where the model reads increments and none of its inputs has new rows."""
-        reading = self._readings.get(consumer.render())
-        return reading is not None and not reading.has_rows
+    def unknown_changes(self, relation: BaseRelation) -> Changes:
+        """The changes of an input that dbt gives a part of (--empty, --sample)."""
+        return Changes.unknown(relation.render())
 
     @available
-    def replaced_rows(self, consumer: BaseRelation) -> str | None:
-        """Condition of the model's own rows that this run makes anew; None where it only adds."""
-        return self._readings.get(consumer.render(), Reading()).replaced_rows
+    def begin_commit(self, read: IncrementalRead) -> None:
+        """Have the next write of this thread commit the watermarks of `read` with its rows."""
+        self.connections.check_turn()
+        read.begin_commit()
 
     @available
-    def replace(self, consumer: BaseRelation, rows: str) -> None:
-        """Have what this run reads take the place of the model's own rows that fulfil `rows`."""
-        self._readings.setdefault(consumer.render(), Reading()).replaced_rows = rows
+    def end_commit(self, read: IncrementalRead) -> None:
+        """End a model's run: what its thread writes after it commits no watermarks."""
+        read.end_commit()
+        self._reads.pop(read.table, None)
+
+    def post_model_hook(self, config: Mapping[str, Any], context: Any) -> None:
+        # A model that failed has not ended its commit.
+        forget_watermarks(self.session)
+        super().post_model_hook(config, context)
 
     @available
     def start_replacement(self, relation: BaseRelation, rows: str) -> str:
+        """The name of a branch of the table without the `rows`, to append to."""
         return start_replacement(self.session, relation.render(), rows)
 
     @available
     def finish_replacement(self, relation: BaseRelation) -> None:
+        """Move the head of the table to that branch."""
         finish_replacement(self.session, relation.render())
-
-    @available.parse(lambda *_, **__: "")
-    def rebuild(self, consumer: BaseRelation) -> str:
-        """Have an incremental model built anew: its query, as compiled, gives all of its rows."""
-        self._readings.setdefault(consumer.render(), Reading()).is_rebuild = True
-        return ""
-
-    @available
-    def is_rebuilt(self, consumer: BaseRelation) -> bool:
-        """True where the model asked to be built anew (`rebuild`) when it was compiled."""
-        reading = self._readings.get(consumer.render())
-        return reading is not None and reading.is_rebuild
-
-    @available
-    def note_reading(self, consumer: BaseRelation) -> None:
-        """Have the next write commit what was read along with its data."""
-        self.connections.check_turn()
-        self.forget_readings()
-        reading = self._readings.pop(consumer.render(), Reading())
-        self._noted.names = [SNAPSHOT_PROPERTY + name for name in reading.snapshot_properties()]
-        for name, value in reading.snapshot_properties().items():
-            self.session.conf.set(SNAPSHOT_PROPERTY + name, value)
-
-    @available
-    def forget_readings(self) -> None:
-        """Keep the writes that follow on this thread free of an earlier model's notes."""
-        for name in getattr(self._noted, "names", ()):
-            self.session.conf.unset(name)
-        self._noted.names = []
 
     @available
     def read_seed(self, seed: dict[str, Any]) -> agate.Table:
@@ -396,19 +333,8 @@ class SparkSessionAdapter(SparkAdapter):
 
     @available
     def table_property(self, relation: BaseRelation, name: str) -> str | None:
-        rows = self.session.sql(f"show tblproperties {relation.render()} ('{name}')").collect()
-        return next((row.value for row in rows if "does not have property" not in row.value), None)
-
-    @available.parse(lambda *_, **__: "")
-    def keep_property(self, relation: BaseRelation, name: str, value: str) -> str:
-        """Have a table keep a property, found when its model compiled, if it is created anew."""
-        self._properties.setdefault(relation.render(), {})[name] = value
-        return ""
-
-    @available
-    def kept_properties(self, relation: BaseRelation) -> dict[str, str]:
-        """What `keep_property` was told of a table."""
-        return self._properties.get(relation.render(), {})
+        """A property of a table that is there; None where it has none of that name."""
+        return table_property(self.session, relation.render(), name)
 
     @classmethod
     def convert_number_type(cls, agate_table: Any, col_idx: int) -> str:

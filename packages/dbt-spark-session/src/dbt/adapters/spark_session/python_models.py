@@ -11,12 +11,7 @@ from weakref import WeakKeyDictionary
 from dbt.adapters.base import PythonJobHelper
 from dbt.adapters.spark_session.dataframes import create_view
 from dbt.adapters.spark_session.errors import message_of
-from dbt.adapters.spark_session.increments import (
-    NothingNew,
-    Reading,
-    read_new_rows,
-    read_rows_so_far,
-)
+from dbt.adapters.spark_session.incremental_read import IncrementalRead, NothingNew
 from dbt.adapters.spark_session.replacements import Replacement
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import DataFrame, SparkSession
@@ -29,7 +24,7 @@ class SessionPythonJob(PythonJobHelper):
     model share partitioning, table properties and incremental strategies.
 
     Beside what dbt gives it, the model's `dbt` has two functions for increments
-    (see `increments`), which take what `dbt.ref` and `dbt.source` returned:
+    (see `IncrementalRead`), which take what `dbt.ref` and `dbt.source` returned:
 
     - `dbt.new_rows(frame, ...)`: the rows of each that the model has not read, as one
       DataFrame, or several.  A model calls it once, with all that it reads so; where
@@ -44,10 +39,12 @@ class SessionPythonJob(PythonJobHelper):
         #: what `dbt.ref` and `dbt.source` returned -> the table's name
         self.names: WeakKeyDictionary[DataFrame, str] = WeakKeyDictionary()
 
-    def run(self, compiled_code: str, session: SparkSession, readings: dict[str, Reading]) -> None:
-        """`readings`: consumer -> what it reads, added to by a model that reads new rows."""
+    def run(
+        self, compiled_code: str, session: SparkSession, reads: Mapping[str, IncrementalRead]
+    ) -> None:
+        """`reads`: by the names of their tables; the compiled code names that of its model."""
         self.session = session
-        self.readings = readings
+        self.reads = reads
         names = {
             "__name__": "__dbt_model__",
             "spark": session,
@@ -72,46 +69,38 @@ class SessionPythonJob(PythonJobHelper):
         return frame
 
     def _new_rows_of(
-        self,
-        consumer: str,
-        is_incremental: bool,
-        inputs: list[str],
-        replaces: Mapping[str, Any] | None,
+        self, table: str, replaces: Mapping[str, Any] | None
     ) -> Callable[..., DataFrame | tuple[DataFrame, ...]]:
+        read = self.reads[table]
+
         def new_rows(*frames: DataFrame) -> DataFrame | tuple[DataFrame, ...]:
-            reading = self._reading(consumer, inputs)
             found = []
             for frame in frames:
                 name = self.names[frame]
-                reads_as = consumer if is_incremental else None
-                rows = read_new_rows(self.session, name, reads_as, reading)
-                if is_incremental and replaces is not None:
+                rows = self._rows(read.new_rows(name))
+                if read.is_incremental and replaces is not None:
                     replacement = Replacement(**replaces)
-                    replaced = replacement.inputs(self.session, name, consumer)
+                    replaced = replacement.inputs(self.session, name, table)
                     if replaced is not None:
-                        reading.replaced_rows = replacement.rows
+                        read.replace(replacement.rows)
                         rows = rows.unionByName(replaced)
                 found.append(rows)
-            if is_incremental and not reading.has_rows:
-                raise NothingNew(consumer)
+            if read.is_incremental and read.has_nothing_new:
+                raise NothingNew(table)
             return found[0] if len(found) == 1 else tuple(found)
 
         return new_rows
 
-    def _rows_so_far_of(
-        self, consumer: str, is_incremental: bool, inputs: list[str]
-    ) -> Callable[[DataFrame], DataFrame]:
+    def _rows_so_far_of(self, table: str) -> Callable[[DataFrame], DataFrame]:
+        read = self.reads[table]
+
         def rows_so_far(frame: DataFrame) -> DataFrame:
-            reads_as = consumer if is_incremental else None
-            reading = self._reading(consumer, inputs)
-            return read_rows_so_far(self.session, self.names[frame], reads_as, reading)
+            return self._rows(read.rows_so_far(self.names[frame]))
 
         return rows_so_far
 
-    def _reading(self, consumer: str, inputs: list[str]) -> Reading:
-        reading = self.readings.setdefault(consumer, Reading())
-        reading.inputs = inputs
-        return reading
+    def _rows(self, table_expression: str) -> DataFrame:
+        return self.session.sql(f"select * from {table_expression}")
 
     def _explain(self, error: Exception) -> str:
         """The error and the innermost line of the model file it came from."""

@@ -12,12 +12,11 @@
   Rows of `relation` that this model has not read yet; all of them when it is built anew.
   Where the model also reads what was made from `relation`, and that is behind it, they
   end where that ends.
-  A run with --empty or --sample reads what dbt gives it, and takes no note of it.
+  A run with --empty or --sample reads what dbt gives it, and commits no watermark.
 -#}
 {% macro new_rows(relation) -%}
   {%- if reads_increments(relation) -%}
-    {%- set inputs = adapter.incremental_inputs(model, graph) -%}
-    {{ adapter.new_rows(relation, this, is_incremental(), inputs) }}
+    {{ incremental_read().new_rows(relation.render()) }}
   {%- else -%}
     {{ relation }}
   {%- endif -%}
@@ -30,8 +29,7 @@
 -#}
 {% macro rows_so_far(relation) -%}
   {%- if reads_increments(relation) -%}
-    {%- set inputs = adapter.incremental_inputs(model, graph) -%}
-    {{ adapter.rows_so_far(relation, this, is_incremental(), inputs) }}
+    {{ incremental_read().rows_so_far(relation.render()) }}
   {%- else -%}
     {{ relation }}
   {%- endif -%}
@@ -55,9 +53,9 @@
 {%- endmacro %}
 
 
-{#- As dbt-spark's, and with what a model found out when it compiled (`keep_property`). -#}
+{#- As dbt-spark's, and with what the model's run has the table keep (`keep_property`). -#}
 {% macro spark_session__tblproperties_clause() -%}
-  {%- set properties = dict(config.get('tblproperties') or {}, **adapter.kept_properties(this)) -%}
+  {%- set properties = dict(config.get('tblproperties') or {}, **incremental_read().table_properties) -%}
   {%- if properties %}
     tblproperties (
       {%- for name, value in properties.items() %}

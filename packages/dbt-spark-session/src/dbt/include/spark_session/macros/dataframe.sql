@@ -31,6 +31,7 @@
         'It reads ' ~ missing | unique | join(', ') ~ ', which are not there: build them first.'
     ) -%}
   {%- endif -%}
+  {%- set read = incremental_read() -%}
   {%- set expressions, new_rows_expressions, changes = {}, {}, {} -%}
   {%- if not missing -%}
     {%- for name, relation in inputs.items() -%}
@@ -39,18 +40,18 @@
     {%- for name, relation in new_inputs.items() -%}
       {%- do new_rows_expressions.update({name: new_rows(relation)}) -%}
     {%- endfor -%}
-    {%- set read_through = adapter.incremental_inputs(model, graph) if changed_inputs else [] -%}
     {%- for name, relation in changed_inputs.items() -%}
-      {%- do changes.update({
-          name: adapter.changes(relation, this, is_incremental(), read_through)
-      }) -%}
+      {%- if reads_increments(relation) -%}
+        {%- do changes.update({name: read.changes(relation.render())}) -%}
+      {%- else -%}
+        {%- do changes.update({name: adapter.unknown_changes(relation)}) -%}
+      {%- endif -%}
     {%- endfor -%}
   {%- endif -%}
   {%- do return(adapter.dataframe(
       function,
       model.alias ~ '__dbt_rows',
-      this,
-      not missing and is_incremental(),
+      read,
       none if missing else expressions,
       new_rows_expressions,
       changes,

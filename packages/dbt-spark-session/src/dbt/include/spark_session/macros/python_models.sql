@@ -1,13 +1,12 @@
 {#- A Python model becomes a temporary view; dbt writes it like the query of a SQL model. -#}
-{% macro create_python_view(compiled_code, view) -%}
+{% macro create_python_view(compiled_code, view, read) -%}
 {{ compiled_code }}
 # --- dbt ---
 {%- set replaces = config.get('replaces') or none %}
 _replaces = {{ replaces }}
-_inputs = {{ adapter.incremental_inputs(model, graph) }}
 _dbt = dbtObj(load_table)
-_dbt.new_rows = new_rows_of("{{ this }}", {{ is_incremental() }}, _inputs, _replaces)
-_dbt.rows_so_far = rows_so_far_of("{{ this }}", {{ is_incremental() }}, _inputs)
+_dbt.new_rows = new_rows_of("{{ read.table }}", _replaces)
+_dbt.rows_so_far = rows_so_far_of("{{ read.table }}")
 _dbt.replaced_rows = _replaces and _replaces["rows"]
 create_view(model(_dbt, spark), "{{ view.identifier }}")
 {% endmacro %}

@@ -2,12 +2,12 @@
   Create the table, or put its new content in the place of the old: in one commit
   where the format can, else by dropping the old one first.
 -#}
-{% macro create_or_replace_table(target_relation, existing_relation, query) %}
+{% macro create_or_replace_table(target_relation, existing_relation, query, read) %}
   {%- set is_replaceable = adapter.is_replaceable(config.get('file_format')) -%}
   {%- if existing_relation is not none and (existing_relation.is_view or not is_replaceable) -%}
     {% do adapter.drop_relation(existing_relation) %}
   {%- endif -%}
-  {% do adapter.note_reading(target_relation) %}
+  {% do adapter.begin_commit(read) %}
   {%- call statement('main') -%}
     {{ create_table_as(False, target_relation, query) }}
   {%- endcall -%}
@@ -27,10 +27,10 @@
 {% endmacro %}
 
 
-{#- Put new rows in the place of those that fulfil `rows`: one change of the table's head. -#}
-{% macro replace_rows(target_relation, rows, new_relation) %}
-  {%- set branch = adapter.start_replacement(target_relation, rows) -%}
-  {% do adapter.note_reading(target_relation) %}
+{#- Put new rows in the place of those that the run replaces: one change of the table's head. -#}
+{% macro replace_rows(target_relation, new_relation, read) %}
+  {%- set branch = adapter.start_replacement(target_relation, read.replaced_rows) -%}
+  {% do adapter.begin_commit(read) %}
   {%- call statement('main') -%}
     insert into {{ branch }} by name select * from {{ new_relation }}
   {%- endcall -%}
@@ -38,8 +38,8 @@
 {% endmacro %}
 
 
-{% macro finish_model(target_relation, existing_relation) %}
-  {% do adapter.forget_readings() %}
+{% macro finish_model(target_relation, existing_relation, read) %}
+  {% do adapter.end_commit(read) %}
   {% do apply_grants(
       target_relation,
       config.get('grants'),

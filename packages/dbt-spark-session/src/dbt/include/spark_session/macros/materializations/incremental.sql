@@ -17,6 +17,7 @@
   {%- set predicates = config.get('predicates', none) or config.get('incremental_predicates', none) -%}
   {%- set existing_relation = load_relation(this) -%}
   {%- set target_relation = this.incorporate(type='table', is_iceberg=(file_format == 'iceberg')) -%}
+  {%- set read = incremental_read() -%}
 
   {%- if strategy in ['insert_overwrite', 'microbatch'] and config.get('partition_by') -%}
     {%- call statement() -%}
@@ -29,14 +30,14 @@
   {%- if model['language'] == 'python' -%}
     {%- set view = api.Relation.create(identifier=this.identifier ~ '__dbt_tmp') -%}
     {%- call statement('python_model', language='python') -%}
-      {{ create_python_view(compiled_code, view) }}
+      {{ create_python_view(compiled_code, view, read) }}
     {%- endcall -%}
     {%- set query = 'select * from ' ~ view.identifier -%}
   {%- endif -%}
 
-  {%- if existing_relation is none or existing_relation.is_view or should_full_refresh() or adapter.is_rebuilt(target_relation) -%}
-    {% do create_or_replace_table(target_relation, existing_relation, query) %}
-  {%- elif adapter.has_nothing_new(target_relation) -%}
+  {%- if existing_relation is none or existing_relation.is_view or should_full_refresh() or read.is_rebuild -%}
+    {% do create_or_replace_table(target_relation, existing_relation, query, read) %}
+  {%- elif read.has_nothing_new -%}
     {%- call noop_statement('main', 'OK, nothing new', rows_affected=0) -%}
       -- every input was read up to its last row
     {%- endcall -%}
@@ -46,11 +47,10 @@
       {{ create_temporary_view(new_relation, query) }}
     {%- endcall -%}
     {% do process_schema_changes(on_schema_change, new_relation, existing_relation) %}
-    {%- set replaced_rows = adapter.replaced_rows(target_relation) -%}
-    {%- if replaced_rows is not none -%}
-      {% do replace_rows(target_relation, replaced_rows, new_relation) %}
+    {%- if read.replaced_rows is not none -%}
+      {% do replace_rows(target_relation, new_relation, read) %}
     {%- else -%}
-      {% do adapter.note_reading(target_relation) %}
+      {% do adapter.begin_commit(read) %}
       {%- call statement('main') -%}
         {{ strategy_macro({
             'target_relation': target_relation,
@@ -64,7 +64,7 @@
     {% do tell_written_rows(target_relation) %}
   {%- endif -%}
 
-  {% do finish_model(target_relation, existing_relation) %}
+  {% do finish_model(target_relation, existing_relation, read) %}
   {{ run_hooks(post_hooks) }}
 
   {{ return({'relations': [target_relation]}) }}

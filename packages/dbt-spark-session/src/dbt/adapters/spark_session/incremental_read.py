@@ -1,0 +1,263 @@
+"""What one run of a model reads of its inputs, and commits with its rows.
+
+A consumer may read A and also B, which was made from A and may be behind it:
+after a kill, or a run of selected models.  It reads A only up to what B had
+read, else it would count rows of A as read whose effects on B it never saw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from dbt.adapters.spark_session.catalog import (
+    has_iceberg_catalog,
+    iceberg_table,
+    snapshots,
+    view_query,
+)
+from dbt.adapters.spark_session.increments import (
+    NO_SNAPSHOT,
+    SNAPSHOT_PROPERTY,
+    WATERMARK,
+    appended_rows,
+    brings_rows,
+    count_appended,
+    no_rows,
+    rebuilt_error,
+    watermark_of,
+    watermarks_of,
+)
+from dbt.adapters.spark_session.selections import Source, sources_of
+from dbt_common.exceptions import DbtRuntimeError
+from pyspark.sql import SparkSession
+
+#: Columns of tables that `*` does not have, but a view may name: the lineage of rows.
+_HIDDEN_COLUMNS = ("_row_id", "_last_updated_sequence_number")
+
+
+class NothingNew(Exception):
+    """No input has rows that the consumer has not read."""
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What became of a table that is merged into, or made anew, since a consumer read it.
+
+    Table expressions.  `rows_before`: the rows that it had then; none where the consumer had
+    never read it.  `changed_rows`: those of its rows now that were added or updated since.
+    """
+
+    rows_before: str
+    changed_rows: str
+
+    @staticmethod
+    def unknown(rows: str) -> Changes:
+        """What --empty or --sample gives is neither older nor newer."""
+        return Changes(rows, rows)
+
+
+def _none() -> Collection[str]:
+    return ()
+
+
+@dataclass
+class IncrementalRead:
+    """One run of a model: the ranges that it reads of its inputs, and what its commit says.
+
+    A range ends at the same snapshot however often the run asks for it, so rows that land
+    during the run are left to the next one.  Names are `schema.table`; what the methods
+    give are table expressions, for the `from` of a query.
+
+    `table`: the model's.  `is_incremental`: false where it is built anew and reads everything.
+    `find_inputs`: gives the incremental models that it reads, itself or through views; what
+    they have read bounds what it reads.
+    """
+
+    session: SparkSession
+    table: str
+    is_incremental: bool
+    find_inputs: Callable[[], Collection[str]] = _none
+
+    #: input -> the snapshot up to which this run reads it; committed with its rows
+    watermarks: dict[str, int] = field(default_factory=dict, init=False)
+    has_new_rows: bool = field(default=False, init=False)
+    #: the model asked to be built anew, although its table is there
+    is_rebuild: bool = field(default=False, init=False)
+    #: condition of the table's own rows that the rows of this run replace
+    replaced_rows: str | None = field(default=None, init=False)
+    #: properties that the table gets if this run creates it
+    table_properties: dict[str, str] = field(default_factory=dict, init=False)
+    _ends: dict[str, int] = field(default_factory=dict, init=False)
+
+    # What it reads
+
+    def new_rows(self, source: str, columns: str = "*") -> str:
+        """The rows of a table or view that the model has not read.
+
+        A view is replaced by its text over the new rows of what it selects from.  What it joins
+        is looked up: read whole, without a watermark.  `columns`: of the tables that are read.
+        """
+        return self._over_tables(source, self._new_rows_of_table, columns)
+
+    def rows_so_far(self, source: str) -> str:
+        """The rows of a table or view that the model has read when this run ends.
+
+        Those of earlier runs and the new ones, no others: what `source` holds beyond
+        that comes as new rows in a later run.
+        """
+        return self._over_tables(source, self._rows_so_far_of_table, "*")
+
+    def changes(self, source: str) -> Changes:
+        """What became of the table `source` since the model read it.
+
+        For tables whose new rows `new_rows` can't tell from others.  The table is one with row
+        lineage (format version 3); rows that only moved to another file have not changed.
+        """
+        table = iceberg_table(self.session, source)
+        newest = next(snapshots(self.session, table), None)
+        self.watermarks[source] = NO_SNAPSHOT if newest is None else newest.id
+        nothing = no_rows(source, "*")
+        if newest is None:
+            return Changes(nothing, nothing)
+        watermark = self._watermark(source)
+        if watermark == newest.id:
+            return Changes(f"(select * from {source} version as of {watermark})", nothing)
+        self.has_new_rows = True
+        if watermark is None:
+            return Changes(nothing, f"(select * from {source} version as of {newest.id})")
+        read = next(snapshots(self.session, table, watermark), None)
+        if read is None:
+            raise rebuilt_error(source, self.table)
+        return Changes(
+            f"(select * from {source} version as of {watermark})",
+            f"(select * from {source} version as of {newest.id}"
+            f" where _last_updated_sequence_number > {read.sequence_number})",
+        )
+
+    @property
+    def has_nothing_new(self) -> bool:
+        """Whether the run has nothing to write: it reads increments, and there are none."""
+        reads_increments = bool(self.watermarks or self._ends)
+        return reads_increments and not self.has_new_rows and self.replaced_rows is None
+
+    # What it writes
+
+    def replace(self, rows: str) -> None:
+        """Have the rows of this run take the place of the table's own that fulfil `rows`."""
+        self.replaced_rows = rows
+
+    def rebuild(self) -> None:
+        """Have the table built anew: the query, as compiled, gives all of its rows."""
+        self.is_rebuild = True
+
+    def keep_property(self, name: str, value: str) -> None:
+        """Have the table keep a property, if this run creates it."""
+        self.table_properties[name] = value
+
+    def begin_commit(self) -> None:
+        """Have the next write of the session commit the watermarks along with its rows."""
+        for name, value in self._snapshot_properties().items():
+            self.session.conf.set(name, value)
+
+    def end_commit(self) -> None:
+        """Keep the writes that follow free of the watermarks."""
+        for name in self._snapshot_properties():
+            self.session.conf.unset(name)
+
+    def _snapshot_properties(self) -> dict[str, str]:
+        return {
+            f"{SNAPSHOT_PROPERTY}{WATERMARK}{source}": str(snapshot)
+            for source, snapshot in self.watermarks.items()
+        }
+
+    # Ranges
+
+    @cached_property
+    def _inputs(self) -> Collection[str]:
+        return self.find_inputs()
+
+    def _watermark(self, source: str) -> int | None:
+        """The snapshot of `source` up to which earlier runs have read."""
+        return watermark_of(self.session, self.table, source) if self.is_incremental else None
+
+    def _over_tables(self, source: str, of_table: Callable[[str, str], str], columns: str) -> str:
+        """A table by `of_table`; a view as its text, over what `of_table` gives for its sources."""
+        if not has_iceberg_catalog(self.session):
+            raise DbtRuntimeError(
+                f"The new rows of {source} are not known: its catalog is not Iceberg's, whose"
+                " tables keep what was appended to them. Read it whole, by `ref` alone."
+            )
+        query = view_query(self.session, source)
+        if query is None:
+            return of_table(source, columns)
+        columns = ", ".join(("*", *(name for name in _HIDDEN_COLUMNS if name in query)))
+        parts, end = [], 0
+        for found in _sources_of_view(source, query):
+            parts += [query[end : found.start], self._over_tables(found.name, of_table, columns)]
+            end = found.end
+        return f"({''.join(parts)}{query[end:]})"
+
+    def _new_rows_of_table(self, name: str, columns: str) -> str:
+        end = self.watermarks[name] = self._end(name)
+        if end == NO_SNAPSHOT:
+            return no_rows(name, columns)
+        start = self._watermark(name)
+        if start is not None and not count_appended(self.session, name, end, start, self.table):
+            return no_rows(name, columns)
+        self.has_new_rows = True
+        return appended_rows(self.session, name, columns, start, end)
+
+    def _rows_so_far_of_table(self, name: str, columns: str) -> str:
+        return appended_rows(self.session, name, columns, None, self._end(name))
+
+    def _end(self, name: str) -> int:
+        """The snapshot up to which this run reads `name`.
+
+        The newest that all those of the model's other inputs have read that were made from
+        `name`; what the model has read before stays read.
+        """
+        if name not in self._ends:
+            read_by = {}
+            for other in self._inputs:
+                if other != name and name in watermarks_of(self.session, other):
+                    read = watermarks_of(self.session, other, self._end(other))
+                    read_by[other] = read.get(name, NO_SNAPSHOT)
+            self._ends[name] = self._newest_read_by_all(name, read_by)
+        return self._ends[name]
+
+    def _newest_read_by_all(self, name: str, read_by: Mapping[str, int]) -> int:
+        """`read_by`: input made from the table -> snapshot of the table up to which it had read.
+
+        What brought no rows counts as read: a model whose inputs have no new rows commits nothing.
+        """
+        table = iceberg_table(self.session, name)
+        watermark = self._watermark(name)
+        behind = set(read_by.values())
+        if table.currentSnapshot() is None or NO_SNAPSHOT in behind:
+            return watermark or NO_SNAPSHOT
+        end = None
+        for snapshot in snapshots(self.session, table):
+            end = snapshot.id if end is None else end
+            behind.discard(snapshot.id)
+            if not behind or snapshot.id == watermark:
+                return end
+            if brings_rows(snapshot):
+                end = None
+        reader = next(other for other, read in read_by.items() if read in behind)
+        raise rebuilt_error(name, reader)
+
+
+def _sources_of_view(name: str, query: str) -> tuple[Source, ...]:
+    try:
+        return sources_of(query)
+    except DbtRuntimeError as error:
+        raise DbtRuntimeError(f"{name}: {error.msg}") from error
+
+
+def forget_watermarks(session: SparkSession) -> None:
+    """Keep the writes of a session that follow free of what a model that failed was to commit."""
+    for name in session.conf.getAll:
+        if name.startswith(SNAPSHOT_PROPERTY + WATERMARK):
+            session.conf.unset(name)
