@@ -8,9 +8,10 @@ import sys
 import threading
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from dbt.adapters.spark_session import session
+from dbt.adapters.spark_session import connections, session
 from dbt.adapters.spark_session.errors import SessionError, means_of
 from dbt.tests.util import run_dbt
 from filelock import FileLock, Timeout
@@ -128,6 +129,22 @@ def test_a_start_that_fails_leaves_the_home_folder_free(tmp_path, log, monkeypat
     with pytest.raises(SessionError, match="no network"):
         session._start(tmp_path, {}, ["a:b:1"], 0, {})
     FileLock(tmp_path / "lock").acquire(timeout=0)
+
+
+@pytest.mark.parametrize(
+    ("home", "folder"), [("tables", "project/tables"), ("/data/tables", "/data/tables")]
+)
+def test_a_relative_home_folder_is_in_the_project_wherever_dbt_is_started(
+    home, folder, tmp_path, monkeypatch
+):
+    opened = []
+    monkeypatch.setattr(connections, "open_session", lambda home, *_: opened.append(home))
+    flags = SimpleNamespace(PROJECT_DIR="project")
+    monkeypatch.setattr(connections, "get_flags", lambda: flags)
+    monkeypatch.chdir(tmp_path)
+    target = {"database": None, "schema": "dev", "home": home}
+    connections.SparkSessionCredentials.from_dict(target).session()
+    assert opened == [tmp_path / folder]
 
 
 # One session a process

@@ -36,8 +36,9 @@ _RUNS = ("run", "build", "seed", "snapshot", "run-operation", "retry", "clone")
 class SparkSessionCredentials(SparkCredentials):
     """A target of type `spark_session`.
 
-    `home`: folder of an embedded catalog and warehouse, one process at a time;
-    leave it out on a cluster, whose catalog stands elsewhere.
+    `home`: folder of an embedded catalog and warehouse, one process at a time; a
+    relative one is in the folder of the project.  Leave it out on a cluster, whose
+    catalog stands elsewhere.
     `run_lock`: a table in such a catalog that lets in one run at a time.
     `conf`: Spark settings (`${home}` is replaced; one without a value is left
     to spark-defaults.conf).  `required`: environment variable -> the setting
@@ -76,7 +77,7 @@ class SparkSessionCredentials(SparkCredentials):
         `is_reader`: it writes nothing, so it neither waits for a run nor holds one up.
         """
         name_variables(self.variables)
-        home = Path(self.home).expanduser().resolve() if self.home else None
+        home = _in_project(Path(self.home).expanduser()) if self.home else None
         conf = {str(key): _text(value) for key, value in self.conf.items()}
         keep_secrets(conf)
         packages = [*self.packages, *packages]
@@ -206,6 +207,11 @@ class SparkSessionConnectionManager(SparkConnectionManager):
     @classmethod
     def get_response(cls, cursor: Any) -> AdapterResponse:
         return AdapterResponse(_message="OK")
+
+
+def _in_project(path: Path) -> Path:
+    """A path as dbt's project has it, from whichever folder dbt was started."""
+    return Path(getattr(get_flags(), "PROJECT_DIR", None) or "", path).resolve()
 
 
 def _text(value: Any) -> str:
