@@ -97,8 +97,8 @@ published_at < cast({{ adapter.string_literal(setting.until) }} as timestamp)
 {%- endmacro %}
 
 
-{% macro check_swapped_topic_changes(changes) -%}
-  {%- set concerned = run_query(concerned_topics_sql(this, changes)) -%}
+{% macro check_swapped_topic_changes(rows, changes) -%}
+  {%- set concerned = run_query(concerned_topics_sql(rows, changes)) -%}
   {%- if concerned.rows | length > 0 -%}
     {%- do exceptions.raise_compiler_error(
         swapped_topics_error(concerned.columns[0].values(), changes)
@@ -135,8 +135,7 @@ where
   {%- set change = changes[topic] %}
   {{ topic }}: {{ swapped_text(change.before) }}, now {{ swapped_text(change.now) }}
 {%- endfor %}
-Set it as it was, or read the messages again and rebuild what follows from them:
-  {{ rebuild_command() }}
+Set it as it was, {{ cdc_marts.reread_advice() }}
 {%- endmacro %}
 
 

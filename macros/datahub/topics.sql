@@ -53,8 +53,8 @@ cdc_marts.datahub-topics
 {%- endmacro %}
 
 
-{% macro check_datahub_topic_changes(changes) -%}
-  {%- set concerned = run_query(topics_with_rows_sql(this, changes)) -%}
+{% macro check_datahub_topic_changes(rows, changes) -%}
+  {%- set concerned = run_query(topics_with_rows_sql(rows, changes)) -%}
   {%- if concerned.rows | length > 0 -%}
     {%- do exceptions.raise_compiler_error(
         datahub_topics_error(concerned.columns[0].values(), changes)
@@ -84,8 +84,7 @@ where
   {{ topic }}: {{ datahub_topic_text(change.before) -}}
   , now {{ datahub_topic_text(change.now) }}
 {%- endfor %}
-Set it as it was, or read the messages again and rebuild what follows from them:
-  {{ rebuild_command() }}
+Set it as it was, {{ cdc_marts.reread_advice() }}
 {%- endmacro %}
 
 

@@ -13,6 +13,10 @@
     {%- if load_relation(resyncs) is none -%}
       {%- do run_query(resyncs_table_sql(resyncs)) -%}
     {%- endif -%}
+    {%- set removed = source('landing', 'removed_messages') -%}
+    {%- if load_relation(removed) is none -%}
+      {%- do run_query(removed_messages_table_sql(removed)) -%}
+    {%- endif -%}
     {%- set run_results = source('landing', 'run_results') -%}
     {%- if load_relation(run_results) is none -%}
       {%- do run_query(run_results_table_sql(run_results)) -%}
@@ -31,6 +35,20 @@ create table if not exists {{ relation }} (
     position decimal(38, 0)
 )
 using iceberg
+{%- endmacro %}
+
+
+{% macro removed_messages_table_sql(relation) -%}
+create table if not exists {{ relation }} (
+    source_format string not null,
+    topic string not null,
+    `partition` int not null,
+    offset_block bigint not null,
+    offset_bits bigint not null,
+    removed_at timestamp not null
+)
+using iceberg
+partitioned by (source_format)
 {%- endmacro %}
 
 

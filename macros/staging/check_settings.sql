@@ -5,31 +5,43 @@
 -#}
 {% macro check_settings() -%}
   {%- if execute and not is_incremental() -%}
+    {%- do cdc_marts.check_removed_messages() -%}
     {%- set read = incremental_read() -%}
     {%- for property, now in cdc_marts.reading_settings().items() -%}
       {%- do read.keep_property(property, tojson(now)) -%}
     {%- endfor -%}
   {%- elif execute -%}
-    {%- set written = {} -%}
-    {%- for property, now in cdc_marts.reading_settings().items() -%}
-      {%- set kept = adapter.table_property(this, property) -%}
-      {%- set before = fromjson(kept) if kept is not none else now -%}
-      {%- set changes = cdc_marts.setting_changes(before, now) -%}
-      {%- if changes and property == cdc_marts.key_settings_property() -%}
-        {%- do cdc_marts.check_key_changes(changes) -%}
-      {%- elif changes and property == cdc_marts.swapped_topics_property() -%}
-        {%- do cdc_marts.check_swapped_topic_changes(changes) -%}
-      {%- elif changes -%}
-        {%- do cdc_marts.check_datahub_topic_changes(changes) -%}
-      {%- endif -%}
-      {%- if changes or kept is none -%}
-        {%- do written.update({property: tojson(now)}) -%}
-      {%- endif -%}
-    {%- endfor -%}
+    {%- set written = cdc_marts.check_setting_changes(this) -%}
     {%- if written -%}
 alter table {{ this }} set {{ cdc_marts.properties_sql(written) }}
     {%- endif -%}
   {%- endif -%}
+{%- endmacro %}
+
+
+{#-
+  Property -> settings, of those that are not yet among the properties of the
+  staging table as they are now.  An error where one of the `rows`, a table
+  expression, would be read otherwise by them.
+-#}
+{% macro check_setting_changes(rows) -%}
+  {%- set written = {} -%}
+  {%- for property, now in cdc_marts.reading_settings().items() -%}
+    {%- set kept = adapter.table_property(this, property) -%}
+    {%- set before = fromjson(kept) if kept is not none else now -%}
+    {%- set changes = cdc_marts.setting_changes(before, now) -%}
+    {%- if changes and property == cdc_marts.key_settings_property() -%}
+      {%- do cdc_marts.check_key_changes(rows, changes) -%}
+    {%- elif changes and property == cdc_marts.swapped_topics_property() -%}
+      {%- do cdc_marts.check_swapped_topic_changes(rows, changes) -%}
+    {%- elif changes -%}
+      {%- do cdc_marts.check_datahub_topic_changes(rows, changes) -%}
+    {%- endif -%}
+    {%- if changes or kept is none -%}
+      {%- do written.update({property: tojson(now)}) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(written) -%}
 {%- endmacro %}
 
 

@@ -19,9 +19,9 @@ cdc_marts.key-columns
 {%- endmacro %}
 
 
-{% macro check_key_changes(changes) -%}
+{% macro check_key_changes(rows, changes) -%}
   {%- set concerned = run_query(
-      cdc_marts.concerned_tables_sql(this, changes)
+      cdc_marts.concerned_tables_sql(rows, changes)
   ) -%}
   {%- if concerned.rows | length > 0 -%}
     {%- do exceptions.raise_compiler_error(
@@ -77,8 +77,7 @@ The keys of these tables were set differently when their messages were read:
   {%- set now = cdc_marts.key_text(change.now) %}
   {{ table_id }}: {{ before }}, now {{ now }}
 {%- endfor %}
-Declare their `key` as it was, or read the messages again and rebuild what follows from them:
-  {{ cdc_marts.rebuild_command() }}
+Declare their `key` as it was, {{ cdc_marts.reread_advice() }}
 {%- endmacro %}
 
 

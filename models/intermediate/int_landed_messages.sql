@@ -1,10 +1,21 @@
--- The landed messages of all formats, by their coordinates.
+-- The landed messages of all formats, by their coordinates; those that were
+-- removed from landing too.
 {% for source_format in var('source_formats') %}
 select
     '{{ source_format }}' as source_format,
     topic,
     `partition`,
-    offset
+    offset,
+    false as is_removed
 from {{ ref('base_' ~ source_format) }}
-{{ "union all" if not loop.last }}
+union all
 {% endfor %}
+select
+    source_format,
+    topic,
+    `partition`,
+    offset_block * 64 + place as offset,
+    true as is_removed
+from {{ source('landing', 'removed_messages') }}
+lateral view explode(sequence(0, 63)) as place
+where bit_get(offset_bits, place) = 1

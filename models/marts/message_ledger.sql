@@ -21,7 +21,10 @@ landed as (
         source_format,
         topic,
         `partition`,
-        count(distinct offset) as landed
+        count(distinct offset) as landed,
+        -- One that landed again is there again.
+        count(distinct offset)
+        - count(distinct if(is_removed, null, offset)) as removed
     from landed_messages
     group by source_format, topic, `partition`
 
@@ -94,6 +97,7 @@ ledger as (
         coalesce(landed.topic, read.topic) as topic,
         coalesce(landed.`partition`, read.`partition`) as `partition`,
         coalesce(landed.landed, 0) as landed,
+        coalesce(landed.removed, 0) as removed,
         coalesce(read.`change`, 0) as `change`,
         coalesce(read.update_before, 0) as update_before,
         coalesce(read.ddl, 0) as ddl,

@@ -27,7 +27,9 @@ from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 from cdc_marts.landing.arrivals import IDENTITY
+from cdc_marts.landing.removed import in_blocks, removed_of
 from cdc_marts.maintenance import ORPHANS_OLDER_THAN, needed_snapshots
+from cdc_marts.parsing.records import STAGING_COLUMNS
 from cdc_marts.printing import printable
 from cdc_marts.relations import OWN, Relations
 
@@ -35,6 +37,10 @@ from cdc_marts.relations import OWN, Relations
 _UNFINISHED = "cdc_marts.unfinished-erasure"
 _PLACE = "topic string, `partition` int, offset bigint"
 _REPLACEMENT = f"{_PLACE}, replacement binary"
+#: Of a row to erase; a null index means all rows of the message.
+_PLACE_OF_ROW = "erased_topic string, erased_partition int, erased_offset bigint, erased_row int"
+#: What a tombstone has in staging.
+_OF_TOMBSTONES = ("source_format", *IDENTITY, "row_index", "landed_at", "landing_commit")
 #: Records of rows; those of whole messages name no row.
 _ROWS = ("change", "update_before")
 
@@ -113,6 +119,9 @@ class Erasure:
     def erase(self, found: Found, with_mentions: bool, rebuild: Callable[[], None]) -> None:
         """Take what was found out of the landing table, and have all that follows built anew.
 
+        Of messages that were removed from landing, which staging keeps when it is built anew, the
+        staging rows become tombstones.
+
         `with_mentions`: those messages too.  `rebuild` builds the staging table and all that is
         made from it.  What is interrupted is completed by another erasure of the same rows.
 
@@ -120,9 +129,11 @@ class Erasure:
         """
         whole = [*found.whole, *(found.mentions if with_mentions else ())]
         replacements = self._replacements(whole, found.shared)
+        replacements |= dict.fromkeys(self._lone_tombstones(whole, found.row_keys))
         # Told before: once staging was built anew, it names the rows no more.
         self._set_unfinished(True)
         self._redact(replacements)
+        self._redact_kept_rows(whole, found.shared)
         rebuild()
 
     def forget(self, tables: Sequence[str], is_alone: bool) -> list[str]:
@@ -198,19 +209,9 @@ class Erasure:
     def _mentions(self, row_keys: Sequence[str]) -> list[Row]:
         """Quarantined messages, and texts of statements on rows, with all values of a key."""
         text = F.coalesce("ddl_text", F.decode("value", "ISO-8859-1"))
-        mentions = [
-            [text.rlike(_word(value)) for value in values]
-            for key in row_keys
-            if (values := _values_of(key))
-        ]
-        if not mentions:
+        is_mention = _has_values_of(text, row_keys)
+        if is_mention is None:
             return []
-        is_mention = F.lit(False)
-        for words in mentions:
-            has_all = F.lit(True)
-            for has_word in words:
-                has_all = has_all & has_word
-            is_mention = is_mention | has_all
         names_no_row = F.col("record_type").isin("rejected", "transaction")
         staged = self.session.table(self.staging).where(names_no_row & text.isNotNull())
         return staged.where(is_mention).select(*IDENTITY).distinct().collect()
@@ -282,6 +283,56 @@ class Erasure:
         found = landed.where("value is null").join(F.broadcast(keys), ["topic", "key"], "left_semi")
         return [_place(row) for row in found.select(*IDENTITY).collect()]
 
+    def _lone_tombstones(self, messages: Sequence[Row], row_keys: Sequence[str]) -> list[Any]:
+        """Messages without a value whose record key names a row of messages that were removed.
+
+        The record keys of these are not known any more.
+        """
+        topics = {row["topic"] for row in self._kept(messages).select("topic").collect()}
+        is_of_row = _has_values_of(F.decode("key", "ISO-8859-1"), row_keys)
+        if not topics or is_of_row is None:
+            return []
+        without_value = self.session.table(self.landing).where("value is null")
+        found = without_value.where(F.col("topic").isin(*topics) & is_of_row)
+        return [_place(row) for row in found.select(*IDENTITY).collect()]
+
+    def _redact_kept_rows(self, whole: Sequence[Row], shared: Sequence[Row]) -> None:
+        """Rows of messages that were removed from landing become tombstones in staging."""
+        files = self._kept([*whole, *shared]).select("_file").distinct().collect()
+        if not files:
+            return
+        rows = [(*_place(message), None) for message in whole]
+        rows += [(*_place(message), row) for message in shared for row in message["rows"]]
+        redacted = F.broadcast(
+            self.session.createDataFrame(rows, _PLACE_OF_ROW).withColumn("is_redacted", F.lit(True))
+        )
+        is_same_row = F.coalesce(F.col("row_index") == F.col("erased_row"), F.lit(True))
+        for name in IDENTITY:
+            is_same_row = is_same_row & (F.col(name) == F.col(f"erased_{name}"))
+
+        def of_redacted(records: DataFrame) -> DataFrame:
+            is_redacted = F.col("is_redacted").isNotNull()
+            emptied = {
+                name: F.when(~is_redacted, F.col(name))
+                for name in STAGING_COLUMNS
+                if name not in _OF_TOMBSTONES
+            }
+            record_type = F.when(is_redacted, "tombstone").otherwise(F.col("record_type"))
+            return records.join(redacted, is_same_row, "left").withColumns(
+                {**emptied, "record_type": record_type}
+            )
+
+        rewrite_rows(self.session, self.staging, {row["_file"] for row in files}, of_redacted)
+
+    def _kept(self, messages: Sequence[Row]) -> DataFrame:
+        """`topic` and `_file` of the staging rows of those messages that were removed."""
+        staged = self.session.table(self.staging).select(*IDENTITY, "_file")
+        if not self.session.catalog.tableExists(self.relations.removed_messages):
+            return staged.where("false")
+        removed = self.session.table(self.relations.removed_messages)
+        of_messages = staged.join(self._places(messages), list(IDENTITY), "left_semi")
+        return in_blocks(of_messages, removed_of(removed, self.source_format))
+
     def _places(self, messages: Sequence[Any]) -> DataFrame:
         places = [_place(message) for message in messages]
         return F.broadcast(self.session.createDataFrame(places, _PLACE))
@@ -349,6 +400,17 @@ def _values_of(row_key: str) -> list[str]:
     except (ValueError, AttributeError):
         return []
     return [value for value in values if isinstance(value, str) and value]
+
+
+def _has_values_of(text: Column, row_keys: Sequence[str]) -> Column | None:
+    """Whether a text has all values of one of the keys; None where none has any to look for."""
+    is_mention = None
+    for values in filter(None, map(_values_of, row_keys)):
+        has_all = F.lit(True)
+        for value in values:
+            has_all = has_all & text.rlike(_word(value))
+        is_mention = has_all if is_mention is None else is_mention | has_all
+    return is_mention
 
 
 def _word(value: str) -> str:

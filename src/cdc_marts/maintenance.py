@@ -39,7 +39,11 @@ class Upkeep:
     snapshots: tuple[int, int]
     #: bytes of these files, before and after
     sizes: tuple[int, int]
+    #: rows, before and after; those that other rows replaced may be counted before
+    rows: tuple[int, int]
     orphan_files: int
+    #: whether messages were removed from it
+    has_lost_rows: bool = False
 
 
 def maintain(
@@ -47,18 +51,20 @@ def maintain(
     tables: Sequence[str],
     keep: dt.timedelta,
     retentions: Mapping[str, Retention] = MappingProxyType({}),
+    removed: Mapping[str, TableCounts] = MappingProxyType({}),
 ) -> Iterator[Upkeep]:
     """Compact tables, expire their snapshots older than `keep`, remove orphan files.
 
     `tables`: all that read one another.  Some are seen to at a time, and told of
     in order; each step is one commit.  `retentions`: table -> how long its rows are
-    kept, for those that are not kept for ever.
+    kept, for those that are not kept for ever.  `removed`: table -> what it had before messages
+    were removed from it just now.
     """
     needed = needed_snapshots(session, tables)
     with ThreadPoolExecutor(_TABLES_AT_A_TIME, initializer=activate, initargs=(session,)) as pool:
         yield from pool.map(
             lambda table: _maintain_table(
-                session, table, needed[table], keep, retentions.get(table)
+                session, table, needed[table], keep, retentions.get(table), removed.get(table)
             ),
             tables,
         )
@@ -70,8 +76,9 @@ def _maintain_table(
     needed: _History,
     keep: dt.timedelta,
     retention: Retention | None,
+    removed: TableCounts | None,
 ) -> Upkeep:
-    before = _Counts.of(session, table)
+    before = removed or TableCounts.of(session, table)
     if retention is not None:
         oldest = _literal(_now() - dt.timedelta(days=retention.days))
         session.sql(f"delete from {table} where {retention.column} < {oldest}")
@@ -101,13 +108,15 @@ def _maintain_table(
         table,
         f"older_than => {_literal(_now() - ORPHANS_OLDER_THAN)}",
     )
-    after = _Counts.of(session, table)
+    after = TableCounts.of(session, table)
     return Upkeep(
         table,
         (before.files, after.files),
         (before.snapshots, after.snapshots),
         (before.size, after.size),
+        (before.rows, after.rows),
         len(orphans),
+        has_lost_rows=removed is not None,
     )
 
 
@@ -173,20 +182,24 @@ def _history(session: SparkSession, name: str) -> _History:
 
 
 @dataclass(frozen=True)
-class _Counts:
+class TableCounts:
+    """What a table has: data and delete files, snapshots, bytes of these files, rows."""
+
     files: int
     snapshots: int
     size: int
+    rows: int
 
     @classmethod
-    def of(cls, session: SparkSession, name: str) -> _Counts:
+    def of(cls, session: SparkSession, name: str) -> TableCounts:
         """As the table's metadata has them, without a query."""
         table = iceberg_table(session, name)
         newest = next(snapshots(session, table), None)
         totals = newest.summary if newest is not None else {}
         files = sum(int(totals.get(f"total-{kind}-files", 0)) for kind in ("data", "delete"))
         size = int(totals.get("total-files-size", 0))
-        return cls(files, sum(1 for _ in table.snapshots()), size)
+        rows = int(totals.get("total-records", 0))
+        return cls(files, sum(1 for _ in table.snapshots()), size, rows)
 
 
 def _call(session: SparkSession, procedure: str, table: str, *arguments: str) -> list[Any]:

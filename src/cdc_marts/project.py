@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from argparse import Namespace
 from collections import Counter
@@ -282,6 +283,45 @@ class Retention:
     column: str
 
 
+@dataclass(frozen=True)
+class UpkeepPlan:
+    """What `cdc-marts maintain` sees to, as dbt reads the project now."""
+
+    #: as of `built_tables`
+    tables: dict[str, Retention | None]
+    #: how many days messages stay in landing, None for ever
+    landing_days: int | None
+    relations: Relations
+
+
+def upkeep_plan(target: Target) -> UpkeepPlan:
+    """What the settings say of upkeep; ProjectError where one of them is wrong."""
+    from cdc_marts.retention import RetentionError, days_of
+
+    manifest = _manifest(target)
+    relations = Relations.of_manifest(manifest)
+    settings = [
+        source.meta["retention"]
+        for source in manifest.sources.values()
+        if source.package_name == PACKAGE and source.identifier == "removed_messages"
+    ]
+    try:
+        (days,) = map(days_of, map(_setting, settings))
+    except RetentionError as error:
+        raise ProjectError(str(error)) from error
+    return UpkeepPlan(_built_tables(manifest), days, relations)
+
+
+def _setting(rendered: Any) -> Any:
+    """A var as `meta` has it: dbt renders JSON text, and reads some of it as a value."""
+    if not isinstance(rendered, str):
+        return rendered
+    try:
+        return json.loads(rendered)
+    except ValueError:
+        return rendered
+
+
 def built_tables(target: Target) -> dict[str, Retention | None]:
     """The tables that the project builds on `target`, and those where messages and runs land.
 
@@ -289,7 +329,10 @@ def built_tables(target: Target) -> dict[str, Retention | None]:
     that are no views, its seeds, and the package's sources; other sources belong to somebody else.
     Those that read come before those that are read, by schemas.
     """
-    manifest = _manifest(target)
+    return _built_tables(_manifest(target))
+
+
+def _built_tables(manifest: Manifest) -> dict[str, Retention | None]:
     relations = Relations.of_manifest(manifest)
     nodes = [
         node

@@ -72,6 +72,11 @@ class Relations:
         return f"{self.landing}.resyncs"
 
     @property
+    def removed_messages(self) -> str:
+        """The name of the table with the places of messages that were removed from landing."""
+        return f"{self.landing}.removed_messages"
+
+    @property
     def run_results(self) -> str:
         """The name of the table with what became of dbt's runs."""
         return f"{self.landing}.run_results"

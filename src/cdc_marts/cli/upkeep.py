@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.filesize import decimal
@@ -15,7 +15,19 @@ from cdc_marts.cli.console import FAILED, WRONG_USE, counted, progress_bar, say,
 from cdc_marts.cli.options import on_target, time_span
 from cdc_marts.cli.session import open_session
 from cdc_marts.printing import printable
-from cdc_marts.project import Target, built_tables, only_run, relations_of
+from cdc_marts.project import (
+    ProjectError,
+    Target,
+    UpkeepPlan,
+    only_run,
+    relations_of,
+    upkeep_plan,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from cdc_marts.maintenance import TableCounts, Upkeep
 
 
 @on_target
@@ -117,6 +129,14 @@ def maintain(
             help="How many days snapshots are kept for queries of past states.",
         ),
     ] = 5,
+    is_confirmed: Annotated[
+        bool,
+        typer.Option(
+            "--yes",
+            help="Remove old messages from landing, as the setting `retention` says, without asking"
+            " for confirmation.",
+        ),
+    ] = False,
     *,
     target: Target,
 ) -> None:
@@ -124,33 +144,76 @@ def maintain(
 
     Run this regularly, for example daily. Snapshots from which incremental runs
     continue are kept. Tables that this project does not build stay untouched,
-    also those of models that were removed.
+    also those of models that were removed. With the setting `retention`, old
+    messages are removed from landing; staging keeps what they say.
     """
     from cdc_marts.maintenance import maintain as maintain_tables
     from cdc_marts.maintenance import split_tables
 
     keep = dt.timedelta(days=keep_days)
-    with (
-        open_session(target) as session,
-        only_run(session, target, say),
-        progress_bar(MofNCompleteColumn()) as progress,
-    ):
-        built = built_tables(target)
-        tables, others = split_tables(session, built)
-        retentions = {name: kept for name, kept in built.items() if kept is not None}
+    with open_session(target) as session, only_run(session, target, say):
+        try:
+            plan = upkeep_plan(target)
+        except ProjectError as error:
+            stop(str(error), WRONG_USE)
+        tables, others = split_tables(session, plan.tables)
+        removed = _remove_old_messages(session, plan, is_confirmed)
+        retentions = {name: kept for name, kept in plan.tables.items() if kept is not None}
         width = max(map(len, tables), default=0)
-        upkeeps = maintain_tables(session, tables, keep, retentions)
-        for done in progress.track(upkeeps, total=len(tables)):
-            tell(
-                f"{done.table:<{width}}  files {_became(done.files)},"
-                f" snapshots {_became(done.snapshots)}, size {_became(done.sizes, decimal)}"
-                + (f", {counted(done.orphan_files, 'orphan file')}" if done.orphan_files else "")
-            )
+        upkeeps = maintain_tables(session, tables, keep, retentions, removed)
+        with progress_bar(MofNCompleteColumn()) as progress:
+            for done in progress.track(upkeeps, total=len(tables)):
+                tell(f"{done.table:<{width}}  {_line(done)}")
     if others:
         names = ", ".join(map(printable, others))
         tell(f"Not maintained, because no model of this project builds them: {names}.")
     if not tables:
         tell(f"The target {target} has no tables yet.")
+
+
+def _remove_old_messages(
+    session: SparkSession, plan: UpkeepPlan, is_confirmed: bool
+) -> dict[str, TableCounts]:
+    """By the setting `retention`; the counts of landing tables before they lost messages."""
+    from cdc_marts.maintenance import TableCounts
+    from cdc_marts.retention import RetentionError, removals, remove
+
+    if plan.landing_days is None:
+        return {}
+    now = dt.datetime.now(dt.timezone.utc)
+    found = list(removals(session, plan.landing_days, now, plan.relations))
+    for removal in found:
+        tell(
+            f"{removal.landing}: {counted(removal.messages, 'message')} that landed before"
+            f" {removal.before:%Y-%m-%d %H:%M} UTC can be removed."
+        )
+    first = [removal for removal in found if removal.is_first]
+    if first and not is_confirmed:
+        staging = ", ".join(removal.staging for removal in first)
+        typer.confirm(
+            f"Then {staging} and the marts that follow can't be built from landing alone any more:"
+            " a full refresh keeps the rows of removed messages as they were read, and builds the"
+            " marts from them. A changed parser, key or topic setting no longer applies to these"
+            " messages. Remove them?",
+            abort=True,
+        )
+    before = {}
+    for removal in found:
+        before[removal.landing] = TableCounts.of(session, removal.landing)
+        try:
+            remove(session, removal, plan.relations)
+        except RetentionError as error:
+            stop(str(error), FAILED)
+    return before
+
+
+def _line(done: Upkeep) -> str:
+    orphans = f", {counted(done.orphan_files, 'orphan file')}" if done.orphan_files else ""
+    rows = f", rows {_became(done.rows)}" if done.has_lost_rows else ""
+    return (
+        f"files {_became(done.files)}, snapshots {_became(done.snapshots)},"
+        f" size {_became(done.sizes, decimal)}{rows}{orphans}"
+    )
 
 
 def _became(counts: tuple[int, int], shown: Callable[[int], str] = "{:,}".format) -> str:

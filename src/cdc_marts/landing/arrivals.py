@@ -6,9 +6,11 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
+from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import Column, DataFrame, Row, Window
 from pyspark.sql import functions as F
 
+from cdc_marts.landing.removed import in_blocks, outside_blocks
 from cdc_marts.parsing.records import no_records
 
 IDENTITY = ("topic", "partition", "offset")
@@ -17,15 +19,38 @@ _MOST_RANGES = 200
 
 
 def parse_arrivals(
-    messages: DataFrame, dbt: Any, parse: Callable[..., DataFrame], **settings: Any
+    messages: DataFrame,
+    dbt: Any,
+    parse: Callable[..., DataFrame],
+    removed: DataFrame,
+    **settings: Any,
 ) -> DataFrame:
     """The staging rows of the messages that were not landed before, now or in an earlier run.
 
     `messages` are newly landed ones in the shape of a landing table, and those
     that are read again; `dbt` is the object of the staging model; `parse`, with
-    its `settings`, a format's parser.  A format of which nothing has arrived is
-    not parsed: Spark would plan it all the same.
+    its `settings`, a format's parser; `removed` the blocks of messages that were removed
+    from landing (`removed_of`).  A model that is built anew keeps its rows of these.  A format of
+    which nothing has arrived is not parsed: Spark would plan it all the same.
+
+    Raises DbtRuntimeError where kept rows have other columns than those of the parser.
     """
+    if dbt.is_incremental or removed.isEmpty():
+        return _parsed_arrivals(messages, dbt, parse, settings)
+    parsed = _parsed_arrivals(outside_blocks(messages, removed), dbt, parse, settings)
+    kept = in_blocks(messages.sparkSession.table(str(dbt.this)), removed)
+    if dict(kept.dtypes) != dict(parsed.dtypes):
+        raise DbtRuntimeError(
+            f"The columns of {dbt.this} have changed, and its rows of messages that were removed"
+            " from landing can't be read again. Build it without them, which loses these rows:"
+            " dbt run --full-refresh --vars 'without_removed_messages: true'"
+        )
+    return kept.unionByName(parsed)
+
+
+def _parsed_arrivals(
+    messages: DataFrame, dbt: Any, parse: Callable[..., DataFrame], settings: dict[str, Any]
+) -> DataFrame:
     ranges = _offset_ranges(messages)
     if not ranges:
         return no_records(messages.sparkSession)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
+from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from cdc_marts.landing.arrivals import parse_arrivals
+from cdc_marts.landing.removed import blocks_of
 
 #: Around the ends of a word of 64 offsets, and far apart.
 OFFSETS = (0, 1, 63, 64, 65, 127, 10**12, 2**62)
@@ -24,8 +26,16 @@ def landed(spark: SparkSession, *messages: tuple[str, int, int, int]) -> DataFra
     )
 
 
+def as_they_are(arrived: DataFrame) -> DataFrame:
+    return arrived
+
+
+def nothing_removed(messages: DataFrame) -> DataFrame:
+    return blocks_of(messages.limit(0))
+
+
 def parsed(messages: DataFrame) -> list[tuple[str, int, int, int]]:
-    rows = parse_arrivals(messages, FIRST_BUILD, lambda arrived: arrived)
+    rows = parse_arrivals(messages, FIRST_BUILD, as_they_are, nothing_removed(messages))
     return sorted(
         map(tuple, rows.select("topic", "partition", "offset", "landing_commit").collect())
     )
@@ -39,7 +49,7 @@ def test_messages_that_come_once_are_parsed_as_they_are(spark: SparkSession) -> 
         for offset in OFFSETS
     ]
     messages = landed(spark, *once)
-    assert parse_arrivals(messages, FIRST_BUILD, lambda arrived: arrived) is messages
+    assert parse_arrivals(messages, FIRST_BUILD, as_they_are, nothing_removed(messages)) is messages
     assert parsed(messages) == sorted(once)
 
 
@@ -55,3 +65,23 @@ def test_as_many_repeated_as_missing_are_still_seen(spark: SparkSession) -> None
     offsets = (0, 1, 1, 4, 4, 5)
     messages = landed(spark, *(("orders", 0, offset, 1) for offset in offsets))
     assert [offset for _, _, offset, _ in parsed(messages)] == [0, 1, 4, 5]
+
+
+def test_a_model_that_is_built_anew_keeps_its_rows_of_removed_messages(spark: SparkSession) -> None:
+    """The message 1 landed again, 2 was never removed, and 3 and 4 are removed from landing."""
+    messages = landed(spark, ("orders", 0, 1, 9), ("orders", 0, 2, 2))
+    kept = landed(spark, *(("orders", 0, offset, offset) for offset in (1, 2, 3, 4)))
+    kept.createOrReplaceTempView("kept_rows")
+    removed = blocks_of(kept.where("offset <> 2"))
+    model = SimpleNamespace(is_incremental=False, this="kept_rows")
+    rows = parse_arrivals(messages, model, as_they_are, removed)
+    found = sorted(tuple(row) for row in rows.select("offset", "landing_commit").collect())
+    assert found == [(1, 1), (2, 2), (3, 3), (4, 4)]
+
+
+def test_rows_of_other_columns_are_not_kept(spark: SparkSession) -> None:
+    messages = landed(spark, ("orders", 0, 1, 1))
+    messages.drop("value").createOrReplaceTempView("older_rows")
+    model = SimpleNamespace(is_incremental=False, this="older_rows")
+    with pytest.raises(DbtRuntimeError, match="without_removed_messages: true"):
+        parse_arrivals(messages, model, as_they_are, blocks_of(messages))

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from dbt.adapters.spark_session.catalog import iceberg_table
-from dbt.adapters.spark_session.jvm import java_class
+from dbt.adapters.spark_session.jvm import java_class, static_method
 from dbt.adapters.spark_session.replacements import BRANCH, MAIN
 from pyspark.sql import DataFrame, SparkSession
 
@@ -109,9 +109,9 @@ def _staged(
 
     And what gives the files that were written.
     """
-    tables = java_class(session, f"{_SPARK}.SparkTableCache").get()
-    scans = java_class(session, f"{_SPARK}.ScanTaskSetManager").get()
-    coordinator = java_class(session, f"{_SPARK}.FileRewriteCoordinator").get()
+    tables = static_method(session, f"{_SPARK}.SparkTableCache", "get")()
+    scans = static_method(session, f"{_SPARK}.ScanTaskSetManager", "get")()
+    coordinator = static_method(session, f"{_SPARK}.FileRewriteCoordinator", "get")()
     group = str(uuid.uuid4())
     staged = java_class(session, "java.util.ArrayList")()
     for task in tasks:

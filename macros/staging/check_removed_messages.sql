@@ -1,0 +1,104 @@
+{#-
+  Before a staging model is built anew: messages may have been removed from its
+  landing table (`cdc-marts maintain`, by the setting `retention`), and only the
+  rows that the model has of them say what they said.  It keeps these rows.  The
+  run stops where they are gone, or would be read otherwise now.
+-#}
+{% macro check_removed_messages() -%}
+  {%- set landing_table = load_relation(
+      source('landing', cdc_marts.format_of_staging())
+  ) -%}
+  {%- if landing_table is not none and not landing_table.is_view
+      and adapter.table_property(
+          landing_table, cdc_marts.retention_property()
+      ) is not none -%}
+    {%- if var('without_removed_messages', false) -%}
+      {%- do cdc_marts.forget_removed_messages(landing_table) -%}
+    {%- else -%}
+      {%- do cdc_marts.check_kept_rows(landing_table) -%}
+    {%- endif -%}
+  {%- endif -%}
+{%- endmacro %}
+
+
+{#- The property of a landing table from which messages were removed: their least age. -#}
+{% macro retention_property() -%}
+cdc_marts.removed-after-days
+{%- endmacro %}
+
+
+{% macro format_of_staging() -%}
+{{ model.name | replace('stg_', '', 1) }}
+{%- endmacro %}
+
+
+{#- From now on what landing holds is all that there is. -#}
+{% macro forget_removed_messages(landing_table) -%}
+  {%- do run_query(
+      'delete from ' ~ source('landing', 'removed_messages')
+      ~ " where source_format = '" ~ cdc_marts.format_of_staging() ~ "'"
+  ) -%}
+  {%- do run_query(
+      'alter table ' ~ landing_table ~ ' unset tblproperties if exists ('
+      ~ adapter.string_literal(cdc_marts.retention_property()) ~ ')'
+  ) -%}
+{%- endmacro %}
+
+
+{% macro check_kept_rows(landing_table) -%}
+  {%- set staging = load_relation(this) -%}
+  {%- set listed = run_query(
+      'select 1 from ' ~ source('landing', 'removed_messages')
+      ~ " where source_format = '" ~ cdc_marts.format_of_staging()
+      ~ "' limit 1"
+  ) -%}
+  {%- if staging is none or staging.is_view or not listed.rows -%}
+    {%- set gone = source('landing', 'removed_messages')
+        if staging is not none and not staging.is_view else this -%}
+    {%- do exceptions.raise_compiler_error(
+        cdc_marts.removed_messages_error(landing_table, gone)
+    ) -%}
+  {%- endif -%}
+  {%- do cdc_marts.check_setting_changes(cdc_marts.kept_rows_sql()) -%}
+  {%- do log(
+      this ~ ' keeps its rows of the messages that were removed from '
+      ~ landing_table ~ ', as they were read.',
+      info=true
+  ) -%}
+{%- endmacro %}
+
+
+{#- The rows of the staging table that can't be read again, as a table expression. -#}
+{% macro kept_rows_sql() -%}
+(
+    select records.*
+    from {{ this }} as records
+    left semi join {{ source('landing', 'removed_messages') }} as removed
+        on
+            records.source_format = removed.source_format
+            and records.topic = removed.topic
+            and records.`partition` = removed.`partition`
+            and shiftright(records.offset, 6) = removed.offset_block
+            and bit_get(
+                removed.offset_bits, cast(records.offset & 63 as int)
+            ) = 1
+)
+{%- endmacro %}
+
+
+{% macro removed_messages_error(landing_table, gone) -%}
+{{ landing_table }} no longer holds all messages that landed: `cdc-marts maintain` removed older ones, by the setting `retention`. What they said was in {{ this }}, but {{ gone }} was dropped or emptied.
+Restore it, {{ cdc_marts.reread_advice() }}
+{%- endmacro %}
+
+
+{#- The end of a sentence on rows that were read by other settings. -#}
+{% macro reread_advice() -%}
+{%- if is_incremental() -%}
+or read the messages again and rebuild what follows from them:
+  {{ cdc_marts.rebuild_command() }}
+{%- else -%}
+or build from what landing still holds, which loses what only removed messages said:
+  {{ cdc_marts.rebuild_command() }} --vars 'without_removed_messages: true'
+{%- endif -%}
+{%- endmacro %}

@@ -1,0 +1,189 @@
+"""Messages that are removed from landing, by the setting `retention`.
+
+Staging keeps what they say, and a table keeps their places: so nothing changes in the marts, and
+the ledger balances.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.spark_session.api import iceberg_table, view_query
+from pyspark.sql import functions as F
+
+from cdc_marts.formats import SOURCE_FORMATS
+from cdc_marts.landing.arrivals import IDENTITY
+from cdc_marts.landing.removed import blocks_of, outside_blocks, removed_of
+from cdc_marts.relations import OWN, Relations
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+SETTING = "retention"
+#: Property of a landing table: the least age in days at which messages were removed from it.
+PROPERTY = "cdc_marts.removed-after-days"
+_DELETE_MODE, _MERGE_ON_READ = "write.delete.mode", "merge-on-read"
+#: Tables of older versions know no positions of deleted rows.
+_FIRST_VERSION_WITH_DELETES = 2
+_DAYS_OF = {"day": 1, "week": 7, "year": 365}
+
+
+class RetentionError(ValueError):
+    """The setting can't be followed; the message says why and what to write."""
+
+
+@dataclass(frozen=True)
+class Removal:
+    """The messages of a format that may be removed from landing."""
+
+    source_format: str
+    landing: str
+    staging: str
+    #: those that landed before this time
+    before: dt.datetime
+    days: int
+    #: how many messages these are
+    messages: int
+    #: whether none of this age were removed before
+    is_first: bool
+    #: the blocks of their places
+    blocks: DataFrame
+
+
+def days_of(setting: Any) -> int | None:
+    """How many days the setting `retention` keeps messages in landing; None for ever.
+
+    Raises RetentionError where the setting says something else.
+    """
+    if not setting:
+        return None
+    if not isinstance(setting, Mapping):
+        raise _wrong(f"it is no mapping ({setting!r})")
+    if "staging" in setting:
+        raise RetentionError(
+            f"The setting `{SETTING}` can't name `staging`: change_events and row_history are views"
+            " over the staging tables, and late messages, key changes and rebuilds need rows of any"
+            " age. Only `landing` can be shortened."
+        )
+    if unknown := sorted(str(key) for key in setting if key != "landing"):
+        raise _wrong(f"it has {', '.join(f'`{key}`' for key in unknown)}")
+    span = setting["landing"]
+    found = re.fullmatch(r"(\d{1,5}) (day|week|year)s?", str(span).strip())
+    if found is None:
+        raise _wrong(f"{span!r} is not a number of days, weeks or years")
+    days = int(found[1]) * _DAYS_OF[found[2]]
+    if days < 1:
+        raise _wrong(f"{span!r} is less than a day")
+    return days
+
+
+def removals(
+    session: SparkSession, days: int, now: dt.datetime, relations: Relations = OWN
+) -> Iterator[Removal]:
+    """What may be removed of each format that has such messages; nothing is changed.
+
+    No run may begin until `remove` has ended.
+    """
+    before = now - dt.timedelta(days=days)
+    for source_format in SOURCE_FORMATS:
+        landing, staging = relations.landed(source_format), relations.staging(source_format)
+        if view_query(session, landing) is not None:
+            continue
+        if not all(map(session.catalog.tableExists, (landing, staging))):
+            continue
+        removable = _removable(session, landing, staging, before)
+        if removable.isEmpty():
+            continue
+        blocks = blocks_of(removable).localCheckpoint()
+        [(messages,)] = blocks.select(F.sum(F.bit_count("offset_bits"))).collect()
+        earlier = iceberg_table(session, landing).properties().get(PROPERTY)
+        is_first = earlier is None or int(earlier) > days
+        yield Removal(source_format, landing, staging, before, days, messages, is_first, blocks)
+
+
+def remove(session: SparkSession, removal: Removal, relations: Relations = OWN) -> None:
+    """Delete the messages from landing; their places are noted before.
+
+    What is interrupted is completed by another removal.
+
+    Raises RetentionError where the landing table is of a version that can't lose single rows.
+    """
+    landing = removal.landing
+    _prepare(session, removal, relations)
+    removed = session.table(relations.removed_messages)
+    known = removed_of(removed, removal.source_format)
+    new = outside_blocks(_places(removal.blocks), known)
+    noted = blocks_of(new).select(
+        F.lit(removal.source_format).alias("source_format"),
+        *("topic", "partition", "offset_block", "offset_bits"),
+        F.current_timestamp().alias("removed_at"),
+    )
+    noted.coalesce(1).writeTo(relations.removed_messages).append()
+    view = "cdc_marts_removed_blocks"
+    removal.blocks.createOrReplaceTempView(view)
+    try:
+        session.sql(
+            f"delete from {landing} as landed where landed_at < timestamp_micros("
+            f"{_micros(removal.before)}) and exists (select 1 from {view} as removed"
+            " where landed.topic = removed.topic and landed.`partition` = removed.`partition`"
+            " and shiftright(landed.offset, 6) = removed.offset_block"
+            " and bit_get(removed.offset_bits, cast(landed.offset & 63 as int)) = 1)"
+        )
+    finally:
+        session.catalog.dropTempView(view)
+
+
+def _removable(session: SparkSession, landing: str, staging: str, before: dt.datetime) -> DataFrame:
+    """Places of old messages that staging has read, but for quarantined and newest ones."""
+    landed = session.table(landing).select(*IDENTITY, "landed_at")
+    is_old = F.col("landed_at") < F.timestamp_micros(F.lit(_micros(before)))
+    # Those of a message share its time; files of rejected messages are not opened.
+    read = session.table(staging).where((F.col("record_type") != "rejected") & is_old)
+    newest = landed.groupBy("topic", "partition").agg(F.max("offset").alias("offset"))
+    old = landed.where(is_old).select(*IDENTITY)
+    staged = old.join(read.select(*IDENTITY), list(IDENTITY), "left_semi")
+    return staged.join(F.broadcast(newest), list(IDENTITY), "left_anti")
+
+
+def _prepare(session: SparkSession, removal: Removal, relations: Relations) -> None:
+    """Have deletes pass by readers of increments, and note that messages are missing."""
+    if not session.catalog.tableExists(relations.removed_messages):
+        raise RetentionError(f"There is no {relations.removed_messages} yet: run dbt first.")
+    table = iceberg_table(session, removal.landing)
+    if table.operations().current().formatVersion() < _FIRST_VERSION_WITH_DELETES:
+        raise RetentionError(
+            f"{removal.landing} is an Iceberg table of format version 1, from which no single rows"
+            f" can be removed. Set its property `format-version` to 3, or remove `{SETTING}`."
+        )
+    properties = table.properties()
+    earlier = properties.get(PROPERTY)
+    days = removal.days if earlier is None else min(removal.days, int(earlier))
+    wanted = {_DELETE_MODE: _MERGE_ON_READ, PROPERTY: str(days)}
+    changed = {name: value for name, value in wanted.items() if properties.get(name) != value}
+    if changed:
+        written = ", ".join(f"'{name}' = '{value}'" for name, value in changed.items())
+        session.sql(f"alter table {removal.landing} set tblproperties ({written})")
+
+
+def _places(blocks: DataFrame) -> DataFrame:
+    """`topic`, `partition`, `offset` of all messages in the blocks."""
+    place = F.explode(F.sequence(F.lit(0), F.lit(63)))
+    each = blocks.select("*", place.alias("place"))
+    return each.where(F.getbit("offset_bits", "place") == 1).select(
+        "topic", "partition", (F.col("offset_block") * 64 + F.col("place")).alias("offset")
+    )
+
+
+def _micros(time: dt.datetime) -> int:
+    return (time - dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)) // dt.timedelta(microseconds=1)
+
+
+def _wrong(problem: str) -> RetentionError:
+    return RetentionError(
+        f"The setting `{SETTING}` is wrong: {problem}. Write {{landing: 90 days}} in `vars` of"
+        " dbt_project.yml (days, weeks or years, one day at least), or leave it empty."
+    )
