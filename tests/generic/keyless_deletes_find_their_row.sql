@@ -1,8 +1,9 @@
 {#-
-  A delete in a keyless table, or an update, takes away a row that was there.  Where
-  the row never landed, as without a full load, the next insert of an equal row makes
-  up for it and is not seen.  A warning names the tables; `cdc-marts resync` repairs
-  them.
+  A delete in a keyless table, or an update, takes away a row that was there.  It
+  finds none in two cases.  The row never landed, as without a full load: then the
+  next insert of an equal row makes up for it and is not seen.  Or the table got or
+  lost a column since: the delete has other columns than the row, which stays.  A
+  warning names the tables; `cdc-marts resync` repairs them.
 
   model: effects, as in `int_row_effects`.
 -#}

@@ -114,6 +114,7 @@ def _steps(
             F.max_by("generation", "sequence").alias("generation"),
             F.max(F.when(~is_snapshot, transaction)).alias("transaction"),
             F.bool_or(is_snapshot).alias("is_snapshot"),
+            F.bool_or(F.col("op") == "insert").alias("is_insert"),
             F.bool_or(
                 F.col("is_key_change")
                 | F.col("deleted_key").isNotNull()
@@ -181,9 +182,12 @@ def _leaving_row(step: Column, rows: Column) -> Column:
     """Which row a delete takes, counted from 1; 0: all that are there.
 
     The one whose image the delete carries; where that is not one row, a key change takes the
-    oldest.
+    oldest, and so does a delete where equal rows are there because one of them came from another
+    key.
     """
     fits = F.transform(rows, lambda row: _has_image(row, step))
+    has_come = F.try_element_at(rows, F.lit(-1))["previous_key"].isNotNull()
+    takes_one = step["is_key_change"] | (F.exists(fits, lambda fit: fit) & has_come)
     return (
         F.when(step["effect"] != "delete", 0)
         .when(F.size(rows) <= 1, 0)
@@ -192,7 +196,7 @@ def _leaving_row(step: Column, rows: Column) -> Column:
             & ~(F.try_element_at(fits, F.lit(-1)) & _was_loaded_on_its_way(step, rows)),
             F.array_position(fits, True).cast("int"),
         )
-        .when(~step["is_key_change"] | _was_loaded_on_its_way(step, rows), 0)
+        .when(~takes_one | _was_loaded_on_its_way(step, rows), 0)
         .otherwise(1)
     )
 
@@ -239,7 +243,7 @@ def _rows_after_step(held: Column, step: Column, rows: Column, leaving: Column) 
         .when(is_delete, F.filter(rows, lambda _, index: index != leaving - 1))
         .when(_was_deleted_since(held, step), rows)
         .when(
-            step["is_key_change"] & ~_is_same_arrival(newest, step),
+            (step["is_key_change"] | step["is_insert"]) & ~_is_same_arrival(held, newest, step),
             F.array_append(rows, _row_of_step(step, F.lit(None).cast(_ROW))),
         )
         .otherwise(in_its_place)
@@ -263,12 +267,16 @@ def _row_of_step(step: Column, row: Column) -> Column:
     )
 
 
-def _is_same_arrival(newest: Column, step: Column) -> Column:
-    """Whether the row that came last is the same one, reported once more."""
-    is_same = (newest["previous_key"] == step["previous_key"]) & (
+def _is_same_arrival(held: Column, newest: Column, step: Column) -> Column:
+    """Whether the row that came last is the same one, reported once more.
+
+    An insert is reported once more within its transaction: in another one it is another row.
+    """
+    is_same = newest["previous_key"].eqNullSafe(step["previous_key"]) & (
         F.to_json(newest["arrival_image"]) == F.to_json(step["after_image"])
     )
-    return F.coalesce(is_same, F.lit(False))
+    is_near = step["is_key_change"] | held["transaction"].eqNullSafe(step["transaction"])
+    return F.coalesce(is_same & is_near, F.lit(False))
 
 
 def _was_deleted_since(held: Column, step: Column) -> Column:

@@ -516,7 +516,10 @@ PROOFS = {
                 ('logs', 'a', 1, 'upsert', true),
                 ('logs', 'a', 2, 'delete', true),
                 -- more deletes than inserts
-                ('logs', 'a', 3, 'delete', true)
+                ('logs', 'a', 3, 'delete', true),
+                -- a column was dropped between the insert and the delete
+                ('tags', '{"a":1,"c":2}', 1, 'upsert', true),
+                ('tags', '{"a":1}', 2, 'delete', true)
             """,
             selected=f"""
                 'canal_json' as source_format, table_id, row_key, effect, is_keyless,

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.python.encoders import dts_avro
 from tests.python.end_to_end.project import Landed, Project
 
 pytestmark = pytest.mark.thorough
@@ -87,6 +88,21 @@ def debezium(op: str, lsn: int, transaction: int, row: Message) -> Message | Non
         "message_type": "0",
         "unique": {"id": str(row["id"])},
     }
+
+
+def dts(op: str, id_: int, transaction: str, **images: Message) -> Message:
+    """A record for DTS Avro."""
+    seconds = 1_709_280_000
+    return dts_avro.row(
+        op,
+        "shop.TABLE",
+        key=["id"],
+        id=id_,
+        sourceTimestamp=seconds,
+        sourcePosition=str(id_),
+        sourceTxid=transaction,
+        **images,
+    )
 
 
 def row(id_: Any, name: str) -> dict[str, Any]:
@@ -277,6 +293,73 @@ CASES = {
         ],
         [row(1, "b"), row(2, "a")],
     ),
+    "a row comes to a key before the row that has it is deleted": Case(
+        "dts_avro",
+        "deleted_behind_a_key_change",
+        [
+            [
+                dts("INSERT", 1, "a", after=row(1, "A")),
+                dts("INSERT", 2, "b", after=row(2, "B")),
+                dts("UPDATE", 3, "c", before=row(1, "A"), after=row(2, "A")),
+                dts("DELETE", 4, "c", before=row(2, "B")),
+            ]
+        ],
+        [row(2, "A")],
+    ),
+    "a row is inserted before the row that has its key leaves it": Case(
+        "dts_avro",
+        "inserted_before_a_key_change",
+        [
+            [
+                dts("INSERT", 1, "a", after=row(2, "old")),
+                dts("INSERT", 2, "b", after=row(7, "other")),
+                dts("INSERT", 3, "c", after=row(2, "new")),
+                dts("UPDATE", 4, "c", before=row(2, "old"), after=row(3, "old")),
+            ]
+        ],
+        [row(2, "new"), row(3, "old"), row(7, "other")],
+    ),
+    "a row comes to a key before the row of the same time is deleted": Case(
+        "dataworks_json",
+        "deleted_at_the_time_of_a_key_change",
+        [
+            [
+                streamx(-1, "INSERT", after=row(1, "A")),
+                streamx(-1, "INSERT", after=row(2, "B")),
+                moved(100, row(1, "A"), row(2, "A")),
+                streamx(101, "DELETE", row(2, "B")),
+            ]
+        ],
+        [row(2, "A")],
+    ),
+    "a row is inserted before one leaves by a delete and an insert": Case(
+        "cdl_debezium_json",
+        "inserted_before_a_split_key_change",
+        [
+            [
+                debezium("c", 100, 1, row(2, "old")),
+                debezium("c", 200, 2, row(2, "new")),
+                debezium("d", 210, 2, row(2, "old")),
+                None,
+                debezium("c", 210, 2, row(3, "old")),
+            ]
+        ],
+        [row(2, "new"), row(3, "old")],
+    ),
+    "a row that came is deleted in its transaction": Case(
+        "dts_avro",
+        "came_and_deleted",
+        [
+            [
+                dts("INSERT", 1, "a", after=row(1, "A")),
+                dts("INSERT", 2, "b", after=row(2, "B")),
+                dts("DELETE", 3, "c", before=row(2, "B")),
+                dts("UPDATE", 4, "c", before=row(1, "A"), after=row(2, "A")),
+                dts("DELETE", 5, "c", before=row(2, "A")),
+            ]
+        ],
+        [],
+    ),
 }
 
 
@@ -308,7 +391,7 @@ def land(project: Project, is_landed: Any) -> None:
         project.land(
             case.source_format,
             [
-                Landed(f"t {case.table}", offset, value(message, case.table), partition=partition)
+                Landed(f"t {case.table}", offset, value(case, message), partition=partition)
                 for partition, messages in enumerate(case.partitions)
                 for offset, message in enumerate(messages)
                 if is_landed(offset)
@@ -316,8 +399,12 @@ def land(project: Project, is_landed: Any) -> None:
         )
 
 
-def value(message: Message | None, table: str) -> bytes | None:
-    return None if message is None else json.dumps(message).replace("TABLE", table).encode()
+def value(case: Case, message: Message | None) -> bytes | None:
+    if message is None:
+        return None
+    if case.source_format == "dts_avro":
+        return dts_avro.encode({**message, "objectName": f"shop.{case.table}"})
+    return json.dumps(message).replace("TABLE", case.table).encode()
 
 
 def rows(project: Project) -> dict[str, list[Any]]:

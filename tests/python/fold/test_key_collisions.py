@@ -194,3 +194,79 @@ def test_of_another_transaction_one_row_is_left(spark: SparkSession) -> None:
         effect(3, "leaves", "delete", "1", "update", is_key_change=True, transaction_id="b"),
     ]
     assert superseded(spark, steps) == {}
+
+
+def test_a_row_is_inserted_before_the_older_one_leaves(spark: SparkSession) -> None:
+    steps = [
+        effect(1, "old", "upsert", "2", "insert", transaction_id="a"),
+        effect(2, "new", "upsert", "2", "insert"),
+        effect(3, "leaves", "delete", "2", "update", is_key_change=True),
+    ]
+    leaves = {"after": {"seat": 3, "guest": "a"}}
+    for old, new, before in (("a", "b", "a"), ("a", "a", "a"), ("a", "b", None)):
+        images = {
+            "old": {"after": {"seat": 2, "guest": old}},
+            "new": {"after": {"seat": 2, "guest": new}},
+            "leaves": {**leaves, "before": {"seat": 2, "guest": before}},
+        }
+        found = superseded(spark, steps, images=images)
+        assert found == {("leaves", "delete", "2"): True}, (old, new, before)
+
+
+def test_a_row_that_is_inserted_and_moved_leaves_nothing(spark: SparkSession) -> None:
+    """Also where its insert is reported twice."""
+    steps = [
+        effect(1, "comes", "upsert", "2", "insert"),
+        effect(2, "comes again", "upsert", "2", "insert"),
+        effect(3, "leaves", "delete", "2", "update", is_key_change=True),
+    ]
+    came = {"after": {"seat": 2, "guest": "a"}}
+    images = {
+        "comes": came,
+        "comes again": came,
+        "leaves": {"before": {"seat": 2, "guest": "a"}, "after": {"seat": 3, "guest": "a"}},
+    }
+    assert superseded(spark, steps, images=images) == {}
+
+
+@pytest.mark.parametrize(
+    ("deleted", "found"),
+    [
+        pytest.param("b", {("is deleted", "delete", "2"): True}, id="the older one"),
+        pytest.param(
+            "a",
+            {("is deleted", "delete", "2"): False, ("comes", "upsert", "2"): False},
+            id="the one that came",
+        ),
+        pytest.param(None, {}, id="any, where no image says which"),
+    ],
+)
+def test_a_delete_behind_a_key_change_takes_the_row_whose_image_it_carries(
+    spark: SparkSession, deleted: str | None, found: Superseded
+) -> None:
+    steps = [
+        effect(1, "is there", "upsert", "2", "insert", transaction_id="a"),
+        effect(2, "comes", "upsert", "2", "update", is_key_change=True),
+        effect(3, "is deleted", "delete", "2", "delete"),
+    ]
+    images = {
+        "is there": {"after": {"seat": 2, "guest": "b"}},
+        "comes": {"after": {"seat": 2, "guest": "a"}, "previous_row_key": "1"},
+        "is deleted": {"before": {"seat": 2, "guest": deleted}},
+    }
+    assert superseded(spark, steps, images=images) == found
+
+
+def test_of_equal_rows_one_is_deleted(spark: SparkSession) -> None:
+    steps = [
+        effect(1, "is there", "upsert", "2", "insert", transaction_id="a"),
+        effect(2, "comes", "upsert", "2", "update", is_key_change=True),
+        effect(3, "is deleted", "delete", "2", "delete"),
+    ]
+    row = {"seat": 2, "guest": "a"}
+    images = {
+        "is there": {"after": row},
+        "comes": {"after": row, "previous_row_key": "1"},
+        "is deleted": {"before": row},
+    }
+    assert superseded(spark, steps, images=images) == {("is deleted", "delete", "2"): True}

@@ -1,0 +1,131 @@
+"""The effects by which a row may have come to a key that another row holds, or left it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from cdc_marts.fold.formats import Traits, is_of_format_that
+
+_KEY = ("source_format", "table_id", "row_key")
+_COLUMNS = (
+    *_KEY,
+    "topic",
+    "op",
+    "event_id",
+    "transaction_id",
+    "event_at",
+    "sequence",
+    "is_key_change",
+    "effect",
+)
+#: Beyond this many transactions, what they span is looked through.
+_MOST_TRANSACTIONS = 200
+
+
+def key_changes(
+    new_effects: DataFrame,
+    effects: DataFrame,
+    revised_keys: DataFrame,
+    known: DataFrame | None,
+    formats: Traits,
+) -> DataFrame:
+    """The effects of key changes, and those that tell of another row under one of their keys.
+
+    These are the inserts and deletes on the key in the transaction of the key change: with checks
+    that wait for the end of a transaction, a row may come before another one leaves.  Where a
+    format reports a key change as a delete and an insert, they are all its inserts and deletes.
+
+    `new_effects`, `effects`: those that no run has read, and all with these, as `int_row_effects`.
+    `revised_keys`: source_format, table_id, row_key of those with changed effects, all of which
+    are listed again.  `known`: what earlier runs returned; None in the first one.
+
+    Returns the columns of `int_key_changes`.
+    """
+    looked_at = new_effects.where("not is_keyless")
+    if known is not None and not revised_keys.isEmpty():
+        of_revised = effects.where("not is_keyless").join(revised_keys, [*_KEY], "left_semi")
+        looked_at = looked_at.unionByName(of_revised)
+    is_insert_or_delete = F.col("op").isin("insert", "delete")
+    is_listed = F.col("is_key_change") | (
+        is_insert_or_delete & is_of_format_that(formats, "moves_rows_by_delete_and_insert")
+    )
+    moves = _moves(looked_at).localCheckpoint()
+    transactions = _transactions_of(moves)
+    listed = looked_at.where(is_listed).select(*_COLUMNS)
+    beside = is_insert_or_delete & ~is_listed
+    if transactions is not None:
+        listed = listed.unionByName(_on_keys_of(moves, effects.where(beside & transactions)))
+    if known is not None:
+        listed = listed.unionByName(_on_keys_of(_moves(known), looked_at.where(beside)))
+    return listed.distinct()
+
+
+def _moves(effects: DataFrame) -> DataFrame:
+    """The keys that key changes touch, with their transactions."""
+    return (
+        effects.where("is_key_change")
+        .select(
+            *_KEY,
+            _transaction().alias("transaction"),
+            "transaction_id",
+            F.unix_micros("event_at").alias("event_micros"),
+        )
+        .distinct()
+    )
+
+
+def _transaction() -> Column:
+    """As the macro `transaction_of_effect`."""
+    return F.coalesce("transaction_id", F.col("event_at").cast("string"))
+
+
+def _on_keys_of(moves: DataFrame, effects: DataFrame) -> DataFrame:
+    """The effects that share key and transaction with one of the key changes."""
+    return (
+        effects.where("not is_keyless")
+        .withColumn("transaction", _transaction())
+        .join(moves, [*_KEY, "transaction"], "left_semi")
+        .select(*_COLUMNS)
+    )
+
+
+def _transactions_of(moves: DataFrame) -> Column | None:
+    """Condition on effects, of literals: in a transaction of a key change; None where none is.
+
+    It may hold for effects of other transactions too.
+    """
+    place = ("source_format", "transaction_id", "event_micros")
+    found = moves.select(*place).distinct().limit(_MOST_TRANSACTIONS + 1).collect()
+    if len(found) <= _MOST_TRANSACTIONS:
+        ranges = [
+            (row.source_format, *2 * (row.transaction_id,), *2 * (row.event_micros,))
+            for row in found
+        ]
+    else:
+        spans = moves.groupBy("source_format", F.col("transaction_id").isNull()).agg(
+            F.min("transaction_id"),
+            F.max("transaction_id"),
+            F.min("event_micros"),
+            F.max("event_micros"),
+        )
+        ranges = [(row[0], *row[2:]) for row in spans.collect()]
+    return _any_of(
+        (F.col("source_format") == source_format)
+        & (
+            F.col("transaction_id").between(first_id, last_id)
+            if first_id is not None
+            else F.col("transaction_id").isNull()
+            & F.col("event_at").between(*(F.timestamp_micros(F.lit(at)) for at in times))
+        )
+        for source_format, first_id, last_id, *times in ranges
+        if first_id is not None or times[0] is not None
+    )
+
+
+def _any_of(conditions: Iterable[Column]) -> Column | None:
+    found = list(conditions)
+    return reduce(Column.__or__, found) if found else None
