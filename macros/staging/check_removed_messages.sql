@@ -21,7 +21,7 @@
 {%- endmacro %}
 
 
-{#- The property of a landing table from which messages were removed: their least age. -#}
+{#- Property of a landing table that lost messages: their least age in days. -#}
 {% macro retention_property() -%}
 cdc_marts.removed-after-days
 {%- endmacro %}
@@ -68,7 +68,7 @@ cdc_marts.removed-after-days
 {%- endmacro %}
 
 
-{#- The rows of the staging table that can't be read again, as a table expression. -#}
+{#- The staging rows that can't be read again, as a table expression. -#}
 {% macro kept_rows_sql() -%}
 (
     select records.*
@@ -98,7 +98,7 @@ Restore it, {{ cdc_marts.reread_advice() }}
 or read the messages again and rebuild what follows from them:
   {{ cdc_marts.rebuild_command() }}
 {%- else -%}
-or build from what landing still holds, which loses what only removed messages said:
+or build from landing alone, which loses what only removed messages said:
   {{ cdc_marts.rebuild_command() }} --vars 'without_removed_messages: true'
 {%- endif -%}
 {%- endmacro %}

@@ -17,5 +17,5 @@ select
     offset_block * 64 + place as offset,
     true as is_removed
 from {{ source('landing', 'removed_messages') }}
-lateral view explode(sequence(0, 63)) as place
+    lateral view explode(sequence(0, 63)) as place
 where bit_get(offset_bits, place) = 1
