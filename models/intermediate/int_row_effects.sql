@@ -6,7 +6,15 @@
 with
 
 -- new rows may be read: what is exceptional about new records is new as well
-records as (select * from {{ ref('int_records') }}),
+records as (
+
+    select
+        *,
+        size(key_columns) = 0 and not {{ has_sparse_rows() }}
+            as takes_columns_of_half
+    from {{ ref('int_records') }}
+
+),
 
 redeliveries as (
 
@@ -64,7 +72,15 @@ row_effects as (
                     ) is null
                     then array({{ effect_struct("'upsert'") }})
                 else array(
-                    {{ effect_struct("'upsert'", is_key_change='true') }},
+                    {{ effect_struct(
+                        "'upsert'",
+                        is_key_change='true',
+                        row_key=completed_row_key(
+                            'records.row_key',
+                            'split_updates.old_row_key',
+                            'records.takes_columns_of_half',
+                        ),
+                    ) }},
                     {{ effect_struct(
                         "'delete'",
                         is_key_change='true',

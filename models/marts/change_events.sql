@@ -40,7 +40,7 @@ before_halves as (
 
 ),
 
-joined_halves as (
+paired_halves as (
 
     select
         after_halves.* except (before, previous_row_key, landed_at),
@@ -53,6 +53,45 @@ joined_halves as (
         on {{ matches(
             'after_halves', 'before_halves', ['source_format', 'pairing_id']
         ) }}
+
+),
+
+compared_halves as (
+
+    select
+        *,
+        size(key_columns) = 0
+        and not {{ has_sparse_rows() }}
+        and coalesce(
+            {{ lacks_columns_of_half('row_key', 'previous_row_key') }}, false
+        ) as is_completed
+    from paired_halves
+
+),
+
+joined_halves as (
+
+    select
+        * except (row_key, after, unavailable_columns, lists_all_columns),
+        {{ completed_row_key('row_key', 'previous_row_key', 'is_completed') }}
+            as row_key,
+        if(
+            is_completed,
+            to_variant_object(map_concat(
+                cast(before as map<string, variant>),
+                cast(after as map<string, variant>)
+            )),
+            after
+        ) as after,
+        if(
+            is_completed,
+            array_except(
+                unavailable_columns, json_object_keys(previous_row_key)
+            ),
+            unavailable_columns
+        ) as unavailable_columns,
+        lists_all_columns or is_completed as lists_all_columns
+    from compared_halves
 
 ),
 

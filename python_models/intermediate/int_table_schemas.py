@@ -16,5 +16,6 @@ def model(dbt, session):
         dbt.rows_so_far(effects),
         new_exceptions.where("is_revision").select(*VERSION),
         new_records,
+        dbt.rows_so_far(records),
         session.table(str(dbt.this)) if dbt.is_incremental else None,
     ).select(*columns)

@@ -2,7 +2,8 @@
 
 - `redelivery`: another delivery of the record landed first; this one does nothing.
 - `split_update`: an update that came in two halves, of which the one before had another key, or
-  none: it also deletes the row of `old_row_key`.  The record is the half with the row after.
+  none: it also deletes the row of `old_row_key`.  The record is the half with the row after; a
+  keyless row takes the columns that it lacks from the other half (`completed_row_key`).
 - `replacement`: the place of its message has changed since an earlier run.
 
 `is_revision` says that an earlier run took the record for something else: what follows from the
@@ -22,6 +23,8 @@ from cdc_marts.fold.ranges import in_ranges_of, near_deliveries
 #: What tells a record from others, for good.
 _RECORD = ("source_format", "topic", "partition", "offset", "row_index", "event_id")
 _MESSAGE = ("source_format", "topic", "partition", "offset")
+#: Of the half before, and of the half after.
+_KEYS_OF_HALVES = ("old_row_key", "row_key")
 
 _COLUMNS = (
     *_RECORD,
@@ -150,6 +153,10 @@ def _halves(records: DataFrame, formats: Traits) -> DataFrame:
         records.where(is_of_format_that(formats, "splits_updates"))
         .where("pairing_id is not null")
         .withColumn("is_before", F.col("record_type") == "update_before")
+        .withColumn(
+            "takes_columns",
+            F.col("is_keyless") & ~is_of_format_that(formats, "has_sparse_rows"),
+        )
         .withColumn("pairing_hash", F.xxhash64("source_format", "pairing_id"))
     )
 
@@ -184,11 +191,23 @@ def _split_updates(new: DataFrame | None, halves: DataFrame) -> DataFrame:
     return (
         _with_revisions(after, new)
         .where("is_keyless or row_key <> old_row_key")
+        .withColumn("completed_key", _completed_row_key())
         .select(
             "*",
             F.lit("split_update").alias("exception"),
-            _keys("row_key", "old_row_key"),
+            _keys("row_key", "old_row_key", "completed_key"),
         )
+    )
+
+
+def _completed_row_key() -> Column:
+    """As the macro `completed_row_key`."""
+    old_row, row = (F.try_parse_json(key).cast("map<string,variant>") for key in _KEYS_OF_HALVES)
+    columns_before, columns_after = map(F.json_object_keys, _KEYS_OF_HALVES)
+    lacks_columns = F.size(F.array_except(columns_before, columns_after)) > 0
+    return F.when(
+        F.col("takes_columns") & lacks_columns,
+        F.to_json(F.to_variant_object(F.map_concat(old_row, row))),
     )
 
 

@@ -18,6 +18,7 @@ def schema_versions(
     effects: DataFrame,
     revised: DataFrame,
     new_records: DataFrame,
+    records: DataFrame,
     known: DataFrame | None,
 ) -> DataFrame:
     """From which event to which the versions with new events are seen, and what they list.
@@ -25,16 +26,22 @@ def schema_versions(
     `first_whole_sequence` and `last_whole_sequence` are those of the events that list all columns
     of their table.  Versions of which earlier effects have changed are looked at whole.
 
+    The half of an update with the row before shows columns too.  It counts as seen before all
+    events at its position, so that the half with the row after, and the half's own redeliveries,
+    may stand anywhere in their partition.
+
     `new_effects`, `effects`: those that no run has read, and all, as `int_row_effects`.
-    `revised`: the `VERSION`s of changed effects.  `new_records`: as `int_records`.
+    `revised`: the `VERSION`s of changed effects.
+    `new_records`, `records`: those that no run has read, and all, as `int_records`.
     `known`: what earlier runs returned, None in the first one.
     """
     revised = revised.where("schema_id is not null").distinct()
     if known is None:
-        sightings = _sightings(new_effects)
+        sightings = _sightings(_seen(new_effects, new_records))
         return sightings.join(_descriptions(new_records, _first_messages(sightings)), [*VERSION])
-    sightings = _sightings(new_effects.join(revised, [*VERSION], "left_anti")).unionByName(
-        _sightings(effects.join(revised, [*VERSION], "left_semi"))
+    new, all_seen = _seen(new_effects, new_records), _seen(effects, records)
+    sightings = _sightings(new.join(revised, [*VERSION], "left_anti")).unionByName(
+        _sightings(all_seen.join(revised, [*VERSION], "left_semi"))
     )
     unknown = sightings.join(known, [*VERSION], "left_anti")
     held = known.join(sightings, [*VERSION], "left_semi")
@@ -55,29 +62,38 @@ def schema_versions(
     return seen.join(described, [*VERSION])
 
 
-def _sightings(effects: DataFrame) -> DataFrame:
+def _seen(effects: DataFrame, records: DataFrame) -> DataFrame:
+    """What shows versions, with the place of its message: effects, and the halves among records."""
+    message = F.struct("topic", "sequence.partition", "sequence.offset").alias("message")
+    before_all = F.col("sequence")
+    for name, type_ in (("partition", "int"), ("offset", "bigint"), ("row_index", "int")):
+        before_all = before_all.withField(name, F.lit(None).cast(type_))
+    shown = (*VERSION, "lists_all_columns", message)
+    return effects.select(*shown, "sequence").unionByName(
+        records.where("record_type = 'update_before'").select(*shown, before_all.alias("sequence"))
+    )
+
+
+def _sightings(seen: DataFrame) -> DataFrame:
     whole = F.when(F.col("lists_all_columns"), F.col("sequence"))
     sightings = (
-        effects.where("schema_id is not null")
+        seen.where("schema_id is not null")
         .groupBy(*VERSION)
         .agg(
             F.min("sequence").alias("first_sequence"),
-            F.min_by("topic", "sequence").alias("first_topic"),
+            F.min_by("message", F.struct("sequence", "message")).alias("first_message"),
             F.max("sequence").alias("last_sequence"),
             F.min(whole).alias("first_whole_sequence"),
             F.max(whole).alias("last_whole_sequence"),
         )
     )
     # Few, and asked several times: the events are read once.
-    return effects.sparkSession.createDataFrame(sightings.collect(), sightings.schema)
+    return seen.sparkSession.createDataFrame(sightings.collect(), sightings.schema)
 
 
 def _first_messages(sightings: DataFrame) -> DataFrame:
     return sightings.select(
-        "source_format",
-        F.col("first_topic").alias("topic"),
-        F.col("first_sequence.partition").alias("partition"),
-        F.col("first_sequence.offset").alias("offset"),
+        "source_format", "first_message.topic", "first_message.partition", "first_message.offset"
     )
 
 
@@ -91,7 +107,8 @@ def _descriptions(records: DataFrame, messages: DataFrame) -> DataFrame:
     )
     names = F.when(F.size("column_types") > 0, F.map_keys("column_types")).otherwise(in_images)
     return (
-        records.where((F.col("record_type") == "change") & F.col("schema_id").isNotNull())
+        records.where(F.col("record_type").isin("change", "update_before"))
+        .where("schema_id is not null")
         .where(is_one_of(messages))
         .join(messages.distinct(), [*_MESSAGE], "left_semi")
         .withColumn("column_names", names)

@@ -47,6 +47,11 @@ def overlay(columns: Column, changes: Column) -> Column:
     return F.when(changes.isNull(), columns).otherwise(F.map_concat(columns, changes))
 
 
+def with_columns_of(columns: Column, other: Column, names: Column) -> Column:
+    """The row with these columns, which it lacks, of another row, which has them all."""
+    return F.map_concat(columns, _first(other, names))
+
+
 def filled_with_nulls(columns: Column, names: Column) -> Column:
     """The row with these columns, which it lacks, as NULL."""
     return F.map_concat(columns, _nulls(names))

@@ -8,7 +8,15 @@ from typing import Annotated, get_type_hints
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from cdc_marts.parsing.images import column_names, columns_of, json_text, key_of, no_columns
+from cdc_marts.parsing.images import (
+    column_names,
+    columns_of,
+    image_of,
+    json_text,
+    key_of,
+    no_columns,
+    with_columns_of,
+)
 from cdc_marts.parsing.messages import COORDINATES, lacking_key, rejection
 from cdc_marts.parsing.ops import TABLE_DROPS
 from cdc_marts.parsing.session import check_session
@@ -155,6 +163,8 @@ def to_staging(
     - `row_key` and `previous_row_key` from the images and the key columns, or
       from `row_id`, by which a row is known that has no key in its image; in a
       keyless table an update takes away the row before, equal or not;
+    - to the image after of an update in a keyless table the columns that only the image before
+      has, because there the whole image is the key;
     - `event_id`: from the parser's `identity`, by which a redelivery is known
       (with format, table, op and row key), else from the coordinates; a
       statement has one only from an identity;
@@ -172,7 +182,8 @@ def to_staging(
     """
     check_session(messages.sparkSession)
     named = _compiled_apart(_named(messages, record))
-    described = named.withColumn("column_types", _types_of_columns())
+    completed = _completed(named, has_sparse_rows)
+    described = completed.withColumn("column_types", _types_of_columns())
     keyed = _keyed(described, has_sparse_rows, has_texts_only)
     checked = keyed.withColumn("rejection", F.coalesce("rejection", _without_key()))
     # The message and the columns of its images are as large as all else together.
@@ -230,6 +241,33 @@ def _named(messages: DataFrame, record: Record) -> DataFrame:
             if name not in unread
         ),
     ).withColumns(unread)
+
+
+def _completed(named: DataFrame, has_sparse_rows: bool) -> DataFrame:
+    """Records in which an update of a keyless row has the unavailable columns of its image before.
+
+    The whole image is the key of such a row, so that no earlier event can be found for it.
+    """
+    lacking = F.array_intersect(
+        F.map_keys("columns_before"), _unavailable_columns(has_sparse_rows, _columns_left_out())
+    )
+    is_keyless = (F.size("key_columns") == 0) & (F.col("op") == "update")
+    is_completed = F.size("lacking") > 0
+
+    def where_completed(column: Column, otherwise: str) -> Column:
+        return F.when(is_completed, column).otherwise(F.col(otherwise))
+
+    columns_after = with_columns_of(
+        F.col("columns_after"), F.col("columns_before"), F.col("lacking")
+    )
+    left = F.array_except("unavailable_columns", "lacking")
+    return (
+        named.withColumn("lacking", F.when(is_keyless, lacking))
+        .withColumn("columns_after", where_completed(columns_after, "columns_after"))
+        .withColumn("after", where_completed(image_of(F.col("columns_after")), "after"))
+        .withColumn("unavailable_columns", where_completed(left, "unavailable_columns"))
+        .drop("lacking")
+    )
 
 
 def _keyed(described: DataFrame, has_sparse_rows: bool, has_texts_only: bool) -> DataFrame:
@@ -300,7 +338,7 @@ def _of_rows(has_sparse_rows: bool) -> dict[str, Column]:
         "row_key": F.col("row_key"),
         "op": F.col("op"),
         "key_columns": F.col("key_columns"),
-        "unavailable_columns": _unavailable_columns(has_sparse_rows),
+        "unavailable_columns": _unavailable_columns(has_sparse_rows, F.col("columns_left_out")),
         "lists_all_columns": _lists_all_columns(),
         "schema_id": F.col("schema_id"),
         "delivery_position": _delivery_position(),
@@ -386,11 +424,10 @@ def _columns_left_out() -> Column:
     return F.when(is_update & (before != after), F.array_except(before, after))
 
 
-def _unavailable_columns(has_sparse_rows: bool) -> Column:
+def _unavailable_columns(has_sparse_rows: bool, left_out: Column) -> Column:
     published = F.coalesce("unavailable_columns", no_columns())
     if has_sparse_rows:
         return published
-    left_out = F.col("columns_left_out")
     return F.when(F.size(left_out) > 0, F.array_union(published, left_out)).otherwise(published)
 
 

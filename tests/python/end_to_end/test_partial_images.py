@@ -71,16 +71,22 @@ def canal(
 
 
 def streamx(
-    op: str, *, before: Row | None = None, after: Row | None = None, lists: str, place: int = -1
+    op: str,
+    *,
+    before: Row | None = None,
+    after: Row | None = None,
+    lists: str,
+    place: int = -1,
+    key: str = "id",
 ) -> Callable[[str, int], Message]:
-    """`place`: the other half's, where this is the second one of an update."""
+    """`place`: the other half's, where this is the second one of an update; `key`: "" for none."""
 
     def message(table: str, offset: int) -> Message:
         at = offset if place < 0 else place
         return {
             "schema": {
                 "dataColumn": [{"name": name, "type": "STRING"} for name in lists.split()],
-                "primaryKey": ["id"],
+                "primaryKey": key.split(),
                 "source": {"dbType": "mysql", "dbName": DATABASE, "tableName": table},
             },
             "payload": {
@@ -109,8 +115,11 @@ def blob(
     return message
 
 
-def shareplex(op: str, data: Row, key: Row | None = None) -> Callable[[str, int], Message]:
-    def message(table: str, place: int) -> Message:
+def shareplex(
+    op: str, data: Row, key: Row | None = None, other_half: int | None = None
+) -> Callable[[str, int], Message]:
+    def message(table: str, offset: int) -> Message:
+        place = offset if other_half is None else other_half
         return {
             "meta": {
                 "op": op,
@@ -128,12 +137,14 @@ def shareplex(op: str, data: Row, key: Row | None = None) -> Callable[[str, int]
     return message
 
 
-def debezium(op: str, row: Row, lsn: int) -> Callable[[str, int], Message]:
+def debezium(
+    op: str, row: Row, lsn: int, *, before: Row | None = None, is_keyed: bool = True
+) -> Callable[[str, int], Message]:
     """Without a schema: the columns of a whole image are the list."""
 
     def message(table: str, place: int) -> Message:
         return {
-            "before": row if op == "d" else None,
+            "before": row if op == "d" else before,
             "after": None if op == "d" else row,
             "source": {
                 "connector": "postgresql",
@@ -148,7 +159,7 @@ def debezium(op: str, row: Row, lsn: int) -> Callable[[str, int], Message]:
             "op": op,
             "ts_ms": START + place,
             "message_version": "2.0",
-            "unique": {"id": row["id"]},
+            "unique": {"id": row["id"]} if is_keyed else {},
         }
 
     return message
@@ -163,6 +174,8 @@ def row(**columns: str) -> Row:
 
 
 PLACEHOLDER = "__debezium_unavailable_value"
+XY = row(id="1", a="x", b="y")
+KEYLESS = row(a="1", n="long")
 #: A row as it was inserted, in most cases.
 WHOLE = row(id="1", v="a", body="long")
 
@@ -517,6 +530,107 @@ CASES = [
         ],
         [row(ID="1", A="a", B="c")],
         {1: ["A"]},
+    ),
+    *(
+        Case(
+            f"halves_of_an_update_are_the_first_that_is_seen_{name}",
+            "dataworks_json",
+            runs,
+            [row(id="1", a="z", b="y")],
+            {after: ["b"]},
+            history=[row(id="1", a="z", b="y")],
+        )
+        for name, after, runs in (
+            (
+                "in_one_run",
+                1,
+                [
+                    {
+                        0: streamx("UPDATE_BEFOR", before=XY, lists="id a b", place=1),
+                        1: streamx("UPDATE_AFTER", after=row(id="1", a="z"), lists="id a"),
+                    }
+                ],
+            ),
+            (
+                "the_later_one_first",
+                0,
+                [
+                    {0: streamx("UPDATE_AFTER", after=row(id="1", a="z"), lists="id a")},
+                    {1: streamx("UPDATE_BEFOR", before=XY, lists="id a b", place=0)},
+                ],
+            ),
+        )
+    ),
+    Case(
+        "HALVES_OF_AN_UPDATE_ARE_THE_FIRST_THAT_IS_SEEN",
+        "shareplex_json",
+        [
+            {
+                0: shareplex("UPDATE BEFORE", row(ID="1", A="x", B="y"), other_half=1),
+                1: shareplex("UPDATE AFTER", row(A="z"), row(ID="1")),
+            }
+        ],
+        [row(ID="1", A="z", B="y")],
+        {1: ["B"]},
+    ),
+    *(
+        Case(
+            f"a_keyless_row_takes_what_its_image_lacks_from_the_one_before{name}",
+            source_format,
+            [created | changed, *deleted],
+            [] if deleted else [row(a="2", n="long")],
+            history=None if deleted else [row(a="1", n="long"), row(a="2", n="long")],
+        )
+        for source_format, created, changed, delete in (
+            (
+                "cdl_debezium_json",
+                {0: debezium("c", KEYLESS, 10, is_keyed=False)},
+                {1: debezium("u", row(a="2", n=PLACEHOLDER), 20, before=KEYLESS, is_keyed=False)},
+                debezium("d", row(a="2", n="long"), 30, is_keyed=False),
+            ),
+            (
+                "dataworks_json",
+                {0: streamx("INSERT", after=KEYLESS, lists="a n", key="")},
+                {1: streamx("UPDATE_AFTER", before=KEYLESS, after=row(a="2"), lists="a n", key="")},
+                streamx("DELETE", before=row(a="2", n="long"), lists="a n", key=""),
+            ),
+        )
+        for name, deleted in (("", []), ("_and_is_deleted", [{2: delete}]))
+    ),
+    *(
+        Case(
+            f"a_keyless_row_takes_what_its_half_lacks_from_the_other_{name}",
+            "dataworks_json",
+            [{0: streamx("INSERT", after=KEYLESS, lists="a n", key=""), **first}, *others],
+            rows,
+            history=[row(a="1", n="long"), row(a="2", n="long")],
+        )
+        for name, first, others, rows in (
+            (
+                "in_one_run",
+                {
+                    1: streamx("UPDATE_BEFOR", before=KEYLESS, lists="a n", place=2, key=""),
+                    2: streamx("UPDATE_AFTER", after=row(a="2"), lists="a n", key=""),
+                },
+                [],
+                [row(a="2", n="long")],
+            ),
+            (
+                "which_lands_later",
+                {1: streamx("UPDATE_AFTER", after=row(a="2"), lists="a", key="")},
+                [{2: streamx("UPDATE_BEFOR", before=KEYLESS, lists="a n", place=1, key="")}],
+                [row(a="2", n="long")],
+            ),
+            (
+                "and_is_deleted",
+                {1: streamx("UPDATE_AFTER", after=row(a="2"), lists="a n", key="")},
+                [
+                    {2: streamx("UPDATE_BEFOR", before=KEYLESS, lists="a n", place=1, key="")},
+                    {3: streamx("DELETE", before=row(a="2", n="long"), lists="a n", key="")},
+                ],
+                [],
+            ),
+        )
     ),
     Case(
         "a_placeholder_is_the_value_under_the_old_key",

@@ -85,6 +85,17 @@ def found(
     )
 
 
+def test_a_keyless_row_takes_columns_from_the_half_before(spark: SparkSession) -> None:
+    """The key of the row is known then, and what an earlier run took for its key is looked at."""
+    keyless = {"key_columns": []}
+    before = {**half(2, "b", 1, before=True), **keyless, "row_key": '{"b":"y","a":1}'}
+    after = {**half(1, "a", 1, before=False), **keyless, "row_key": '{"a":2}'}
+    keys = ['{"a":2,"b":"y"}', '{"a":2}', '{"b":"y","a":1}']
+    assert found(spark, [before], [after]) == [
+        (1, "split_update", sorted(keys), '{"b":"y","a":1}', True)
+    ]
+
+
 def test_the_delivery_that_landed_first_counts(spark: SparkSession) -> None:
     late = change(8, "twice", landing_commit=1)
     first = change(9, "twice", landing_commit=0)

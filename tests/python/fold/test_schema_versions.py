@@ -12,7 +12,7 @@ from tests.python.fold.frames import frame
 EFFECTS = "source_format table_id topic schema_id lists_all_columns sequence"
 RECORDS = (
     "source_format topic partition offset record_type table_id schema_id source_type column_types"
-    " column_parameters unavailable_columns before after"
+    " column_parameters unavailable_columns before after lists_all_columns sequence"
 )
 VERSION = "source_format table_id schema_id"
 NAMES = {"source_format": "canal_json", "table_id": "shop.orders", "topic": "shop"}
@@ -35,6 +35,8 @@ def record(offset: int, schema_id: int | None, **other: Any) -> dict[str, Any]:
         "record_type": "change",
         "schema_id": schema_id,
         "unavailable_columns": [],
+        "lists_all_columns": False,
+        "sequence": (offset, 0, offset),
         **other,
     }
 
@@ -45,6 +47,7 @@ def versions(
     records: list[dict[str, Any]],
     *,
     earlier: list[dict[str, Any]] = (),
+    earlier_records: list[dict[str, Any]] = (),
     revised: list[dict[str, Any]] = (),
     known: DataFrame | None = None,
 ) -> DataFrame:
@@ -53,6 +56,7 @@ def versions(
         frame(spark, EFFECTS, [*earlier, *new]),
         frame(spark, VERSION, revised),
         frame(spark, RECORDS, records),
+        frame(spark, RECORDS, [*earlier_records, *records]),
         known,
     )
 
@@ -105,3 +109,30 @@ def test_a_version_of_changed_effects_is_looked_at_whole(spark: SparkSession) ->
     # The effect at 5 is a redelivery now.
     rows = versions(spark, [], [], earlier=[effect(3, 7)], revised=[version], known=known)
     assert seen(rows) == {7: (3, 3, None, None, ["id"])}
+
+
+def test_the_half_before_of_an_update_shows_columns_from_its_position_on(
+    spark: SparkSession,
+) -> None:
+    """Also where it lands behind its other half, and where earlier effects have changed."""
+    half = record(6, 8, record_type="update_before", before={"id": 1, "b": 1}, sequence=(5, 0, 6))
+    after = record(5, 7, after={"id": 1}, sequence=(5, 0, 5))
+    rows = versions(spark, [effect(5, 7)], [after, half])
+    expected = {7: (5, 5, None, None, ["id"]), 8: (5, 5, None, None, ["b", "id"])}
+    assert seen(rows) == expected
+    found = {row.schema_id: row.first_sequence for row in rows.collect()}
+    assert found[8].offset is None
+    assert found[7].offset == 5
+
+    known = spark.createDataFrame(rows.collect(), rows.schema)
+    revised = [{**NAMES, "schema_id": schema_id} for schema_id in (7, 8)]
+    again = versions(
+        spark,
+        [],
+        [],
+        earlier=[effect(5, 7)],
+        earlier_records=[after, half],
+        revised=revised,
+        known=known,
+    )
+    assert seen(again) == expected

@@ -1,0 +1,28 @@
+{#-
+  The key of a keyless row that an update in two halves wrote: with the columns
+  that only the half before has, as all of the row is its key.
+
+  row_key, old_row_key: of the half after, and of the half before or null.
+  takes_columns: whether the row is keyless, and its format writes whole rows.
+-#}
+{% macro completed_row_key(row_key, old_row_key, takes_columns) -%}
+if(
+        {{ takes_columns }} and {{ lacks_columns_of_half(row_key, old_row_key) }},
+        coalesce(
+            to_json(to_variant_object(map_concat(
+                cast(try_parse_json({{ old_row_key }}) as map<string, variant>),
+                cast(try_parse_json({{ row_key }}) as map<string, variant>)
+            ))),
+            {{ row_key }}
+        ),
+        {{ row_key }}
+    )
+{%- endmacro %}
+
+
+{#- Whether the half after of an update lacks columns that the half before has. -#}
+{% macro lacks_columns_of_half(row_key, old_row_key) -%}
+size(array_except(
+            json_object_keys({{ old_row_key }}), json_object_keys({{ row_key }})
+        )) > 0
+{%- endmacro %}
