@@ -123,17 +123,30 @@ followed_drops as (
 
 ),
 
--- Where an update or delete left out a column that the table had, an insert may
--- do so too: only what is listed by neither an insert nor a snapshot proves it.
--- Of a version its first and last sighting are known: a column is one that the
--- table had unless it was dropped before the first and not seen again until the
--- last.
+-- What updates and deletes listed that no insert and no snapshot had listed
+-- before.  Between the first and the last sighting there may be others.
+narrow_versions as (
+
+    select
+        *,
+        if(first_whole_sequence is null, last_sequence, first_sequence)
+            as last_narrow_sequence
+    from table_schemas
+    where
+        coalesce(first_sequence < first_whole_sequence, true)
+        and {{ is_of_format_that('inserts_leave_out_columns') }}
+
+),
+
+-- Where such a list lacks a column that the table had, an insert may leave out
+-- columns too.  The table had it unless it was dropped before the first
+-- sighting and not seen again until the last.
 tables_of_partial_images as (
 
     select distinct
         versions.source_format,
         versions.table_id
-    from table_schemas as versions
+    from narrow_versions as versions
     inner join first_sightings
         on {{ matches('versions', 'first_sightings', table_key) }}
     left anti join followed_drops
@@ -142,15 +155,14 @@ tables_of_partial_images as (
             and first_sightings.column_name = followed_drops.column_name
             and versions.first_sequence > followed_drops.sequence
             and coalesce(
-                versions.last_sequence < followed_drops.next_sequence, true
+                versions.last_narrow_sequence < followed_drops.next_sequence,
+                true
             )
     where
-        versions.first_whole_sequence is null
-        and first_sightings.first_sequence < versions.last_sequence
+        first_sightings.first_sequence < versions.last_narrow_sequence
         and not array_contains(
             versions.column_names, first_sightings.column_name
         )
-        and versions.{{ is_of_format_that('inserts_leave_out_columns') }}
 
 ),
 

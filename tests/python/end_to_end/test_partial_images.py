@@ -245,6 +245,17 @@ CASES = [
         {2: ["body", "v"]},
     ),
     Case(
+        "an_insert_that_lists_what_an_update_did_drops_no_column",
+        "canal_json",
+        [
+            {0: canal("INSERT", WHOLE)},
+            {1: canal("UPDATE", row(id="1", v="b"), old=row(v="a"))},
+            {2: canal("INSERT", row(id="2", v="c"))},
+        ],
+        [row(id="1", v="b", body="long"), row(id="2", v="c")],
+        {1: ["body"]},
+    ),
+    Case(
         "where_images_are_whole_an_insert_with_fewer_columns_drops_the_others",
         "canal_json",
         [
