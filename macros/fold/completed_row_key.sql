@@ -7,12 +7,13 @@
 -#}
 {% macro completed_row_key(row_key, old_row_key, takes_columns) -%}
 if(
-        {{ takes_columns }} and {{ lacks_columns_of_half(row_key, old_row_key) }},
+        {{ takes_columns }}
+        and {{ lacks_columns_of_half(row_key, old_row_key) }},
         coalesce(
-            to_json(to_variant_object(map_concat(
-                cast(try_parse_json({{ old_row_key }}) as map<string, variant>),
-                cast(try_parse_json({{ row_key }}) as map<string, variant>)
-            ))),
+            to_json({{ completed_image(
+                'try_parse_json(' ~ row_key ~ ')',
+                'try_parse_json(' ~ old_row_key ~ ')',
+            ) }}),
             {{ row_key }}
         ),
         {{ row_key }}
@@ -20,7 +21,16 @@ if(
 {%- endmacro %}
 
 
-{#- Whether the half after of an update lacks columns that the half before has. -#}
+{#- An image with the columns that only the image before it has. -#}
+{% macro completed_image(image, image_before) -%}
+to_variant_object(map_concat(
+            cast({{ image_before }} as map<string, variant>),
+            cast({{ image }} as map<string, variant>)
+        ))
+{%- endmacro %}
+
+
+{#- Whether the half after of an update lacks columns of the half before. -#}
 {% macro lacks_columns_of_half(row_key, old_row_key) -%}
 size(array_except(
             json_object_keys({{ old_row_key }}), json_object_keys({{ row_key }})

@@ -75,14 +75,8 @@ joined_halves as (
         * except (row_key, after, unavailable_columns, lists_all_columns),
         {{ completed_row_key('row_key', 'previous_row_key', 'is_completed') }}
             as row_key,
-        if(
-            is_completed,
-            to_variant_object(map_concat(
-                cast(before as map<string, variant>),
-                cast(after as map<string, variant>)
-            )),
-            after
-        ) as after,
+        if(is_completed, {{ completed_image('after', 'before') }}, after)
+            as after,
         if(
             is_completed,
             array_except(
