@@ -227,8 +227,8 @@ def test_a_report_of_upkeep_compares_with_what_was_built_anew() -> None:
     for when, seconds in ((AFTER_RUNS, 3.0), (MAINTAINED, 2.2), (FRESH, 2.0)):
         measured.note("all events", when, seconds)
     measured.upkeep = [
-        Upkeep("staging.stg_canal_json", (51, 1), (52, 3), (9_000, 1_000), 0),
-        Upkeep("landing.cdl_json", (0, 0), (1, 1), (0, 0), 0),
+        Upkeep("staging.stg_canal_json", (51, 1), (52, 3), (9_000, 1_000), (40, 40), 0),
+        Upkeep("landing.cdl_json", (0, 0), (1, 1), (0, 0), (0, 0), 0),
     ]
 
     text = report.upkeep(measured)
