@@ -707,8 +707,7 @@ def marts(project: Project) -> Marts:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_the_rows_are_those_of_the_table(marts: Marts, case: Case) -> None:
-    rows = marts.rows[case.source_format, case.name]
-    assert rows == case.rows
+    assert marts.rows.get((case.source_format, case.name), []) == case.rows
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
