@@ -70,13 +70,14 @@ class Messages:
         old: Row | None = None,
         sql: str = "",
         topic: str = "",
+        es: int = 0,
     ) -> Landed:
-        """`ts` after `TS`; `place`: partition and offset; a statement has no row."""
+        """`ts` and `es` after `TS`; `place`: partition and offset; a statement has no row."""
         message = {
             "database": "order",
             "table": self.table,
             "type": type_,
-            "es": TS,
+            "es": TS + es,
             "ts": None if ts is None else TS + ts,
             "isDdl": bool(sql),
             "sql": sql,
@@ -258,13 +259,27 @@ CANAL = [
         "canal_json",
         lambda m: [
             a_run(
+                m.canal("INSERT", 2, "deleted", 500, (1, 0)),
                 m.canal("INSERT", 1, "moves", 1000, (0, 1)),
                 m.canal("UPDATE", 2, "moves", 4000, (0, 2), old={"id": "1"}),
-                m.canal("UPDATE", 1, "stale", 8000, (1, 0), old={}),
+                m.canal("DELETE", 2, "deleted", 8000, (1, 1), es=7000),
             ),
             a_run(m.heartbeat(9000, (0, 0))),
         ],
         {2: "moves"},
+    ),
+    Case(
+        "a_row_that_comes_to_a_key_and_leaves_it_leaves_the_row_that_was_there",
+        "canal_json",
+        lambda m: [
+            a_run(
+                m.canal("INSERT", 1, "moves", 1000, (0, 1)),
+                m.canal("UPDATE", 2, "moves", 4000, (0, 2), old={"id": "1"}),
+                m.canal("UPDATE", 1, "stays", 8000, (1, 0), old={}),
+            ),
+            a_run(m.heartbeat(9000, (0, 0))),
+        ],
+        {1: "stays", 2: "moves"},
     ),
     Case(
         "late_messages_raise_no_more_than_what_is_lower",
