@@ -26,6 +26,7 @@ from cdc_marts.cli.landing_options import (
     topic_map,
 )
 from cdc_marts.cli.options import on_target, time_span
+from cdc_marts.cli.reporting import check_report, write_report
 from cdc_marts.cli.session import open_session
 from cdc_marts.printing import printable
 from cdc_marts.project import Target, outcome_of_dbt, relations_of, turn_to_write
@@ -90,13 +91,21 @@ def run(
             help="With --every: exit with 1 when this many rounds in a row have failed.",
         ),
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the page of `cdc-marts report` after each round, also after one that"
+            " failed.",
+        ),
+    ] = None,
     is_verbose: Annotated[
         bool, typer.Option("--verbose", help="Show all that dbt prints, and not only errors.")
     ] = False,
     *,
     target: Target,
 ) -> None:
-    """Land new messages, build the models and test them, in one Spark start.
+    """Land new messages, build the models, test them and report, in one Spark start.
 
     Messages come from Kafka (--bootstrap-servers) or from files. Without
     either, the command builds what has landed already.
@@ -114,6 +123,8 @@ def run(
         raise typer.BadParameter("--every needs a time span above 0.")
     if paths and (servers or span is not None):
         raise typer.BadParameter("Files land once: leave out --bootstrap-servers and --every.")
+    if report is not None:
+        check_report(report)
     with SpooledMessages() as messages:
         if servers is not None:
             from cdc_marts.landing import kafka
@@ -145,7 +156,7 @@ def run(
         else:
             landing = _Landing()
         dbt = [*(_BUILD if with_tests else ("run",)), *(("--select", select) if select else ())]
-        runner = _Runner(target, landing, dbt, is_verbose)
+        runner = _Runner(target, landing, dbt, report, is_verbose)
         has_succeeded = runner.run_once() if span is None else runner.repeat(span, max_failures)
         if not has_succeeded or messages.wrong_lines:
             raise typer.Exit(FAILED)
@@ -163,10 +174,15 @@ class _Runner:
     """Runs rounds on a target, and tells what comes of them."""
 
     def __init__(
-        self, target: Target, landing: _Landing, dbt: Sequence[str], is_verbose: bool
+        self,
+        target: Target,
+        landing: _Landing,
+        dbt: Sequence[str],
+        report: Path | None,
+        is_verbose: bool,
     ) -> None:
         self._target, self._landing = target, landing
-        self._dbt, self._is_verbose = dbt, is_verbose
+        self._dbt, self._report, self._is_verbose = dbt, report, is_verbose
 
     def run_once(self) -> bool:
         """Whether the one round succeeded."""
@@ -232,7 +248,28 @@ class _Runner:
             done = run_round(number, None if land is None else lambda: land(session), build)
         for line in lines_of(done, f"dbt {self._dbt[0]}"):
             tell(line)
-        return done.failure is None
+        has_report = self._report is None or self._write_report(session, self._report)
+        return done.failure is None and has_report
+
+    def _write_report(self, session: SparkSession, output: Path) -> bool:
+        """Whether the page was written; the next round tries again."""
+        from dbt.adapters.spark_session.api import message_of
+        from dbt_common.exceptions import DbtBaseException
+        from py4j.protocol import Py4JError
+        from pyspark.errors import PySparkException
+
+        try:
+            with errors.status("Reporting"):
+                write_report(session, self._target, output)
+        except DbtBaseException as error:
+            say(f"The report failed: {' '.join(str(error).split())}")
+        except (PySparkException, Py4JError, ConnectionError) as error:
+            say(f"The report failed: {message_of(error)}")
+        except OSError as error:
+            say(f"The page can't be written to {output}: {error.strerror}.")
+        else:
+            return True
+        return False
 
 
 def lines_of(done: Round, dbt: str) -> Iterator[str]:

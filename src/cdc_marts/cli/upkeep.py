@@ -13,6 +13,7 @@ from rich.progress import MofNCompleteColumn
 
 from cdc_marts.cli.console import FAILED, WRONG_USE, counted, progress_bar, say, stop, tell
 from cdc_marts.cli.options import on_target, time_span
+from cdc_marts.cli.reporting import DAYS, check_report, write_report
 from cdc_marts.cli.session import open_session
 from cdc_marts.printing import printable
 from cdc_marts.project import (
@@ -89,7 +90,7 @@ def report(
         typer.Option(
             metavar="DAYS", min=1, help="How many days of traffic the plots over time show."
         ),
-    ] = 30,
+    ] = DAYS,
     *,
     target: Target,
 ) -> None:
@@ -99,24 +100,13 @@ def report(
     run times, each with its exact numbers. It needs no network, and fits screens
     and phones, light and dark.
     """
-    try:
-        from cdc_marts.report.page import page
-    except ModuleNotFoundError as error:
-        stop(
-            f"`cdc-marts report` draws with a library that is not installed ({error.name}):"
-            " pip install 'cdc-marts[report]'",
-            WRONG_USE,
-        )
-    from cdc_marts.report.facts import gather
-
+    check_report(output)
     with open_session(target, is_reader=True) as session:
-        facts = gather(session, target.name, days, relations_of(target))
-    text = page(facts)
-    try:
-        output.write_text(text, "utf-8")
-    except OSError as error:
-        stop(f"The page can't be written to {output}: {error.strerror}.", FAILED)
-    tell(f"Wrote {output} ({decimal(len(text.encode()))}). Open it in a browser.")
+        try:
+            size = write_report(session, target, output, days)
+        except OSError as error:
+            stop(f"The page can't be written to {output}: {error.strerror}.", FAILED)
+    tell(f"Wrote {output} ({decimal(size)}). Open it in a browser.")
 
 
 @on_target

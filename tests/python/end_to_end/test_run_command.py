@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 from pathlib import Path
 
@@ -40,8 +41,10 @@ def test_rounds_go_on_after_one_that_fails_until_a_signal_ends_them(tmp_path: Pa
     def rounds(outcome: str) -> int:
         return log.read_text("utf-8").count(f" {outcome}: ")
 
+    report = tmp_path / "report.html"
+    models = ("--no-tests", "--select", MODELS)
     rounds_process = home.run_rounds(
-        log, "--every", "1s", "--no-tests", "--select", MODELS, "--project-dir", str(root)
+        log, "--every", "1s", *models, "--report", str(report), "--project-dir", str(root)
     )
     try:
         wait_until(lambda: rounds("succeeded") >= 1, "the first round ends", PATIENCE)
@@ -64,6 +67,10 @@ def test_rounds_go_on_after_one_that_fails_until_a_signal_ends_them(tmp_path: Pa
     assert "Stopping after this round." in text
     assert "1 round failed in a row. The next one begins in" in text
     assert "Typed mart `x`: it lacks `table_id`" in text
+    # Of the last round, which follows one that failed.
+    page = report.read_text("utf-8")
+    assert "<tr><td>shop</td>" in re.sub(r"\s+", "", page)
+    assert "dbt run" in page
     with FileLock(tmp_path / "home" / "local" / "lock").acquire(timeout=0):
         pass
     assert len(home.content("staging.stg_canal_json")["staging.stg_canal_json"]) == 1

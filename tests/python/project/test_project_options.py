@@ -89,8 +89,10 @@ def test_every_command_but_those_without_a_target_has_the_options() -> None:
 @pytest.mark.parametrize(
     "command",
     [
+        ("run",),
         ("sql", "select 1"),
         ("status",),
+        ("report",),
         ("scaffold",),
         ("requeue",),
         ("resync", "--format", "canal_json", "--table", "a", "--topic", "t"),
@@ -183,6 +185,14 @@ def test_a_target_that_cannot_be_used_is_said(shop: Path, target: str, said: str
     assert result.exit_code == 2
     assert said in result.output
     assert f"{shop / 'profiles.yml'}" in result.output
+
+
+def test_no_row_of_the_demo_is_erased(shop: Path, opened: list[Target]) -> None:
+    """Its samples are in seeds too, from which each build lands them."""
+    row = ("--format", "canal_json", "--table", "a", "--key", "{}")
+    result = run("erase", *row, "--project-dir", shop, "--target", "demo")
+    assert (result.exit_code, opened) == (2, [])
+    assert "The demo has its samples in seeds, and they stay." in result.output
 
 
 def test_dbt_reads_the_project_from_elsewhere(

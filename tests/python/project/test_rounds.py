@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from dbt.adapters.spark_session.errors import SessionError
@@ -182,8 +183,54 @@ def test_a_round_that_does_not_get_the_catalog_fails_and_the_next_one_tries_agai
 
 
 @pytest.mark.parametrize(
+    ("outcome", "error", "exit_code", "told"),
+    [
+        (GOOD, None, 0, ""),
+        (DbtOutcome(Counter({"error": 1}), {"stg_canal_json": "no"}, []), None, 1, ""),
+        (GOOD, OSError(28, "No space left on device"), 1, "r.html: No space left on device."),
+        (
+            GOOD,
+            ConnectionError("Java is gone"),
+            1,
+            "The report failed: Spark's Java process has ended",
+        ),
+    ],
+)
+def test_each_round_ends_with_a_report(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    outcome: DbtOutcome,
+    error: Exception | None,
+    exit_code: int,
+    told: str,
+) -> None:
+    written = []
+
+    @contextmanager
+    def session(*_: object, **__: object) -> Iterator[str]:
+        yield "the session of the round"
+
+    def write(session: object, _: object, output: Path) -> None:
+        written.append((session, output))
+        if error is not None:
+            raise error
+
+    monkeypatch.setattr(run_command, "open_session", session)
+    monkeypatch.setattr(run_command, "outcome_of_dbt", lambda *_: outcome)
+    monkeypatch.setattr(run_command, "write_report", write)
+    output = tmp_path / "r.html"
+
+    result = CliRunner().invoke(app, ["run", "--report", str(output)])
+
+    assert written == [("the session of the round", output)]
+    assert result.exit_code == exit_code, result.output
+    assert told in result.stderr
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
+        (["--report", "no/such/folder/r.html"], "The page can't be written to no/such/folder"),
         (["--max-failures", "2"], "--max-failures goes with --every"),
         (["--every", "0s"], "--every needs a time span above 0"),
         (["--every", "soon"], "--every needs a time span such as"),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import html
 from pathlib import Path
 
 import pytest
 
 from cdc_marts.report.page import page
-from tests.python.report.browser import BROWSER, console_of, visit
+from tests.python.report.browser import BROWSER, console_of, screenshot, visit
 from tests.python.report.made_up import HOSTILE, facts
 
 pytestmark = [
@@ -31,6 +33,39 @@ LOOKS = """({
     content: document.documentElement.scrollWidth,
     asked: performance.getEntriesByType('resource').map((entry) => entry.name),
 })"""
+
+#: The page in a frame that is as wide as a phone: a window can't be as narrow.
+PHONE = 360
+ON_A_PHONE = """((frame) => ({
+    window: frame.contentWindow.innerWidth,
+    content: frame.contentDocument.documentElement.scrollWidth,
+    plots: [...frame.contentDocument.querySelectorAll('.narrow svg')]
+        .map((plot) => plot.getBoundingClientRect())
+        .filter((box) => box.width && box.left >= 0 && box.right <= frame.contentWindow.innerWidth)
+        .length,
+    text: Math.min(...[...frame.contentDocument.querySelectorAll('.narrow text')]
+        .filter((text) => text.textContent.trim())
+        .map((text) => text.getBoundingClientRect().height)),
+}))(document.querySelector('iframe'))"""
+#: Colour -> pixels of an image that have it.
+PIXELS = """(() => {
+    const image = document.querySelector('img');
+    const canvas = document.createElement('canvas');
+    [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
+    const context = canvas.getContext('2d');
+    context.drawImage(image, 0, 0);
+    const data = context.getImageData(0, 0, canvas.width, canvas.height).data, found = {};
+    for (let at = 0; at < data.length; at += 4) {
+        const colour = `${data[at]} ${data[at + 1]} ${data[at + 2]}`;
+        found[colour] = (found[colour] || 0) + 1;
+    }
+    return found;
+})()"""
+#: What each screenshot has: the page, the first two series, and runs that went well or failed.
+COLOURS = {
+    "light": ["245 246 248", "31 111 178", "217 115 13", "26 127 75", "194 47 47"],
+    "dark": ["18 22 27", "98 174 240", "245 154 74", "76 195 138", "255 123 123"],
+}
 
 
 @pytest.fixture(scope="module")
@@ -76,3 +111,41 @@ def test_names_from_messages_neither_run_nor_load(report: Path) -> None:
     assert HOSTILE.split("\u202e")[0] in seen["text"]
     assert seen["title"].startswith("cdc_marts: local")
     assert seen["asked"] == []
+
+
+def test_on_a_phone_nothing_is_cut_off_and_plots_can_be_read(report: Path) -> None:
+    outer = report.with_name("phone.html")
+    framed = html.escape(report.read_text("utf-8"), quote=True)
+    outer.write_text(
+        f"<html><body><iframe style='width:{PHONE}px;height:800px;border:0' srcdoc=\"{framed}\">"
+        "</iframe></body></html>",
+        "utf-8",
+    )
+
+    seen = visit(outer, ON_A_PHONE).answer
+
+    assert (seen["window"], seen["content"]) == (PHONE, PHONE)
+    assert seen["plots"] == 10
+    # Pixels of the smallest text, a line of 12 as a phone has it elsewhere.
+    assert seen["text"] >= 9
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 500)])
+def test_a_screenshot_has_plots_in_the_colours_of_the_page(
+    report: Path, scheme: str, width: int
+) -> None:
+    height = visit(report, "document.documentElement.scrollHeight", scheme, width).answer
+    image = report.with_name(f"{scheme}-{width}.png")
+    screenshot(report, image, scheme, width, height)
+    shown = report.with_name("image.html")
+    encoded = base64.b64encode(image.read_bytes()).decode()
+    shown.write_text(f"<html><body><img src='data:image/png;base64,{encoded}'></body></html>")
+
+    pixels = visit(shown, PIXELS).answer
+
+    other = COLOURS["light" if scheme == "dark" else "dark"]
+    assert sum(pixels.values()) == width * height
+    background, *of_plots = COLOURS[scheme]
+    assert pixels[background] > 0.05 * width * height
+    assert all(pixels.get(colour, 0) > 500 for colour in of_plots), pixels
+    assert not any(pixels.get(colour, 0) > 500 for colour in other)

@@ -1,0 +1,46 @@
+"""The page of `cdc-marts report`, which `cdc-marts run --report` writes too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from cdc_marts.cli.console import WRONG_USE, stop
+from cdc_marts.project import Target, relations_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: So many days of traffic are shown, unless an option says something else.
+DAYS = 30
+
+
+def check_report(output: Path) -> None:
+    """End the command where the page can't be drawn, or has no folder, before Spark starts."""
+    try:
+        import cdc_marts.report.page  # noqa: F401
+    except ModuleNotFoundError as error:
+        stop(
+            f"The report is drawn with a library that is not installed ({error.name}):"
+            " pip install 'cdc-marts[report]'",
+            WRONG_USE,
+        )
+    if output.is_dir() or not output.parent.is_dir():
+        raise typer.BadParameter(f"The page can't be written to {output}: name a file in a folder.")
+
+
+def write_report(session: SparkSession, target: Target, output: Path, days: int = DAYS) -> int:
+    """Write the page, whole or not at all, and give its size in bytes.
+
+    Raises `OSError` where the file can't be written.
+    """
+    from cdc_marts.report.facts import gather
+    from cdc_marts.report.page import page
+
+    text = page(gather(session, target.name, days, relations_of(target))).encode()
+    unfinished = output.with_name(f"{output.name}.part")
+    unfinished.write_bytes(text)
+    unfinished.replace(output)
+    return len(text)
