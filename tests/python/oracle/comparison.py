@@ -326,6 +326,13 @@ class _Rows:
         self._table_id = table_id
         self._types = table.told().columns
         self._readers = reader(history.source_format)
+        #: The columns of all keys that the table has had.
+        self._key_columns = {
+            name
+            for change in one_by_one(history.log)
+            if isinstance(change, RowChange) and change.table.name == table.name
+            for name in change.table.identity
+        }
 
     def of_state(self, found: list[MartRow]) -> list[Difference]:
         """The table in the end against rows of a mart."""
@@ -471,7 +478,7 @@ class _Rows:
     def _values(self, state: MartRow, types: Mapping[str, str]) -> dict[str, Any]:
         row = parsed_row(state["row"])
         # A row has its values as published: a number in a key may be a text.
-        numbers = {name for name in self._table.key if types.get(name) == "long"}
+        numbers = {name for name in self._key_columns if types.get(name) == "long"}
         texts = {name: int(row[name]) for name in numbers if isinstance(row.get(name), str)}
         return self._read(row | texts, types)
 
