@@ -46,7 +46,7 @@ PEOPLE = Table("people", {"id": "text", "mail": "text"}, ("id",))
 PAGES = [ROOT / "docs" / "operations.md", ROOT / "docs" / "zh" / "operations.md"]
 SECOND = 1_767_225_600_000
 
-pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("command_line")]
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("command_line")]
 
 
 def person(id_: str, mail: str) -> Row:

@@ -24,7 +24,7 @@ NEWER_CODES = {"UPDATE", "UPDATE_BEFOR", "TRUNCATE", "DELETE"}
 
 Marts = dict[str, list[str]]
 
-pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("command_line")]
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("command_line")]
 
 
 @pytest.fixture

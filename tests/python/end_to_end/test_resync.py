@@ -30,7 +30,7 @@ Row = Mapping[str, Any]
 #: operation, position, row, row before
 Change = tuple[str, int, Row, Row | None]
 
-pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("command_line")]
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("command_line")]
 
 
 def row(id_: int, v: str) -> dict[str, Any]:

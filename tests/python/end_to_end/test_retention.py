@@ -45,7 +45,7 @@ LATE = 3
 OLD = "landed_at < timestamp '2026-02-01'"
 WITHOUT = ("--vars", "without_removed_messages: true")
 
-pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("command_line")]
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("command_line")]
 
 
 @pytest.fixture(scope="module")
