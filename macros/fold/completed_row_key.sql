@@ -1,8 +1,8 @@
 {#-
-  The key of a keyless row that an update in two halves wrote: with the columns
-  that only the half before has, as all of the row is its key.
+  The key of a keyless row that a split update wrote, with the columns that only
+  its `update_before` has, because all columns of such a row are its key.
 
-  row_key, old_row_key: of the half after, and of the half before or null.
+  row_key, old_row_key: of the `update_after`, and of the `update_before` or null.
   takes_columns: whether the row is keyless, and its format writes whole rows.
 -#}
 {% macro completed_row_key(row_key, old_row_key, takes_columns) -%}
@@ -30,7 +30,7 @@ to_variant_object(map_concat(
 {%- endmacro %}
 
 
-{#- Whether the half after of an update lacks columns of the half before. -#}
+{#- Whether an `update_after` lacks columns of its `update_before`. -#}
 {% macro lacks_columns_of_half(row_key, old_row_key) -%}
 size(array_except(
             json_object_keys({{ old_row_key }}), json_object_keys({{ row_key }})

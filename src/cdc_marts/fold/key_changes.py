@@ -33,7 +33,7 @@ def key_changes(
     known: DataFrame | None,
     formats: Traits,
 ) -> DataFrame:
-    """The effects of key changes, and those that tell of another row under one of their keys.
+    """The effects of key changes, and those that report another row under one of their keys.
 
     These are the inserts and deletes on the key in the transaction of the key change: with checks
     that wait for the end of a transaction, a row may come before another one leaves.  Where a

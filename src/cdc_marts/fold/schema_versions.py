@@ -26,9 +26,9 @@ def schema_versions(
     `first_whole_sequence` and `last_whole_sequence` are those of the events that list all columns
     of their table.  Versions of which earlier effects have changed are looked at whole.
 
-    The half of an update with the row before shows columns too.  It counts as seen before all
-    events at its position, so that the half with the row after, and the half's own redeliveries,
-    may stand anywhere in their partition.
+    The `update_before` of a split update shows columns too.  It counts as seen before all events
+    at its position, so that the `update_after`, and redeliveries of the `update_before`, may
+    stand anywhere in their partition.
 
     `new_effects`, `effects`: those that no run has read, and all, as `int_row_effects`.
     `revised`: the `VERSION`s of changed effects.

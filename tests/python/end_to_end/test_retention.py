@@ -261,15 +261,15 @@ def test_a_row_of_removed_messages_is_erased(
 ) -> None:
     project = people
     formats = ("canal_json", "cdl_debezium_json")
-    told = {name: erasing.messages(name, erasing.history(name)) for name in formats}
+    messages = {name: erasing.messages(name, erasing.history(name)) for name in formats}
     for source_format in formats:
-        project.land(source_format, told[source_format][:-1])
+        project.land(source_format, messages[source_format][:-1])
     project.dbt(*RUN)
     for source_format in formats:
         # The last one is not removed, and neither are later ones.
         later = erasing.messages(source_format, list(erasing.LATER), first=100)
         tombstone = Landed("people", 99, None, LAST_KEY)
-        project.land(source_format, [*told[source_format][-1:], tombstone, *later], NOW)
+        project.land(source_format, [*messages[source_format][-1:], tombstone, *later], NOW)
     project.dbt(*RUN)
     others = other_rows(project)
     assert maintain(folder, "--yes").exit_code == 0
