@@ -10,10 +10,19 @@ import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from dbt.adapters.spark_session.api import activate, iceberg_table, notes_of, snapshots, tables_of
+from dbt.adapters.spark_session.api import (
+    TableSnapshots,
+    activate,
+    all_snapshots,
+    iceberg_table,
+    notes_of,
+    tables_of,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -45,6 +54,23 @@ class Upkeep:
     #: whether messages were removed from it
     has_lost_rows: bool = False
 
+    @staticmethod
+    def of_all(done: Sequence[Upkeep]) -> Upkeep:
+        """What was done to several tables together."""
+        return Upkeep(
+            "all tables",
+            _sums(upkeep.files for upkeep in done),
+            _sums(upkeep.snapshots for upkeep in done),
+            _sums(upkeep.sizes for upkeep in done),
+            _sums(upkeep.rows for upkeep in done),
+            sum(upkeep.orphan_files for upkeep in done),
+        )
+
+
+def _sums(counts: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    before, after = map(sum, zip(*counts, strict=True))
+    return before, after
+
 
 def maintain(
     session: SparkSession,
@@ -61,7 +87,7 @@ def maintain(
     were removed from it just now.
     """
     needed = needed_snapshots(session, tables)
-    with ThreadPoolExecutor(_TABLES_AT_A_TIME, initializer=activate, initargs=(session,)) as pool:
+    with _threads(session) as pool:
         yield from pool.map(
             lambda table: _maintain_table(
                 session, table, needed[table], keep, retentions.get(table), removed.get(table)
@@ -82,26 +108,16 @@ def _maintain_table(
     if retention is not None:
         oldest = _literal(_now() - dt.timedelta(days=retention.days))
         session.sql(f"delete from {table} where {retention.column} < {oldest}")
-    _call(
-        session,
-        "rewrite_data_files",
-        table,
-        f"options => map('min-input-files', '{_FEWEST_FILES}', 'delete-file-threshold', '1',"
-        " 'remove-dangling-deletes', 'true')",
-    )
-    _call(session, "rewrite_manifests", table)
-    rewritten = iceberg_table(session, table)
-    # What was rewritten just now came on top.
-    on_top = sum(1 for _ in snapshots(session, rewritten)) - needed.ancestors
-    expired = _now() - keep
-    # The procedure compares all files before and after, also where there is nothing to expire.
-    if any(s.timestampMillis() < expired.timestamp() * 1000 for s in rewritten.snapshots()):
+    if _may_have_files_to_rewrite(all_snapshots(session, iceberg_table(session, table))):
         _call(
             session,
-            "expire_snapshots",
+            "rewrite_data_files",
             table,
-            f"older_than => {_literal(expired)}, retain_last => {needed.kept + on_top}",
+            f"options => map('min-input-files', '{_FEWEST_FILES}', 'delete-file-threshold', '1',"
+            " 'remove-dangling-deletes', 'true')",
         )
+    _call(session, "rewrite_manifests", table)
+    _expire_snapshots(session, table, needed, _now() - keep)
     orphans = _call(
         session,
         "remove_orphan_files",
@@ -118,6 +134,40 @@ def _maintain_table(
         len(orphans),
         has_lost_rows=removed is not None,
     )
+
+
+def _may_have_files_to_rewrite(found: TableSnapshots) -> bool:
+    """Whether so many files are there, or rows marked as deleted; true where nobody counted."""
+    if not found.ancestors:
+        return False
+    totals = found.ancestors[0].summary
+    data_files = int(totals.get("total-data-files", _FEWEST_FILES))
+    return data_files >= _FEWEST_FILES or totals.get("total-delete-files") != "0"
+
+
+def _expire_snapshots(
+    session: SparkSession, name: str, needed: _History, before: dt.datetime
+) -> None:
+    """Expire what is older than a time and not needed, without a Spark job.
+
+    Spark's procedure compares all files of the table before and after, by jobs that take seconds.
+    """
+    table = iceberg_table(session, name)
+    found = all_snapshots(session, table)
+    # What was rewritten just now came on top.
+    kept = needed.kept + len(found.ancestors) - needed.ancestors
+    millis = int(before.timestamp() * 1000)
+    expired = [
+        snapshot.id
+        for snapshot in found.ancestors[kept:]
+        if snapshot.committed_at < millis and snapshot.id not in found.referenced
+    ]
+    if not expired:
+        return
+    expiry = table.expireSnapshots().expireOlderThan(millis).retainLast(kept)
+    # By a name alone Iceberg looks which files are still needed; else it would delete a file of
+    # deletion vectors with the first one of them that was replaced.
+    expiry.expireSnapshotId(expired[-1]).commit()
 
 
 def split_tables(session: SparkSession, built: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -161,24 +211,36 @@ class _History:
 
 
 def needed_snapshots(session: SparkSession, tables: Sequence[str]) -> dict[str, _History]:
-    """Table -> how many of its newest snapshots incremental runs need."""
-    histories = {table: _history(session, table) for table in tables}
+    """Table -> how many of its newest snapshots incremental runs need.
+
+    The metadata of each table is read once.
+    """
+    with _threads(session) as pool:
+        histories = dict(zip(tables, pool.map(partial(_history, session), tables), strict=True))
+    places = {
+        table: {snapshot: place for place, snapshot in enumerate(history.notes, start=1)}
+        for table, history in histories.items()
+    }
     while True:
         before = [history.kept for history in histories.values()]
         for history in histories.values():
             history.keep_notes()
-            for notes in list(history.notes.values())[: history.kept]:
+            for notes in islice(history.notes.values(), history.kept):
                 for source, snapshot in notes.items():
-                    read = histories.get(source)
-                    if read is not None and snapshot in read.notes:
-                        read.kept = max(read.kept, list(read.notes).index(snapshot) + 1)
+                    if snapshot in places.get(source, ()):
+                        read = histories[source]
+                        read.kept = max(read.kept, places[source][snapshot])
         if before == [history.kept for history in histories.values()]:
             return histories
 
 
 def _history(session: SparkSession, name: str) -> _History:
-    found = snapshots(session, iceberg_table(session, name))
-    return _History({snapshot.id: notes_of(snapshot) for snapshot in found})
+    found = all_snapshots(session, iceberg_table(session, name))
+    return _History({snapshot.id: notes_of(snapshot) for snapshot in found.ancestors})
+
+
+def _threads(session: SparkSession) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_TABLES_AT_A_TIME, initializer=activate, initargs=(session,))
 
 
 @dataclass(frozen=True)
@@ -193,13 +255,12 @@ class TableCounts:
     @classmethod
     def of(cls, session: SparkSession, name: str) -> TableCounts:
         """As the table's metadata has them, without a query."""
-        table = iceberg_table(session, name)
-        newest = next(snapshots(session, table), None)
-        totals = newest.summary if newest is not None else {}
+        found = all_snapshots(session, iceberg_table(session, name))
+        totals = found.ancestors[0].summary if found.ancestors else {}
         files = sum(int(totals.get(f"total-{kind}-files", 0)) for kind in ("data", "delete"))
         size = int(totals.get("total-files-size", 0))
         rows = int(totals.get("total-records", 0))
-        return cls(files, sum(1 for _ in table.snapshots()), size, rows)
+        return cls(files, len(found.by_id), size, rows)
 
 
 def _call(session: SparkSession, procedure: str, table: str, *arguments: str) -> list[Any]:

@@ -62,8 +62,12 @@ class Commands:
 
     def run_rounds(self, log: Path, *options: str) -> subprocess.Popen[bytes]:
         """Start `cdc-marts run`, whose output goes to a file of its own."""
+        return self.command("run", *options, log=log)
+
+    def command(self, name: str, *options: str, log: Path | None = None) -> subprocess.Popen[bytes]:
+        """Start `cdc-marts NAME`."""
         code = "from cdc_marts.cli import app; app()"
-        return self._start("-c", code, "run", "--target", self.target, *options, log=log)
+        return self._start("-c", code, name, "--target", self.target, *options, log=log)
 
     def content(self, *relations: str) -> dict[str, list[str]]:
         """Relation -> its rows as sorted JSON texts."""

@@ -137,8 +137,8 @@ def maintain(
     also those of models that were removed. With the setting `retention`, old
     messages are removed from landing; staging keeps what they say.
     """
+    from cdc_marts.maintenance import Upkeep, split_tables
     from cdc_marts.maintenance import maintain as maintain_tables
-    from cdc_marts.maintenance import split_tables
 
     keep = dt.timedelta(days=keep_days)
     with open_session(target) as session, only_run(session, target, say):
@@ -149,11 +149,16 @@ def maintain(
         tables, others = split_tables(session, plan.tables)
         removed = _remove_old_messages(session, plan, is_confirmed)
         retentions = {name: kept for name, kept in plan.tables.items() if kept is not None}
-        width = max(map(len, tables), default=0)
+        width = max(map(len, (*tables, "all tables")))
         upkeeps = maintain_tables(session, tables, keep, retentions, removed)
         with progress_bar(MofNCompleteColumn()) as progress:
+            all_done = []
             for done in progress.track(upkeeps, total=len(tables)):
                 tell(f"{done.table:<{width}}  {_line(done)}")
+                all_done.append(done)
+        if all_done:
+            total = Upkeep.of_all(all_done)
+            tell(f"{total.table:<{width}}  {_line(total)}")
     if others:
         names = ", ".join(map(printable, others))
         tell(f"Not maintained, because no model of this project builds them: {names}.")

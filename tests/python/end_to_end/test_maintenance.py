@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from dbt.adapters.spark_session.catalog import tables_of
 from typer.testing import CliRunner
@@ -35,6 +37,7 @@ def test_runs_go_on_after_maintenance(project: Project) -> None:
         assert result.exit_code == 0, result.output
 
     assert "staging.stg_canal_json" in result.output
+    assert re.search(r"^all tables +files .+, snapshots .+, size ", result.output, re.MULTILINE)
     for table in GROWING:
         assert _count(project, table, "snapshots") < commits[table], table
         assert _count(project, table, "files") <= files[table], table

@@ -62,8 +62,10 @@ Record = tuple[bytes | None, bytes | None]
 class Kafka:
     """A broker as its users see it, through the Kafka client of a session's Java process."""
 
-    def __init__(self, session: SparkSession, port: int, login_port: int) -> None:
-        self.address, self.login_address = f"{HOST}:{port}", f"{HOST}:{login_port}"
+    def __init__(self, session: SparkSession, server: _Server) -> None:
+        self._server = server
+        self.address = f"{HOST}:{server.port}"
+        self.login_address = f"{HOST}:{server.login_port}"
         self._jvm = session._jvm
         self._clients = self._jvm.org.apache.kafka.clients
         self._admin = self._clients.admin.Admin.create(self._settings())
@@ -124,6 +126,26 @@ class Kafka:
     def topic_names(self) -> set[str]:
         return set(self._admin.listTopics().names().get())
 
+    def kill(self) -> None:
+        """End the broker at once; its messages stay for `start_again`."""
+        self._server.kill()
+
+    def start_again(self) -> None:
+        """Start a broker that was killed, on the same messages and ports."""
+        self._server.start()
+        self.wait_until_it_answers()
+
+    def wait_until_it_answers(self) -> None:
+        wait_until(self._answers, "Kafka answers")
+
+    @contextmanager
+    def sender(self) -> Iterator[Sender]:
+        """For many messages; it waits for a broker that is away, ten minutes at most."""
+        patience = str(10 * 60 * 1000)
+        settings = {"delivery.timeout.ms": patience, "max.block.ms": patience}
+        with self._producer(settings) as producer:
+            yield Sender(self._jvm, producer)
+
     def close(self) -> None:
         self._admin.close()
 
@@ -162,6 +184,12 @@ class Kafka:
             properties.setProperty(name, value)
         return properties
 
+    def _answers(self) -> bool:
+        with suppress(Py4JJavaError):
+            self.topic_names()
+            return True
+        return False
+
     def _wait_for_partitions(self, name: str, partitions: int) -> None:
         def are_there() -> bool:
             with suppress(Py4JJavaError):
@@ -172,34 +200,79 @@ class Kafka:
         wait_until(are_there, f"{name} has {partitions} partitions")
 
 
+class Sender:
+    """A producer that stays open."""
+
+    def __init__(self, jvm: Any, producer: Any) -> None:
+        self._producer = producer
+        self._record = jvm.org.apache.kafka.clients.producer.ProducerRecord
+
+    def send(self, records: Sequence[tuple[str, int, Record]]) -> list[int]:
+        """Send records of topics and partitions in order, and wait for their offsets."""
+        promised = [
+            self._producer.send(self._record(topic, partition, key, value))
+            for topic, partition, (key, value) in records
+        ]
+        self._producer.flush()
+        return [answer.get().offset() for answer in promised]
+
+
+class _Server:
+    """The broker's process, on a folder and on ports that it keeps."""
+
+    def __init__(self, folder: Path) -> None:
+        self.port, self.login_port = free_port(), free_port()
+        self._folder = folder
+        self._properties = folder / "server.properties"
+        self._properties.write_text(
+            _PROPERTIES.format(
+                host=HOST,
+                port=self.port,
+                login_port=self.login_port,
+                controller_port=free_port(),
+                data=folder / "data",
+                login=LOGIN,
+                user=USER,
+                password=PASSWORD,
+            )
+        )
+        cluster = ("-t", "cdc_marts-test-cluster", "-c", str(self._properties))
+        assert self._java("kafka.tools.StorageTool", "format", *cluster).wait() == 0, self.log()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        self._process = self._java("kafka.Kafka", str(self._properties))
+
+    def kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+    def log(self) -> str:
+        return (self._folder / "log").read_text(errors="replace")
+
+    def _java(self, *arguments: str) -> subprocess.Popen[bytes]:
+        with (self._folder / "log").open("ab") as log:
+            return _java(self._folder, log, *arguments)
+
+
 @contextmanager
 def kafka(session: SparkSession) -> Iterator[Kafka]:
     """A broker of its own, as long as the block runs; it runs on the Java of `session`."""
     folder = Path(tempfile.mkdtemp(prefix="kafka-"))
-    ports = {name: free_port() for name in ("port", "login_port", "controller_port")}
-    (folder / "server.properties").write_text(
-        _PROPERTIES.format(
-            host=HOST, data=folder / "data", login=LOGIN, user=USER, password=PASSWORD, **ports
-        )
-    )
     try:
-        with (folder / "log").open("wb") as log:
-            properties = str(folder / "server.properties")
-            cluster = ("-t", "cdc_marts-test-cluster", "-c", properties)
-            formatted = _java(folder, log, "kafka.tools.StorageTool", "format", *cluster)
-            assert formatted.wait() == 0, (folder / "log").read_text()
-            server = _java(folder, log, "kafka.Kafka", properties)
+        server = _Server(folder)
         try:
-            clients = Kafka(session, ports["port"], ports["login_port"])
-            wait_until(lambda: _answers(clients), "Kafka answers")
+            server.start()
+            clients = Kafka(session, server)
+            clients.wait_until_it_answers()
             yield clients
             clients.close()
         except AssertionError:
-            print((folder / "log").read_text(errors="replace"))
+            print(server.log())
             raise
         finally:
             server.kill()
-            server.wait()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -229,10 +302,3 @@ def _jars() -> Path:
             subprocess.run([submit, *settings, program], capture_output=True, check=True)
             (_JARS / "complete").touch()
     return jars
-
-
-def _answers(clients: Kafka) -> bool:
-    with suppress(Py4JJavaError):
-        clients.topic_names()
-        return True
-    return False

@@ -123,6 +123,9 @@ class History:
         return self.traits.tells_database
 
 
+#: How many scenes a history has, at least and at most.
+_SCENES = (8, 25)
+
 #: More than anybody draws: what hypothesis draws for a seed depends on it.
 _MOST = 10_000
 
@@ -141,8 +144,10 @@ class OfSeedAlone(HypothesisProvider):
 AVAILABLE_PROVIDERS["of seed alone"] = OfSeedAlone
 
 
-def draw_histories(source_format: str, seed_: int, count: int) -> list[History]:
-    """The same ones for a seed, whatever the count."""
+def draw_histories(
+    source_format: str, seed_: int, count: int, scenes: tuple[int, int] = _SCENES
+) -> list[History]:
+    """The same ones for a seed, whatever the count; `scenes`: how many a history has."""
     drawn: list[History] = []
 
     @seed(seed_)
@@ -167,7 +172,7 @@ def draw_histories(source_format: str, seed_: int, count: int) -> list[History]:
             raise _Enough
         number = len(drawn) + 1
         random = Random(f"{seed_}:{source_format}:{number}")
-        drawn.append(_Script(source_format, number, seed_, pools, random).play())
+        drawn.append(_Script(source_format, number, seed_, pools, random).play(scenes))
 
     with suppress(_Enough):
         draw()
@@ -201,7 +206,7 @@ class _Script:
         self._spelling = Spelling(random, self._kind_of_source or "MySQL", traits.has_schemas)
         self._reloaded: set[str] = set()
 
-    def play(self) -> History:
+    def play(self, scenes: tuple[int, int]) -> History:
         for letter in "abc"[: self._random.randint(1, 3)]:
             table = self._new_table(letter)
             self._tables[table.name] = table
@@ -214,7 +219,7 @@ class _Script:
         for table in self._tables.values():
             if self._random.random() < 0.3:
                 self._load_anew(table)
-        for _ in range(self._random.randint(8, 25)):
+        for _ in range(self._random.randint(*scenes)):
             self._random.choices(*zip(*self._scenes(), strict=True))[0]()
         for table in self._database.tables.values():
             if table.is_shape_untold:

@@ -6,10 +6,12 @@ import datetime as dt
 from collections.abc import Iterator
 
 import pytest
-from dbt.adapters.spark_session.api import IncrementalRead
+from dbt.adapters.spark_session.api import IncrementalRead, iceberg_table
+from dbt.adapters.spark_session.increments import WATERMARK
 from pyspark.sql import SparkSession
 
-from cdc_marts.maintenance import maintain
+from cdc_marts.maintenance import maintain, needed_snapshots
+from tests.python.project.many_tables import calls_of_java, clone, commit_snapshots
 
 SCHEMA = "upkeep"
 LOG, QUICK, SLOW = (f"{SCHEMA}.{name}" for name in ("log", "quick_reader", "slow_reader"))
@@ -65,3 +67,66 @@ def test_maintenance_keeps_what_readers_read_by(spark: SparkSession, tables: lis
     for reader in (QUICK, SLOW):
         read(spark, reader)
         assert ids(spark, reader) == [*range(1, 9)]
+
+
+def test_what_a_table_needs_is_asked_once_however_many_snapshots_it_has(
+    spark: SparkSession, tables: list[str]
+) -> None:
+    few = calls_of_java(spark, lambda: needed_snapshots(spark, tables))
+    commit_snapshots(spark, QUICK, 20, LOG)
+    many = calls_of_java(spark, lambda: needed_snapshots(spark, tables))
+
+    assert many == few
+
+
+def test_a_reader_whose_model_is_gone_keeps_no_snapshot(
+    spark: SparkSession, tables: list[str]
+) -> None:
+    for id in range(2, 8):
+        append(spark, id)
+        read(spark, QUICK)
+
+    assert needed_snapshots(spark, tables)[LOG].kept == 7
+    # The slow reader is not among the tables of the project any more.
+    assert needed_snapshots(spark, [LOG, QUICK])[LOG].kept == 1
+
+
+def test_deletion_vectors_stay_that_share_a_file_with_one_that_was_replaced(
+    spark: SparkSession, tables: list[str]
+) -> None:
+    spark.sql(f"alter table {LOG} set tblproperties ('write.delete.mode' = 'merge-on-read')")
+    for first in (10, 20):
+        rows = spark.range(first, first + 4).coalesce(1)
+        rows.writeTo(LOG).append()
+    spark.sql(f"delete from {LOG} where id in (10, 20)")
+    vectors = spark.table(f"{LOG}.delete_files").select("file_path").collect()
+    assert len(vectors) == 2 and len(set(vectors)) == 1
+    # The vector of one data file is replaced, that of the other stays.
+    spark.sql(f"delete from {LOG} where id = 11")
+    append(spark, 2)
+    read_up_to = spark.sql(f"select snapshot_id from {LOG}.refs").collect()[0].snapshot_id
+    for reader in (QUICK, SLOW):
+        table = iceberg_table(spark, reader)
+        table.newAppend().set(f"{WATERMARK}{LOG}", str(read_up_to)).commit()
+    append(spark, 3)
+
+    done = {upkeep.table: upkeep for upkeep in maintain(spark, tables, dt.timedelta())}
+
+    assert done[LOG].snapshots[1] < done[LOG].snapshots[0]
+    read = spark.sql(f"select id from {LOG} version as of {read_up_to}").collect()
+    assert sorted(row.id for row in read) == [1, 2, 12, 13, 21, 22, 23]
+
+
+def test_upkeep_of_clones_leaves_what_they_share(spark: SparkSession, tables: list[str]) -> None:
+    """As the long test of many tables has them."""
+    commit_snapshots(spark, LOG, 10, None)
+    commit_snapshots(spark, QUICK, 10, LOG)
+    clones = clone(spark, QUICK, SCHEMA, 2)
+
+    done = list(maintain(spark, [*clones, *tables], dt.timedelta()))
+
+    assert [upkeep.snapshots for upkeep in done[:2]] == [(11, 1), (11, 1)]
+    for table in (*clones, QUICK):
+        assert ids(spark, table) == [1]
+    for table in clones:
+        spark.sql(f"drop table {table}")

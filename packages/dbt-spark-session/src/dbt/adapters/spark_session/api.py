@@ -4,7 +4,7 @@
   use on another thread, `RunLock` on a shared catalog, `take_home` and `release_home` of an
   embedded one, `message_of` an error in it, and a text `without_secrets` of its target.
 - Tables of its catalog: `tables_of`, `view_query`, and of Iceberg's `iceberg_table`, `snapshots`,
-  `has_rows`.
+  `all_snapshots`, `has_rows`.
 - `rewrite_rows`, which changes rows where they stand, and `forget_past`, which deletes what older
   snapshots hold.
 - What incremental models have read: `notes_of` a snapshot, `unread_rows` of a table.
@@ -14,7 +14,9 @@
 
 from dbt.adapters.spark_session.catalog import (
     Snapshot,
+    TableSnapshots,
     activate,
+    all_snapshots,
     has_rows,
     iceberg_table,
     snapshots,
@@ -41,7 +43,9 @@ __all__ = [
     "SessionError",
     "Snapshot",
     "SparkSessionCredentials",
+    "TableSnapshots",
     "activate",
+    "all_snapshots",
     "close_session",
     "create_view",
     "forget_past",

@@ -55,18 +55,48 @@ def snapshots(session: SparkSession, table: Any, newest: int | None = None) -> I
     snapshot = table.currentSnapshot() if newest is None else table.snapshot(newest)
     while snapshot is not None:
         # Member by member, a Java map costs a call each and an exception behind the last.
-        found = json.loads(parser.toJson(snapshot))
-        summary = found["summary"]
-        parent_id = found.get("parent-snapshot-id")
-        yield Snapshot(
-            found["snapshot-id"],
-            parent_id,
-            summary.pop("operation"),
-            summary,
-            found.get("sequence-number", 0),
-            found["timestamp-ms"],
-        )
-        snapshot = table.snapshot(parent_id) if parent_id is not None else None
+        found = _snapshot(json.loads(parser.toJson(snapshot)))
+        yield found
+        snapshot = table.snapshot(found.parent_id) if found.parent_id is not None else None
+
+
+@dataclass(frozen=True)
+class TableSnapshots:
+    """All snapshots of a table, at one time."""
+
+    by_id: Mapping[int, Snapshot]
+    #: the current one, and those before it; they end where an older one has expired
+    ancestors: list[Snapshot]
+    #: ids of those that are the newest of a branch, or have a tag
+    referenced: frozenset[int]
+
+
+def all_snapshots(session: SparkSession, table: Any) -> TableSnapshots:
+    """The snapshots of an Iceberg table, by one call of Java however many they are."""
+    parser = java_class(session, "org.apache.iceberg.TableMetadataParser")
+    metadata = json.loads(parser.toJson(table.operations().current()))
+    by_id = {found["snapshot-id"]: _snapshot(found) for found in metadata.get("snapshots", ())}
+    ancestors: list[Snapshot] = []
+    snapshot = by_id.get(metadata.get("current-snapshot-id"))
+    while snapshot is not None:
+        ancestors.append(snapshot)
+        snapshot = None if snapshot.parent_id is None else by_id.get(snapshot.parent_id)
+    referenced = frozenset(ref["snapshot-id"] for ref in metadata.get("refs", {}).values())
+    return TableSnapshots(by_id, ancestors, referenced)
+
+
+def _snapshot(found: dict[str, Any]) -> Snapshot:
+    """As Iceberg writes it in JSON."""
+    summary = dict(found["summary"])
+    operation = summary.pop("operation")
+    return Snapshot(
+        found["snapshot-id"],
+        found.get("parent-snapshot-id"),
+        operation,
+        summary,
+        found.get("sequence-number", 0),
+        found["timestamp-ms"],
+    )
 
 
 def view_query(session: SparkSession, name: str) -> str | None:
