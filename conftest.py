@@ -82,7 +82,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         for title, text in getattr(report, "sections", ())
         if title == "Captured stdout setup"
         for line in text.splitlines()
-        if line.startswith("oracle: ")
+        if line.startswith(("oracle: ", "engines: "))
     }
     for line in sorted(drawn):
         terminalreporter.write_line(line)
