@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -70,51 +69,41 @@ def mariadb() -> Iterator[MariaDb]:
     account: dict[str, Any] = {"user": "mysql"} if os.geteuid() == 0 else {}
     if account:
         shutil.chown(folder, account["user"])
+    # Its account may not write to the folder for files of this one.
+    started: dict[str, Any] = {"env": {**os.environ, "TMPDIR": str(folder)}, **account}
+    log_path = folder / "server.log"
+    server = None
     try:
-        with (folder / "server.log").open("wb") as log:
-            to_log = {"stdout": log, "stderr": subprocess.STDOUT}
+        with log_path.open("wb") as log:
+            started |= {"stdout": log, "stderr": subprocess.STDOUT}
             install = [_program("mariadb-install-db"), "--no-defaults", f"--datadir={data}"]
-            subprocess.run(
-                [*install, "--auth-root-authentication-method=normal", "--skip-test-db"],
-                check=True,
-                **to_log,
-                **account,
-            )
+            no_login = ("--auth-root-authentication-method=normal", "--skip-test-db")
+            subprocess.run([*install, *no_login], check=True, **started)
             places = (f"--datadir={data}", f"--socket={folder / 'socket'}", f"--port={port}")
-            server = subprocess.Popen(
-                [
-                    _program("mariadbd"),
-                    "--no-defaults",
-                    *places,
-                    f"--bind-address={HOST}",
-                    *_OPTIONS,
-                ],
-                **to_log,
-                **account,
-            )
-        try:
-            as_root = [
-                *(_program("mariadb"), "--no-defaults", "--user=root"),
-                f"--socket={folder / 'socket'}",
-            ]
-            wait_until(
-                lambda: subprocess.call([*as_root, "-e", "select 1"], **_SILENT) == 0,
-                "MariaDB answers",
-            )
-            set_up = (
-                f"create database {DATABASE};"
-                f" create user {USER}@'%' identified by '{PASSWORD}';"
-                f" grant all on *.* to {USER}@'%'"
-            )
-            subprocess.run([*as_root, "-e", set_up], check=True)
-            yield MariaDb(port, folder)
-        except AssertionError:
-            print((folder / "server.log").read_text(errors="replace"))
-            raise
-        finally:
-            server.send_signal(signal.SIGKILL)
-            server.wait()
+            command = [_program("mariadbd"), "--no-defaults", *places, f"--bind-address={HOST}"]
+            server = subprocess.Popen([*command, *_OPTIONS], **started)
+        as_root = [
+            *(_program("mariadb"), "--no-defaults", "--user=root"),
+            f"--socket={folder / 'socket'}",
+        ]
+        wait_until(
+            lambda: subprocess.call([*as_root, "-e", "select 1"], **_SILENT) == 0,
+            "MariaDB answers",
+        )
+        set_up = (
+            f"create database {DATABASE};"
+            f" create user {USER}@'%' identified by '{PASSWORD}';"
+            f" grant all on *.* to {USER}@'%'"
+        )
+        subprocess.run([*as_root, "-e", set_up], check=True)
+        yield MariaDb(port, folder)
+    except (AssertionError, subprocess.CalledProcessError):
+        print(log_path.read_text(errors="replace"))
+        raise
     finally:
+        if server is not None:
+            server.kill()
+            server.wait()
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -62,6 +62,7 @@ pytestmark = pytest.mark.long
 
 CANAL, DEBEZIUM = "canal_json", "cdl_debezium_json"
 CANAL_TOPIC, MARIADB_TOPICS, POSTGRES_TOPICS = "canal", "maria", "pg"
+TABLES = sorted([LATE.name, *(shape.name for shape in shapes(MARIADB))])
 #: Rounds while the workload runs; one more is behind it.
 ROUNDS = 3
 TRANSACTIONS = int(os.environ.get("ENGINES_TRANSACTIONS", "300"))
@@ -164,7 +165,8 @@ class Rounds:
             self.project.dbt("run", "--select", *marts, *own_folders(self.project.root))
 
     def _declare(self) -> None:
-        tables = seen_tables(self.project.spark, "local")
+        seen = seen_tables(self.project.spark, "local")
+        tables = [table for table in seen if table.table_id.rsplit(".", 1)[-1] in TABLES]
         written = scaffold(self.project.root, tables)
         self.marts |= written.declared
 
@@ -255,28 +257,38 @@ def _run(
         print(f"engines: {workload.dialect.name}: {dict(sorted(workload.done.items()))}")
 
     reader = stack.enter_context(pg.client("reader"))
-    tables = on_mariadb.table_names
     topics = sorted(name for name in broker.topic_names() if name.count(".") == 2)
-    return Outcome(
+    published = {topic: broker.values(topic) for topic in (CANAL_TOPIC, *topics)}
+    found = Outcome(
         rounds.project,
         rounds.marts,
-        {table: mariadb_rows(client, table) for table in tables},
-        {table: postgres_rows(reader, table) for table in tables},
-        {topic: _connect_fields(broker, topic) for topic in topics},
+        {table: mariadb_rows(client, table) for table in TABLES},
+        {table: postgres_rows(reader, table) for table in TABLES},
+        {topic: _connect_fields(published[topic]) for topic in topics},
     )
+    _keep(found, published, folder)
+    return found
 
 
-def _connect_fields(broker: Kafka, topic: str) -> dict[int, dict[str, Any]]:
+def _keep(outcome: Outcome, published: Mapping[str, list[bytes | None]], folder: Path) -> None:
+    """The messages and the rows, for who looks into a difference."""
+    for topic, values in published.items():
+        lines = b"".join((value or b"null") + b"\n" for value in values)
+        (folder / f"{topic}.jsonl").write_bytes(lines)
+    rows = {"mariadb": outcome.mariadb, "postgres": outcome.postgres}
+    (folder / "rows.json").write_text(json.dumps(rows, ensure_ascii=False), "utf-8")
+    compared = sum(len(found) for tables in rows.values() for found in tables.values())
+    print(f"engines: {compared} rows of two databases, kept with the messages in {folder}")
+
+
+def _connect_fields(values: list[bytes | None]) -> dict[int, dict[str, Any]]:
     fields = {}
-    for offset, value in enumerate(broker.values(topic)):
+    for offset, value in enumerate(values):
         if value is not None:
             schema = json.loads(value)["schema"]
             images = next(f for f in schema["fields"] if f["field"] == "after")
             fields[offset] = {f["field"]: f for f in images["fields"]}
     return fields
-
-
-TABLES = sorted([LATE.name, *(shape.name for shape in shapes(MARIADB))])
 
 
 @pytest.mark.parametrize("source_format", [CANAL, DEBEZIUM])
@@ -310,9 +322,9 @@ def test_canal_ends_with_the_rows_of_mariadb(outcome: Outcome, table: str) -> No
         return mariadb_value(text, types[column])
 
     differences = state_differences(outcome.project, CANAL, table_id, rows, told, known)
-    assert unexplained(table, differences, {}, is_absent_null=True) == []
+    assert unexplained(table, differences, {}, is_absent_null=True)[:5] == []
     mart = outcome.mart_of(CANAL, table_id)
-    assert typed_differences(outcome.project, mart, table, rows, {}) == []
+    assert typed_differences(outcome.project, mart, table, rows, {})[:5] == []
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -349,6 +361,6 @@ def _compare_with_debezium(
         return value_of(text, newest[column])
 
     differences = state_differences(outcome.project, DEBEZIUM, table_id, rows, told, known)
-    assert unexplained(table, differences, {}, is_absent_null=True) == []
+    assert unexplained(table, differences, {}, is_absent_null=True)[:5] == []
     mart = outcome.mart_of(DEBEZIUM, table_id)
-    assert typed_differences(outcome.project, mart, table, rows, {}) == []
+    assert typed_differences(outcome.project, mart, table, rows, {})[:5] == []

@@ -72,10 +72,6 @@ class Workload:
         #: how often it did what
         self.done: Counter[str] = Counter()
 
-    @property
-    def table_names(self) -> list[str]:
-        return sorted([*self._tables, LATE.name])
-
     def create(self) -> None:
         """Create the tables, with rows in them."""
         self._client.execute(*MARKER.create(self.dialect))
