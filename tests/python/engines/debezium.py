@@ -26,6 +26,9 @@ _PACKAGES = (
 _WORKER = {
     "key.converter": "org.apache.kafka.connect.json.JsonConverter",
     "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+    # A NULL in a column with a default would be written as the default. A connector may say so
+    # only beside a `value.converter` of its own.
+    "value.converter.replace.null.with.default": "false",
     "offset.flush.interval.ms": "1000",
 }
 #: What every connector here has.
@@ -33,8 +36,6 @@ _CONNECTOR = {
     "tasks.max": "1",
     # Truncations are left out by default.
     "skipped.operations": "none",
-    # A NULL in a column with a default would be written as the default.
-    "value.converter.replace.null.with.default": "false",
     "transforms": "cdl",
     "transforms.cdl.type": "cdc_marts.engines.CdlMessage",
 }
