@@ -80,9 +80,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         for reports in terminalreporter.stats.values()
         for report in reports
         for title, text in getattr(report, "sections", ())
-        if title == "Captured stdout setup"
+        if title in ("Captured stdout setup", "Captured stdout call")
         for line in text.splitlines()
-        if line.startswith("oracle: ")
+        if line.startswith(("oracle: ", "engines: "))
     }
     for line in sorted(drawn):
         terminalreporter.write_line(line)

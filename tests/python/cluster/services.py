@@ -56,8 +56,11 @@ def postgres_programs() -> Path | None:
 
 
 @contextmanager
-def postgres(programs: Path, user: str, password: str) -> Iterator[str]:
-    """A server with an empty database, as long as the block runs; its JDBC address."""
+def postgres(programs: Path, user: str, password: str, **settings: str) -> Iterator[str]:
+    """A server with an empty database, as long as the block runs; its JDBC address.
+
+    `settings`: of the server, by name.
+    """
     port = free_port()
     # Root may not run it.
     account: dict[str, Any] = {"user": "postgres"} if os.geteuid() == 0 else {}
@@ -75,9 +78,10 @@ def postgres(programs: Path, user: str, password: str) -> Iterator[str]:
             **account,
         )
         address = ("-h", HOST, "-p", str(port), "-k", str(folder))
+        options = [option for item in settings.items() for option in ("-c", "=".join(item))]
         with (folder / "log").open("wb") as log:
             server = subprocess.Popen(
-                [programs / "postgres", "-D", folder / "data", *address],
+                [programs / "postgres", "-D", folder / "data", *address, *options],
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 **account,

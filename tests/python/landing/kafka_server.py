@@ -12,17 +12,14 @@ from pathlib import Path
 from typing import IO, Any
 
 import pyspark
-from filelock import FileLock
 from py4j.java_gateway import JavaMember
 from py4j.protocol import STATIC_PREFIX, Py4JJavaError
 from pyspark.sql import SparkSession
 
 from tests.python.cluster.services import HOST, free_port, wait_until
+from tests.python.jars import jar_folder
 
 _PACKAGES = ("org.apache.kafka:kafka_2.13:4.1.1", "org.slf4j:slf4j-simple:1.7.36")
-#: Apart from Spark's jars, as it brings others of the same names.
-_JARS = Path.home() / ".ivy2.5.2" / "kafka-broker"
-
 _SPARK_HOME = Path(pyspark.__file__).parent
 
 USER, PASSWORD = "cdc", "n0t-printed"
@@ -122,6 +119,24 @@ class Kafka:
             producer.flush()
             yield
             producer.commitTransaction()
+
+    def values(self, topic: str, start: int = 0) -> list[bytes | None]:
+        """The values in partition 0, from an offset on to the end that it has now."""
+        name = "org.apache.kafka.common.serialization.ByteArrayDeserializer"
+        deserializers = {"key.deserializer": name, "value.deserializer": name}
+        consumer = self._clients.consumer.KafkaConsumer(self._settings(deserializers))
+        try:
+            place = self._jvm.org.apache.kafka.common.TopicPartition(topic, 0)
+            consumer.assign([place])
+            end = consumer.endOffsets([place])[place]
+            consumer.seek(place, self._jvm.java.lang.Long.valueOf(str(start)))
+            found: list[bytes | None] = []
+            while consumer.position(place) < end:
+                polled = consumer.poll(self._jvm.java.time.Duration.ofSeconds(1))
+                found += [record.value() for record in polled.records(place)]
+            return found
+        finally:
+            consumer.close()
 
     def topic_names(self) -> set[str]:
         return set(self._admin.listTopics().names().get())
@@ -280,25 +295,13 @@ def kafka(session: SparkSession) -> Iterator[Kafka]:
 def _java(folder: Path, log: IO[bytes], *arguments: str) -> subprocess.Popen[bytes]:
     java = Path(os.environ["JAVA_HOME"]) / "bin" / "java"
     # The resolver leaves out Scala, which Spark has.
-    jars = [f"{_jars()}/*", *map(str, _SPARK_HOME.glob("jars/scala-library-*.jar"))]
+    jars = [
+        f"{jar_folder('kafka-broker', _PACKAGES)}/*",
+        *map(str, _SPARK_HOME.glob("jars/scala-library-*.jar")),
+    ]
     return subprocess.Popen(
         [java, *_JAVA_OPTIONS, "-cp", os.pathsep.join(jars), *arguments],
         cwd=folder,
         stdout=log,
         stderr=subprocess.STDOUT,
     )
-
-
-def _jars() -> Path:
-    """The folder of the broker's jars, and of what they need; downloaded once."""
-    jars = _JARS / "jars"
-    with FileLock(_JARS.with_suffix(".lock")):
-        if not (_JARS / "complete").exists():
-            program = _JARS / "nothing.py"
-            program.parent.mkdir(parents=True, exist_ok=True)
-            program.touch()
-            submit = _SPARK_HOME / "bin" / "spark-submit"
-            settings = ("--conf", f"spark.jars.ivy={_JARS}", "--packages", ",".join(_PACKAGES))
-            subprocess.run([submit, *settings, program], capture_output=True, check=True)
-            (_JARS / "complete").touch()
-    return jars
