@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
 from pyiceberg.catalog import Catalog, load_catalog
 
 from cdc_marts.landing.envelopes import Message
+from tests.python.cluster.object_store import object_store
 from tests.python.cluster.rest_catalog import rest_catalog
 from tests.python.commands import Commands, take_shares
-from tests.python.end_to_end.readers import of_duckdb, of_pyiceberg
+from tests.python.end_to_end.readers import Reader, of_duckdb, of_pyiceberg
 from tests.python.samples.files import samples
 
 pytestmark = pytest.mark.long
 
 PUBLISHED = ("change_events", "latest_state", "row_history", "ddl_events", "source_tables")
 FORMATS = ("canal_json", "dataworks_json")
+
+SQLITE = "org.xerial:sqlite-jdbc:3.50.3.0"
+AWS = "org.apache.iceberg:iceberg-aws-bundle:1.12.0"
 
 #: On one machine, and for hundreds of messages.
 SPARK_DEFAULTS = """\
@@ -41,9 +45,18 @@ class CatalogCase:
 
     settings: Mapping[str, str]
     catalog: Catalog
+    #: further lines of spark-defaults.conf
+    spark_defaults: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def readers(self) -> list[Reader]:
+        """Engines that read the catalog; DuckDB would download what reads object stores."""
+        if self.spark_defaults:
+            return [of_pyiceberg(self.catalog)]
+        return [of_pyiceberg(self.catalog), of_duckdb(self.catalog)]
 
 
-@pytest.fixture(scope="module", params=["rest", "by_class"])
+@pytest.fixture(scope="module", params=["rest", "by_class", "object_store"])
 def case(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[CatalogCase]:
@@ -57,21 +70,40 @@ def case(
                 load_catalog("cdc", type="rest", uri=uri),
             )
         return
-    yield CatalogCase(
-        {
-            **settings,
-            "CDC_MARTS_CATALOG_IMPL": "org.apache.iceberg.jdbc.JdbcCatalog",
-            "CDC_MARTS_CATALOG_URI": f"jdbc:sqlite:{folder}/catalog.db?busy_timeout=60000",
-            "CDC_MARTS_PACKAGES": "org.xerial:sqlite-jdbc:3.50.3.0",
-        },
-        load_catalog("cdc", type="sql", uri=f"sqlite:///{folder}/catalog.db"),
-    )
+    by_class = {
+        **settings,
+        "CDC_MARTS_CATALOG_IMPL": "org.apache.iceberg.jdbc.JdbcCatalog",
+        "CDC_MARTS_CATALOG_URI": f"jdbc:sqlite:{folder}/catalog.db?busy_timeout=60000",
+        "CDC_MARTS_PACKAGES": SQLITE,
+    }
+    sql = {"type": "sql", "uri": f"sqlite:///{folder}/catalog.db"}
+    if request.param == "by_class":
+        yield CatalogCase(by_class, load_catalog("cdc", **sql))
+        return
+    with object_store(folder) as store:
+        yield CatalogCase(
+            {
+                **by_class,
+                "CDC_MARTS_WAREHOUSE": f"s3://{store.bucket}/warehouse",
+                "CDC_MARTS_PACKAGES": f"{SQLITE},{AWS}",
+            },
+            load_catalog("cdc", **sql, **store.settings),
+            {
+                "io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
+                "s3.path-style-access": "true",
+                "client.region": store.region,
+                **store.settings,
+            },
+        )
 
 
 @pytest.fixture(scope="module")
 def user(case: CatalogCase, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
     conf_dir = tmp_path_factory.mktemp("conf")
-    (conf_dir / "spark-defaults.conf").write_text(SPARK_DEFAULTS)
+    of_catalog = "".join(
+        f"spark.sql.catalog.cdc.{name}  {value}\n" for name, value in case.spark_defaults.items()
+    )
+    (conf_dir / "spark-defaults.conf").write_text(SPARK_DEFAULTS + of_catalog)
     settings = {**case.settings, "SPARK_CONF_DIR": str(conf_dir)}
     user = Commands("cluster", settings, tmp_path_factory.mktemp("work"))
     yield user
@@ -87,13 +119,13 @@ def left() -> dict[str, list[Message]]:
 def test_the_models_run_and_other_engines_read_published_marts(
     case: CatalogCase, user: Commands, left: dict[str, list[Message]], runs_left: int
 ) -> None:
-    """After a first build, and after an increment."""
+    """After a first build, and after an increment; upkeep in between changes no row."""
     user.land(take_shares(left, runs_left))
     user.finish(user.dbt("run", "--vars", json.dumps({"published_marts": PUBLISHED})))
     tables = [f"published.{mart}" for mart in PUBLISHED]
     rows = user.rows(*tables)
-    by_pyiceberg, by_duckdb = of_pyiceberg(case.catalog), of_duckdb(case.catalog)
+    user.finish(user.command("maintain", "--keep-days", "0"))
     for table in tables:
         assert rows[table], table
-        assert by_pyiceberg(table) == rows[table], table
-        assert by_duckdb(table) == rows[table], table
+        for read in case.readers:
+            assert read(table) == rows[table], table

@@ -7,14 +7,16 @@ import json
 from typing import Any
 
 import pytest
+from dbt.cli.main import dbtRunner
 from typer.testing import CliRunner, Result
 
 from cdc_marts.cli import app
+from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.status import Rejects, gather
 from tests.python.encoders import canal_json
 from tests.python.encoders.changes import INSERT, Place, RowChange, Table
 from tests.python.end_to_end.plans import executed
-from tests.python.end_to_end.project import Landed, Project
+from tests.python.end_to_end.project import ROOT, Landed, Project
 from tests.python.samples.files import samples
 
 pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("command_line")]
@@ -84,6 +86,16 @@ def test_names_from_messages_are_shown_escaped(built: Project) -> None:
     printed = _status("--json").output
     assert "\x1b" not in printed
     assert "<script>" not in printed
+
+
+def test_freshness_warns_of_formats_in_use_alone(built: Project) -> None:
+    """All that landed did so long ago; of the other formats nothing ever landed."""
+    arguments = ("source", "freshness", "--target", "local", "--project-dir", str(ROOT))
+    result = dbtRunner().invoke([*arguments, "--quiet"])
+    assert result.success, result.exception
+    statuses = {found.node.name: str(found.status) for found in result.result.results}
+    in_use = dict.fromkeys(("canal_json", "dataworks_json"), "warn")
+    assert statuses == {**dict.fromkeys(SOURCE_FORMATS, "pass"), **in_use}
 
 
 def test_no_messages_are_read(built: Project) -> None:

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from cdc_marts.scaffold import DESCRIPTIONS
+from tests.python.cluster.services import HOST, free_port
 from tests.python.end_to_end.copied_project import copy_without_tables
 
 pytestmark = pytest.mark.thorough
@@ -24,8 +25,23 @@ PLANTED = {
     "spark.sql.catalog.other.uri": "jdbc:postgresql://db/x?user=u&password=planted-in-url",
     "spark.sql.catalog.other.warehouse": "s3a://user:planted-of-user@store/x",
 }
+#: What a file of `--properties` holds; nothing answers where the broker would be.
+OF_BROKER = """\
+security.protocol=SASL_PLAINTEXT
+sasl.mechanism=PLAIN
+sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required \\
+  username="cdc" password="planted-of-broker";
+ssl.key.password=planted-of-key
+default.api.timeout.ms=2000
+request.timeout.ms=1000
+"""
 #: Its catalog has no driver here, and the error names its URL.
 LEAKY = "select * from other.schema.somebodys_table"
+LANDING = """
+import sys
+from cdc_marts.cli import app
+app(["land", "kafka", "--format", "canal_json", "--topics", "t", *sys.argv[1:]])
+"""
 SESSION = """
 import subprocess, sys
 from dbt.cli.main import dbtRunner
@@ -60,21 +76,32 @@ def test_no_secret_is_told_or_kept(tmp_path: Path) -> None:
         "CDC_MARTS_CATALOG_PASSWORD": "planted-in-environment",
     }
 
-    done = subprocess.run(
-        [sys.executable, "-c", SESSION],
-        cwd=project,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    properties = tmp_path / "client.properties"
+    properties.write_text(OF_BROKER, "utf-8")
 
-    told = done.stdout + done.stderr
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", *arguments],
+            cwd=project,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    broker = f"{HOST}:{free_port()}"
+    landing = run(LANDING, "--bootstrap-servers", broker, "--properties", str(properties))
+    done = run(SESSION)
+
+    told = "".join((landing.stdout, landing.stderr, done.stdout, done.stderr))
+    assert landing.returncode == 1, told
+    assert f"{broker}" in landing.stderr
     assert done.returncode == 0, told
     # The error was told, and its node is in the history.
     assert "password=*****" in told
     assert "leaky" in told
     profiles.unlink()
+    properties.unlink()
     kept = {
         str(path.relative_to(tmp_path)): path.read_bytes()
         for path in tmp_path.rglob("*")
