@@ -15,7 +15,7 @@
     {%- if var('without_removed_messages', false) -%}
       {%- do cdc_marts.forget_removed_messages(landing_table) -%}
     {%- else -%}
-      {%- do cdc_marts.check_kept_rows(landing_table) -%}
+      {%- do cdc_marts.check_irreplaceable_rows(landing_table) -%}
     {%- endif -%}
   {%- endif -%}
 {%- endmacro %}
@@ -45,7 +45,7 @@ cdc_marts.removed-after-days
 {%- endmacro %}
 
 
-{% macro check_kept_rows(landing_table) -%}
+{% macro check_irreplaceable_rows(landing_table) -%}
   {%- set staging = load_relation(this) -%}
   {%- set listed = run_query(
       'select 1 from ' ~ source('landing', 'removed_messages')
@@ -59,7 +59,7 @@ cdc_marts.removed-after-days
         cdc_marts.removed_messages_error(landing_table, gone)
     ) -%}
   {%- endif -%}
-  {%- do cdc_marts.check_setting_changes(cdc_marts.kept_rows_sql()) -%}
+  {%- do cdc_marts.check_setting_changes(cdc_marts.irreplaceable_rows_sql()) -%}
   {%- do log(
       this ~ ' keeps its rows of the messages that were removed from '
       ~ landing_table ~ ', as they were read.',
@@ -69,7 +69,7 @@ cdc_marts.removed-after-days
 
 
 {#- The staging rows that can't be read again, as a table expression. -#}
-{% macro kept_rows_sql() -%}
+{% macro irreplaceable_rows_sql() -%}
 (
     select records.*
     from {{ this }} as records

@@ -133,7 +133,7 @@ class Erasure:
         # Told before: once staging was built anew, it names the rows no more.
         self._set_unfinished(True)
         self._redact(replacements)
-        self._redact_kept_rows(whole, found.shared)
+        self._redact_irreplaceable_rows(whole, found.shared)
         rebuild()
 
     def forget(self, tables: Sequence[str], is_alone: bool) -> list[str]:
@@ -288,7 +288,7 @@ class Erasure:
 
         The record keys of these are not known any more.
         """
-        topics = {row["topic"] for row in self._kept(messages).select("topic").collect()}
+        topics = {row["topic"] for row in self._irreplaceable(messages).select("topic").collect()}
         is_of_row = _has_values_of(F.decode("key", "ISO-8859-1"), row_keys)
         if not topics or is_of_row is None:
             return []
@@ -296,9 +296,9 @@ class Erasure:
         found = without_value.where(F.col("topic").isin(*topics) & is_of_row)
         return [_place(row) for row in found.select(*IDENTITY).collect()]
 
-    def _redact_kept_rows(self, whole: Sequence[Row], shared: Sequence[Row]) -> None:
+    def _redact_irreplaceable_rows(self, whole: Sequence[Row], shared: Sequence[Row]) -> None:
         """Rows of messages that were removed from landing become tombstones in staging."""
-        files = self._kept([*whole, *shared]).select("_file").distinct().collect()
+        files = self._irreplaceable([*whole, *shared]).select("_file").distinct().collect()
         if not files:
             return
         rows = [(*_place(message), None) for message in whole]
@@ -324,7 +324,7 @@ class Erasure:
 
         rewrite_rows(self.session, self.staging, {row["_file"] for row in files}, of_redacted)
 
-    def _kept(self, messages: Sequence[Row]) -> DataFrame:
+    def _irreplaceable(self, messages: Sequence[Row]) -> DataFrame:
         """`topic` and `_file` of the staging rows of those messages that were removed."""
         staged = self.session.table(self.staging).select(*IDENTITY, "_file")
         if not self.session.catalog.tableExists(self.relations.removed_messages):

@@ -143,21 +143,26 @@ class _Descriptions:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        if not path.exists():
+        if path.exists():
+            content = _read(YAML(typ="safe"), path)
+            self._text = path.read_text("utf-8")
+        else:
             # A project that uses cdc_marts as a package begins with the anchor and no marts.
             described = (PACKAGE_ROOT / DESCRIPTIONS).read_text("utf-8")
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(described.split("\nmodels:")[0] + "\nmodels:\n", "utf-8")
-        content = _read(YAML(typ="safe"), path)
+            content = {"models": None}
+            self._text = described.split("\nmodels:")[0] + "\nmodels:\n"
         self.names = {model["name"] for model in content.get("models") or ()}
-        if list(content)[-1:] != ["models"] or "&typed_mart" not in path.read_text("utf-8"):
+        if list(content)[-1:] != ["models"] or "&typed_mart" not in self._text:
             raise ScaffoldError(f"{path} lacks the anchor `&typed_mart`, or `models:` at its end.")
 
     def add(self, names: Iterable[str]) -> None:
-        with self._path.open("a", encoding="utf-8") as file:
-            for name in names:
-                if name not in self.names:
-                    file.write(f"\n  - name: {name}\n    <<: *typed_mart\n")
+        """Write the file; a file whose `models:` is empty is refused by dbt, and never written."""
+        added = [
+            f"\n  - name: {name}\n    <<: *typed_mart\n" for name in names if name not in self.names
+        ]
+        if added:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._path.write_text("".join([self._text, *added]), "utf-8")
 
 
 def _read(yaml: YAML, path: Path) -> Any:

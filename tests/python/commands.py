@@ -69,11 +69,6 @@ class Commands:
         code = "from cdc_marts.cli import app; app()"
         return self._start("-c", code, name, "--target", self.target, *options, log=log)
 
-    def command(self, *arguments: str) -> subprocess.Popen[bytes]:
-        """Start another command of `cdc-marts`."""
-        code = "from cdc_marts.cli import app; app()"
-        return self._start("-c", code, *arguments, "--target", self.target)
-
     def content(self, *relations: str) -> dict[str, list[str]]:
         """Relation -> its rows as sorted JSON texts."""
         found = self.work / "content.json"

@@ -71,9 +71,9 @@ def test_a_model_that_is_built_anew_keeps_its_rows_of_removed_messages(spark: Sp
     """The message 1 landed again, 2 was never removed, and 3 and 4 are removed from landing."""
     messages = landed(spark, ("orders", 0, 1, 9), ("orders", 0, 2, 2))
     kept = landed(spark, *(("orders", 0, offset, offset) for offset in (1, 2, 3, 4)))
-    kept.createOrReplaceTempView("kept_rows")
+    kept.createOrReplaceTempView("staged_rows")
     removed = blocks_of(kept.where("offset <> 2"))
-    model = SimpleNamespace(is_incremental=False, this="kept_rows")
+    model = SimpleNamespace(is_incremental=False, this="staged_rows")
     rows = parse_arrivals(messages, model, as_they_are, removed)
     found = sorted(tuple(row) for row in rows.select("offset", "landing_commit").collect())
     assert found == [(1, 1), (2, 2), (3, 3), (4, 4)]

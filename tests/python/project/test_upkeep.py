@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from dbt.adapters.spark_session.api import IncrementalRead, iceberg_table
@@ -130,3 +131,11 @@ def test_upkeep_of_clones_leaves_what_they_share(spark: SparkSession, tables: li
         assert ids(spark, table) == [1]
     for table in clones:
         spark.sql(f"drop table {table}")
+
+
+def test_old_metadata_files_go_without_upkeep(spark: SparkSession, tables: list[str]) -> None:
+    commit_snapshots(spark, LOG, 40, None)
+
+    folder = Path(iceberg_table(spark, LOG).location().removeprefix("file:")) / "metadata"
+    # The current one, and those of the twenty commits before it.
+    assert len([*folder.glob("*.metadata.json")]) == 21

@@ -184,3 +184,13 @@ def test_a_target_that_was_not_built_is_said(spark: SparkSession, command: Scaff
     assert result.exit_code == 1
     assert "has no marts.source_tables yet" in result.output
     assert "uv run dbt build --target demo" in result.output
+
+
+def test_tables_that_are_declared_and_have_models_leave_no_file_without_models(root: Path) -> None:
+    """dbt refuses a file whose `models:` is empty."""
+    scaffold(root, [ORDERS])
+    (root / DESCRIPTIONS).unlink()
+    scaffold(root, [ORDERS])
+    assert not (root / DESCRIPTIONS).exists()
+    scaffold(root, [ORDERS, SourceTable("canal_json", "crm.people")])
+    assert list(described(root)) == ["crm_people"]

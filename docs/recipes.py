@@ -1,0 +1,186 @@
+"""The outputs of docs/scheduling.md, from recipes that run.
+
+    ./run python docs/recipes.py            runs all, and writes what they print into the page
+    ./run python docs/recipes.py Dagster    runs one of them
+
+A recipe is the code of the page below its heading, and the block ```text below it is its output.
+The recipes run as they stand there, but for the folder of the project, and for messages of a file
+in place of those of Kafka, of which few models are built.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "scheduling.md"
+
+AIRFLOW, COSMOS, DAGSTER = "apache-airflow==3.3.2", "astronomer-cosmos==1.15.1", "dagster==1.13.29"
+
+_FOLDER = "/srv/my_project"
+_MODELS = "+stg_canal_json"
+#: What stands in the page -> what runs.
+_REPLACED = {
+    "land kafka --map topics.yml --bootstrap-servers broker:9092": (
+        "land files --map topics.yml messages.jsonl"
+    ),
+    "--bootstrap-servers broker:9092": f"--select {_MODELS} --no-tests messages.jsonl",
+    '"--bootstrap-servers",\n    "broker:9092",': (
+        f'"--select",\n    "{_MODELS}",\n    "--no-tests",\n    "messages.jsonl",'
+    ),
+}
+_ROUND = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC  round .*")
+#: A line of Airflow's log: its time, level and text, before where it comes from.
+_AIRFLOW_LINE = re.compile(r"^\S+Z \[info +\] (.*?) *\[(?:airflow|task)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Workplace:
+    """A new project with the samples' messages of one format, and folders of its own."""
+
+    project: Path
+    folder: Path
+
+    def code(self, text: str) -> str:
+        """The code of the page as it runs here."""
+        for shown, run in _REPLACED.items():
+            text = text.replace(shown, run)
+        return text.replace(_FOLDER, str(self.project))
+
+    def run(
+        self, command: Sequence[str], environment: Mapping[str, str] | None = None
+    ) -> tuple[str, float]:
+        """What a command prints, and the seconds that it takes; one that fails ends the program."""
+        started = time.monotonic()
+        ended = subprocess.run(
+            command,
+            cwd=self.folder,
+            env={**os.environ, **(environment or {})},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        if ended.returncode:
+            sys.exit(f"{ended.stdout}\n{' '.join(command)} ended with {ended.returncode}")
+        return ended.stdout, time.monotonic() - started
+
+    def with_packages(self, packages: Sequence[str], *command: str) -> list[str]:
+        """A command in an environment of these packages alone."""
+        chosen = [word for package in packages for word in ("--with", package)]
+        return [os.environ["UV"], "run", "--quiet", "--isolated", "--no-project", *chosen, *command]
+
+
+def _cron(place: Workplace, code: str) -> str:
+    command = place.code(code.splitlines()[0].split(maxsplit=5)[5])
+    # As cron has it.
+    environment = {"HOME": os.environ["HOME"], "SHELL": "/bin/sh", "PATH": "/usr/bin:/bin"}
+    settings = [f"{name}={value}" for name, value in environment.items()]
+    place.run(["env", "-i", *settings, "/bin/sh", "-c", command])
+    return _round((place.project / "run.log").read_text("utf-8"))
+
+
+def _airflow(place: Workplace, code: str) -> str:
+    log, _ = _run_dag(place, "cdc_marts", code, [AIRFLOW])
+    lines = (found[1].strip() for found in _AIRFLOW_LINE.finditer(log))
+    told = [line for line in lines if line.startswith(("Running", "Command")) or _ROUND.match(line)]
+    return "\n".join(told).replace(str(place.project), _FOLDER)
+
+
+def _cosmos(place: Workplace, code: str) -> str:
+    dbt = place.project / ".venv" / "bin" / "dbt"
+    place.run(
+        [str(dbt), "parse", "--quiet", "--target", "local", "--project-dir", str(place.project)]
+    )
+    log, seconds = _run_dag(place, "cdc_marts_by_model", code, [AIRFLOW, COSMOS])
+    models = len(set(re.findall(r"task_id=models\.(\S+?)[,\s\]]", log)))
+    if not models:
+        sys.exit(f"{log}\nno task of a model has run")
+    return f"{models} tasks of models and one that lands: {seconds:.0f} s"
+
+
+def _dagster(place: Workplace, code: str) -> str:
+    file = place.folder / "definitions.py"
+    file.write_text(place.code(code), "utf-8")
+    command = ("dagster", "job", "execute", "-f", str(file), "-j", "cdc_marts")
+    log, _ = place.run(
+        place.with_packages([DAGSTER], *command), {"DAGSTER_HOME": str(place.folder)}
+    )
+    [success] = re.findall(r"RUN_SUCCESS - (.*)", log)
+    return f"{_round(log)}\n{success}"
+
+
+def _run_dag(place: Workplace, name: str, code: str, packages: Sequence[str]) -> tuple[str, float]:
+    """The log of a DAG, and the seconds that its run takes."""
+    dags = place.folder / f"dags of {name}"
+    dags.mkdir()
+    (dags / f"{name}.py").write_text(place.code(code), "utf-8")
+    environment = {
+        "AIRFLOW_HOME": str(place.folder / "airflow"),
+        "AIRFLOW__CORE__DAGS_FOLDER": str(dags),
+        "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+        "AIRFLOW__COSMOS__ENABLE_TELEMETRY": "False",
+        "DO_NOT_TRACK": "1",
+    }
+    place.run(place.with_packages(packages, "airflow", "db", "migrate"), environment)
+    place.run(place.with_packages(packages, "airflow", "dags", "reserialize"), environment)
+    return place.run(place.with_packages(packages, "airflow", "dags", "test", name), environment)
+
+
+def _round(log: str) -> str:
+    """The line of the last round."""
+    return _ROUND.findall(log)[-1].rstrip()
+
+
+#: Heading -> what runs the code below it, and gives what the page shows of the output.
+RECIPES: dict[str, Callable[[Workplace, str], str]] = {
+    "cron": _cron,
+    "Airflow": _airflow,
+    "Cosmos": _cosmos,
+    "Dagster": _dagster,
+}
+
+
+def with_output(page: str, heading: str, run: Callable[[str], str]) -> str:
+    """The text of the page with the output that a recipe has now."""
+    below = re.compile(
+        rf"^(?P<before>##+ {heading}\n.*?```(?:sh|python)\n(?P<code>.*?)```.*?```text\n).*?(?=```)",
+        re.DOTALL | re.MULTILINE,
+    )
+    found = below.search(page)
+    if found is None:
+        sys.exit(f"{PAGE.name} has no recipe with an output below {heading}")
+    output = run(found["code"])
+    return f"{page[: found.start()]}{found['before']}{output}\n{page[found.end() :]}"
+
+
+def _workplace(folder: Path) -> Workplace:
+    place = Workplace(folder / "my_project", folder)
+    place.run(["cdc-marts", "init", "my_project"])
+    (place.project / ".venv").symlink_to(sys.prefix)
+    return place
+
+
+def main() -> None:
+    chosen = sys.argv[1:] or [*RECIPES]
+    for heading in chosen:
+        with tempfile.TemporaryDirectory() as folder:
+            place = _workplace(Path(folder))
+            recipe = RECIPES[heading]
+            page = with_output(
+                PAGE.read_text("utf-8"), heading, lambda code, r=recipe, p=place: r(p, code)
+            )
+        PAGE.write_text(page, "utf-8")
+        print(f"{heading}: written")
+
+
+if __name__ == "__main__":
+    main()
