@@ -14,9 +14,11 @@ import yaml
 from dbt.adapters.spark_session import SparkSessionCredentials
 from dbt.adapters.spark_session.session import close_session
 from pyspark.sql import SparkSession
+from xdist.scheduler import LoadScopeScheduling
 
 from cdc_marts.landing import kafka
 
+HISTORIES = "tests/python/histories/"
 PROFILES = Path(__file__).parent / "profiles" / "profiles.yml"
 
 #: For many small jobs: one task each, queries that run as they are planned, without being
@@ -71,6 +73,18 @@ def spark(spark_target: dict[str, Any], spark_home: Path) -> Iterator[SparkSessi
         os.chdir(folder)
     yield session
     close_session()
+
+
+class _BySharedFixtures(LoadScopeScheduling):
+    """A worker takes a whole module or class, and all modules whose histories share their runs."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return HISTORIES if nodeid.startswith(HISTORIES) else super()._split_scope(nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling | None:
+    return _BySharedFixtures(config, log) if config.getvalue("dist") == "loadscope" else None
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

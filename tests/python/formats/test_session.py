@@ -26,6 +26,7 @@ def test_a_session_that_is_set_otherwise_is_refused(spark: SparkSession, name: s
     for required, value in REQUIRED_CONF.items():
         session.conf.set(required, value)
     session.conf.set(name, OTHERS[REQUIRED_CONF[name]])
+    messages = landed(session, ["{}"])
     for source_format in SOURCE_FORMATS:
         with pytest.raises(SessionError, match=f"Set {name} = {REQUIRED_CONF[name]} "):
-            import_module(f"cdc_marts.formats.{source_format}").parse(landed(session, ["{}"]))
+            import_module(f"cdc_marts.formats.{source_format}").parse(messages)

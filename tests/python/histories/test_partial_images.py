@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
-from tests.python.end_to_end.project import Landed, Project, content
+from tests.python.end_to_end.project import Landed, Project
+from tests.python.histories.marts import CHANGE_EVENTS, LATEST_STATE, ROW_HISTORY, Row, Stages
 
 pytestmark = pytest.mark.thorough
 
-RUNS = 3
 DATABASE = "partial"
-MARTS = ("change_events", "latest_state", "row_history")
 #: An hour's start; places in the log are seconds from it.
 START = 1_709_280_000_000
 
-Row = dict[str, Any]
 Message = dict[str, Any] | None
 
 
@@ -686,47 +684,38 @@ CASES = [
 ]
 
 
-@dataclass(frozen=True)
-class Marts:
-    """(format, table) -> what the marts hold of it after the last run; and of all, the texts."""
-
-    rows: Mapping[tuple[str, str], list[Row]]
-    unavailable: Mapping[tuple[str, str], dict[int, list[str]]]
-    history: Mapping[tuple[str, str], list[Row]]
-    texts: dict[str, list[str]]
-
-
-@pytest.fixture(scope="module")
-def marts(project: Project) -> Marts:
-    for run in range(RUNS):
-        for source_format in {case.source_format for case in CASES}:
-            project.land(source_format, _messages(source_format, run))
-        project.dbt("run")
-    return _marts(project)
+def land(project: Project, run: int) -> None:
+    for source_format in {case.source_format for case in CASES}:
+        project.land(source_format, _messages(source_format, run))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_the_rows_are_those_of_the_table(marts: Marts, case: Case) -> None:
-    assert marts.rows.get((case.source_format, case.name), []) == case.rows
+def test_the_rows_are_those_of_the_table(stages: Stages, case: Case) -> None:
+    assert [held["row"] for held in _of(stages, LATEST_STATE, case)] == case.rows
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_an_event_names_the_columns_that_its_image_lacks(marts: Marts, case: Case) -> None:
-    assert marts.unavailable.get((case.source_format, case.name), {}) == case.unavailable
+def test_an_event_names_the_columns_that_its_image_lacks(stages: Stages, case: Case) -> None:
+    unavailable = {
+        event["offset"]: sorted(event["unavailable_columns"])
+        for event in _of(stages, CHANGE_EVENTS, case)
+        if event.get("unavailable_columns")
+    }
+    assert unavailable == case.unavailable
 
 
 @pytest.mark.parametrize(
     "case", [case for case in CASES if case.history], ids=lambda case: case.name
 )
-def test_each_version_of_a_row_is_filled(marts: Marts, case: Case) -> None:
-    assert marts.history[case.source_format, case.name] == case.history
+def test_each_version_of_a_row_is_filled(stages: Stages, case: Case) -> None:
+    assert [version["row"] for version in _of(stages, ROW_HISTORY, case)] == case.history
 
 
-def test_a_rebuild_gives_the_same(marts: Marts, project: Project) -> None:
-    project.dbt("run", "--full-refresh")
-    rebuilt = _marts(project)
-    for mart in MARTS:
-        assert marts.texts[mart] == rebuilt.texts[mart], mart
+def _of(stages: Stages, mart: str, case: Case) -> list[Row]:
+    """The rows of a mart that are of a case's table."""
+    table = (case.source_format, case.name)
+    rows = stages.last.rows[mart]
+    return [row for row in rows if (row["source_format"], row["table_name"]) == table]
 
 
 def _messages(source_format: str, run: int) -> list[Landed]:
@@ -738,33 +727,3 @@ def _messages(source_format: str, run: int) -> list[Landed]:
                 value = None if body is None else json.dumps(body).encode()
                 landed.append(Landed(f"partial.{case.name}", offset, value))
     return landed
-
-
-def _marts(project: Project) -> Marts:
-    def by_table(sql: str) -> dict[tuple[str, str], list[dict[str, Any]]]:
-        found: dict[tuple[str, str], list[dict[str, Any]]] = {}
-        for row_ in project.rows(sql):
-            found.setdefault((row_["source_format"], row_["table_name"]), []).append(row_)
-        return found
-
-    rows = by_table(
-        "select source_format, table_name, to_json(`row`) as `row` from marts.latest_state"
-        " order by row_key"
-    )
-    history = by_table(
-        "select source_format, table_name, to_json(`row`) as `row` from marts.row_history"
-        " order by sequence"
-    )
-    unavailable = by_table(
-        "select source_format, table_name, offset, unavailable_columns from marts.change_events"
-        " where size(unavailable_columns) > 0"
-    )
-    return Marts(
-        {table: [json.loads(r["row"]) for r in found] for table, found in rows.items()},
-        {
-            table: {r["offset"]: sorted(r["unavailable_columns"]) for r in found}
-            for table, found in unavailable.items()
-        },
-        {table: [json.loads(r["row"]) for r in found] for table, found in history.items()},
-        {mart: content(project.spark, f"marts.{mart}", without={"landed_at"}) for mart in MARTS},
-    )

@@ -11,6 +11,7 @@ import pytest
 
 from tests.python.encoders import dts_avro
 from tests.python.end_to_end.project import Landed, Project
+from tests.python.histories.marts import LATEST_STATE, ROW_HISTORY, Stages
 
 pytestmark = pytest.mark.thorough
 
@@ -363,30 +364,23 @@ CASES = {
 }
 
 
-@pytest.fixture(scope="module")
-def states(project: Project) -> dict[str, dict[str, list[Any]]]:
-    """Table -> its rows, after one run over all messages, and after runs over a few each."""
-    land(project, lambda _: True)
-    project.dbt("run")
-    at_once = rows(project)
-    project.empty()
-    for first, last in ((0, 2), (3, 5), (6, 9)):
-        land(project, lambda offset, first=first, last=last: first <= offset <= last)
-        project.dbt("run")
-    return {"at once": at_once, "by and by": rows(project), "history": open_versions(project)}
-
-
 @pytest.mark.parametrize("way", ["at once", "by and by", "history"])
 @pytest.mark.parametrize("name", CASES)
 def test_the_row_that_leaves_a_key_is_the_one_whose_image_says_so(
-    states: dict[str, dict[str, list[Any]]], name: str, way: str
+    stages: Stages, name: str, way: str
 ) -> None:
+    """In a rebuild all messages are read at once."""
     case = CASES[name]
-    found = sorted(states[way].get(case.table, []), key=json.dumps)
-    assert found == sorted(case.rows, key=json.dumps)
+    if way == "history":
+        rows = [row for row in stages.last.rows[ROW_HISTORY] if row["is_current"]]
+    else:
+        rows = (stages.rebuilt if way == "at once" else stages.last).rows[LATEST_STATE]
+    found = [row["row"] for row in rows if row["table_name"] == case.table]
+    assert sorted(found, key=json.dumps) == sorted(case.rows, key=json.dumps)
 
 
-def land(project: Project, is_landed: Any) -> None:
+def land(project: Project, run: int) -> None:
+    """A few messages of each partition in each run."""
     for case in CASES.values():
         project.land(
             case.source_format,
@@ -394,7 +388,7 @@ def land(project: Project, is_landed: Any) -> None:
                 Landed(f"t {case.table}", offset, value(case, message), partition=partition)
                 for partition, messages in enumerate(case.partitions)
                 for offset, message in enumerate(messages)
-                if is_landed(offset)
+                if min(offset // 3, 2) == run
             ],
         )
 
@@ -405,22 +399,3 @@ def value(case: Case, message: Message | None) -> bytes | None:
     if case.source_format == "dts_avro":
         return dts_avro.encode({**message, "objectName": f"shop.{case.table}"})
     return json.dumps(message).replace("TABLE", case.table).encode()
-
-
-def rows(project: Project) -> dict[str, list[Any]]:
-    return by_table(project.rows("select table_name, to_json(`row`) as r from marts.latest_state"))
-
-
-def open_versions(project: Project) -> dict[str, list[Any]]:
-    return by_table(
-        project.rows(
-            "select table_name, to_json(`row`) as r from marts.row_history where is_current"
-        )
-    )
-
-
-def by_table(found: list[dict[str, Any]]) -> dict[str, list[Any]]:
-    tables: dict[str, list[Any]] = {}
-    for each in found:
-        tables.setdefault(each["table_name"], []).append(json.loads(each["r"]))
-    return tables

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,11 +20,10 @@ from tests.python.encoders.changes import (
     Table,
 )
 from tests.python.end_to_end.project import Landed, Project
-from tests.python.samples.declarations import with_keys
+from tests.python.histories.marts import CHANGE_EVENTS, MESSAGE_LEDGER, RUNS, Stages
 
 pytestmark = pytest.mark.thorough
 
-RUNS = 3
 COLUMNS = {"id": "long", "status": "text"}
 KEYED, KEYLESS = ("id",), ()
 
@@ -148,51 +145,9 @@ FORMATS: dict[str, tuple[Any, dict[str, Any], str]] = {
 }
 
 
-@dataclass(frozen=True)
-class Marts:
-    """What the marts hold: (format, table or topic) -> rows."""
-
-    states: Mapping[tuple[str, str], list[dict[str, Any]]]
-    updates: Mapping[tuple[str, str], list[dict[str, Any]]]
-    ledger: Mapping[tuple[str, str], list[dict[str, Any]]]
-
-
-@pytest.fixture(scope="module")
-def marts(project: Project) -> Marts:
-    """After all cases went through the project in three runs, in all formats."""
-    # A tuple topic and SharePlex don't tell the key.
-    keys = {
-        source_format: {
-            _table_id(source_format, case): list(case.key) for case in CASES if case.key
-        }
-        for source_format in ("shareplex_json", "datahub_tuple")
-    }
-    deliveries = {source_format: _deliveries(source_format) for source_format in FORMATS}
-    for run in range(RUNS):
-        for source_format, runs in deliveries.items():
-            project.land(source_format, runs[run])
-        project.dbt("run", "--vars", json.dumps({"tables": with_keys(keys)}))
-    return Marts(
-        _grouped(
-            project.rows(
-                "select source_format, table_id as name, to_json(`row`) as `row`, row_count"
-                " from marts.latest_state"
-            )
-        ),
-        _grouped(
-            project.rows(
-                "select source_format, table_id as name, to_json(before) as before,"
-                " previous_row_key is not null as moves"
-                " from marts.change_events where op = 'update' order by sequence"
-            )
-        ),
-        _grouped(
-            project.rows(
-                "select source_format, topic as name, pending_update_before, rejected, landed"
-                " from marts.message_ledger"
-            )
-        ),
-    )
+def land(project: Project, run: int) -> None:
+    for source_format in FORMATS:
+        project.land(source_format, _deliveries(source_format)[run])
 
 
 @pytest.fixture(params=FORMATS)
@@ -201,37 +156,34 @@ def source_format(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_the_rows_are_those_of_the_table(marts: Marts, source_format: str, case: Case) -> None:
-    states = marts.states.get((source_format, _table_id(source_format, case)), [])
-    rows = [_plain(json.loads(state["row"])) for state in states for _ in range(state["row_count"])]
-    assert sorted(rows, key=_sorting) == sorted(map(_plain, case.rows), key=_sorting)
+def test_the_rows_are_those_of_the_table(stages: Stages, source_format: str, case: Case) -> None:
+    rows = stages.last.state(source_format, _table_id(source_format, case))
+    assert sorted(map(_plain, rows), key=_sorting) == sorted(map(_plain, case.rows), key=_sorting)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_an_update_is_one_event(marts: Marts, source_format: str, case: Case) -> None:
-    updates = marts.updates.get((source_format, _table_id(source_format, case)), [])
-    found = [update["before"] and _plain(json.loads(update["before"])) for update in updates]
+def test_an_update_is_one_event(stages: Stages, source_format: str, case: Case) -> None:
+    events = stages.last.of_table(CHANGE_EVENTS, source_format, _table_id(source_format, case))
+    updates = [event for event in events if event["op"] == "update"]
+    found = [_plain(update["before"]) if "before" in update else None for update in updates]
     assert found == [before and _plain(before) for before in case.befores.values()]
-    assert [update["moves"] for update in updates] == [
+    assert ["previous_row_key" in update for update in updates] == [
         before is not None and _moves(case, name) for name, before in case.befores.items()
     ]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_the_ledger_counts_halves_that_wait(marts: Marts, source_format: str, case: Case) -> None:
-    [entry] = marts.ledger[source_format, _topic(case)]
-    assert entry == {
+def test_the_ledger_counts_halves_that_wait(stages: Stages, source_format: str, case: Case) -> None:
+    [entry] = [
+        entry
+        for entry in stages.last.rows[MESSAGE_LEDGER]
+        if (entry["source_format"], entry["topic"]) == (source_format, _topic(case))
+    ]
+    assert {name: entry[name] for name in ("pending_update_before", "rejected", "landed")} == {
         "pending_update_before": case.waiting_halves,
         "rejected": 0,
         "landed": sum(map(len, case.runs)),
     }
-
-
-def _grouped(rows: Iterable[dict[str, Any]]) -> Mapping[tuple[str, str], list[dict[str, Any]]]:
-    grouped = defaultdict(list)
-    for row_ in rows:
-        grouped[row_.pop("source_format"), row_.pop("name")].append(row_)
-    return grouped
 
 
 def _moves(case: Case, name: str) -> bool:
@@ -284,3 +236,10 @@ def _plain(columns: Row) -> dict[str, Any]:
 
 def _sorting(columns: dict[str, Any]) -> Iterable[Any]:
     return sorted(columns.items())
+
+
+#: A tuple topic and SharePlex don't tell the key.
+KEYS = {
+    source_format: {_table_id(source_format, case): list(case.key) for case in CASES if case.key}
+    for source_format in ("shareplex_json", "datahub_tuple")
+}

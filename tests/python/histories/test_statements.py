@@ -10,8 +10,9 @@ from typing import Any, TypeAlias
 import pytest
 
 from tests.python.encoders import dts_avro as dts
-from tests.python.end_to_end.project import Landed, Project, content
+from tests.python.end_to_end.project import Landed, Project
 from tests.python.formats.streamx import row_message, statement_message
+from tests.python.histories.marts import DDL_EVENTS, LATEST_STATE, Marts, Stages
 
 pytestmark = pytest.mark.thorough
 
@@ -308,83 +309,63 @@ def database_of(name: str) -> str:
     return CASES[name].database([*CASES].index(name))
 
 
-@pytest.fixture(scope="module")
-def states(project: Project) -> dict[str, dict[str, Any]]:
-    """The rows of all tables after each run, and after a rebuild, by format and table."""
+def land(project: Project, run: int) -> None:
+    """Tables of the last case are seen in the second run."""
+    carts, late_carts, late, statement, again = LATE.messages(99)
+    if run == 1:
+        project.land("dataworks_json", landed([late_carts, late, again], first=1000))
+    if run != 0:
+        return
     messages: dict[str, list[bytes]] = {}
     for number, case in enumerate(CASES.values()):
         messages.setdefault(case.source_format, []).extend(case.messages(number))
-    carts, late_carts, late, statement, again = LATE.messages(99)
     messages["dataworks_json"] += [carts, statement]
-    found = {}
     for source_format, values in messages.items():
         project.land(source_format, landed(values))
-    project.dbt("run")
-    found["first run"] = rows_of(project)
-    project.land("dataworks_json", landed([late_carts, late, again], first=1000))
-    project.dbt("run")
-    found["second run"] = rows_of(project)
-    history = content(project.spark, "marts.row_history")
-    project.dbt("run", "--full-refresh")
-    found["rebuild"] = rows_of(project)
-    assert content(project.spark, "marts.row_history") == history
-    return found
 
 
 def landed(values: Sequence[bytes], first: int = 0) -> list[Landed]:
     return [Landed("statements", offset, value) for offset, value in enumerate(values, first)]
 
 
-def rows_of(project: Project) -> dict[str, Any]:
-    rows: dict[str, Any] = {}
-    for row in project.rows(
-        "select table_id, to_json(`row`) as `row` from marts.latest_state order by row_key"
-    ):
-        image = json.loads(row["row"])
-        rows.setdefault(row["table_id"], []).append({**image, "id": int(image["id"])})
-    return rows
+def rows_of(marts: Marts, table_id: str) -> list[dict[str, Any]]:
+    """The rows of a table; no two formats have one of this name."""
+    images = [held["row"] for held in marts.rows[LATEST_STATE] if held["table_id"] == table_id]
+    return [{**image, "id": int(image["id"])} for image in images]
 
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("run", ["first run", "rebuild"])
-def test_a_statement_ends_what_it_means(
-    states: dict[str, dict[str, Any]], name: str, run: str
-) -> None:
+def test_a_statement_ends_what_it_means(stages: Stages, name: str, run: str) -> None:
+    marts = stages.after_runs[0] if run == "first run" else stages.rebuilt
     database, left = database_of(name), CASES[name].left
     expected = {table.replace("{db}", database): rows for table, rows in left.items()}
-    assert {table: states[run].get(table, []) for table in expected} == expected
+    assert {table: rows_of(marts, table) for table in expected} == expected
 
 
-def test_a_table_seen_later_is_meant_too(states: dict[str, dict[str, Any]]) -> None:
-    assert "db99.late" not in states["first run"]
-    assert states["second run"]["db99.late"] == [NEW]
+def test_a_table_seen_later_is_meant_too(stages: Stages) -> None:
+    first, second, _ = stages.after_runs
+    assert rows_of(first, "db99.late") == []
+    assert rows_of(second, "db99.late") == [NEW]
 
 
-def test_a_table_seen_later_may_make_a_name_ambiguous(states: dict[str, dict[str, Any]]) -> None:
-    assert "db99.carts" not in states["first run"]
+def test_a_table_seen_later_may_make_a_name_ambiguous(stages: Stages) -> None:
+    first, second, _ = stages.after_runs
+    assert rows_of(first, "db99.carts") == []
     for table in ("db99.carts", "db99.Carts"):
-        assert states["second run"][table] == [OLD]
+        assert rows_of(second, table) == [OLD]
 
 
-def test_increments_and_a_rebuild_agree(states: dict[str, dict[str, Any]]) -> None:
-    assert states["second run"] == states["rebuild"]
-
-
-def test_schema_changes_show_what_they_did(
-    project: Project, states: dict[str, dict[str, Any]]
-) -> None:
+def test_schema_changes_show_what_they_did(stages: Stages) -> None:
     database = database_of("several tables are dropped by one statement")
-    [row] = project.rows(
-        f"select applied_changes from marts.ddl_events where table_id = '{database}.a'"
-    )
+    ddl_events = stages.last.rows[DDL_EVENTS]
+    [row] = [event for event in ddl_events if event.get("table_id") == f"{database}.a"]
     assert [(change["change"], change["table_id"]) for change in row["applied_changes"]] == [
         ("table_drop", f"{database}.a"),
         ("table_drop", f"{database}.b"),
     ]
 
 
-def test_what_was_not_applied_is_warned_of(
-    project: Project, states: dict[str, dict[str, Any]]
-) -> None:
+def test_what_was_not_applied_is_warned_of(stages: Stages) -> None:
     """The data test warns, which is no failure."""
-    project.dbt("test", "--select", "test_name:statements_are_applied")
+    stages.project.dbt("test", "--select", "test_name:statements_are_applied")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from tests.python.encoders import dataworks_json
 from tests.python.encoders.changes import INSERT, UPDATE, Change, Ddl, Place, RowChange, Table
 from tests.python.end_to_end.project import Landed, Project
+from tests.python.histories.marts import Marts, Stages
 
 pytestmark = pytest.mark.thorough
 
@@ -37,32 +37,26 @@ CHANGES = (
 )
 
 
-@pytest.fixture(scope="module")
-def states(project: Project) -> dict[str, list[dict[str, Any]]]:
-    """All rows before and after the TRUNCATE landed, with another table, and after a rebuild."""
-    project.land("dataworks_json", messages(0, CREATED, *CHANGES))
-    project.dbt("run")
-    before = rows(project)
-    project.land("dataworks_json", messages(10, TRUNCATED))
-    project.dbt("run")
-    after = rows(project)
-    project.land("dataworks_json", messages(20, LATE))
-    project.dbt("run")
-    later = rows(project)
-    project.dbt("run", "--full-refresh")
-    return {"before": before, "after": after, "later": later, "rebuilt": rows(project)}
+#: What lands before each run, by its first offset.
+RUNS = ((0, (CREATED, *CHANGES)), (10, (TRUNCATED,)), (20, (LATE,)))
 
 
-def test_rows_that_met_under_a_key_are_told_apart(states: dict[str, list[dict[str, Any]]]) -> None:
-    assert states["before"] == [OLD, MOVED_AGAIN]
-    assert states["after"] == [MOVED_AGAIN]
-    assert states["rebuilt"] == [MOVED_AGAIN]
+def land(project: Project, run: int) -> None:
+    first_offset, changes = RUNS[run]
+    project.land("dataworks_json", messages(first_offset, *changes))
+
+
+def test_rows_that_met_under_a_key_are_told_apart(stages: Stages) -> None:
+    before, after, _ = stages.after_runs
+    assert rows(before) == [OLD, MOVED_AGAIN]
+    assert rows(after) == [MOVED_AGAIN]
+    assert rows(stages.rebuilt) == [MOVED_AGAIN]
 
 
 def test_a_table_that_is_seen_later_leaves_the_other_tables_of_a_truncate_ended(
-    states: dict[str, list[dict[str, Any]]],
+    stages: Stages,
 ) -> None:
-    assert states["later"] == [MOVED_AGAIN]
+    assert rows(stages.last) == [MOVED_AGAIN]
 
 
 def messages(first_offset: int, *changes: Change) -> list[Landed]:
@@ -73,6 +67,7 @@ def messages(first_offset: int, *changes: Change) -> list[Landed]:
     ]
 
 
-def rows(project: Project) -> list[dict[str, Any]]:
-    texts = project.rows("select to_json(`row`) as `row` from marts.latest_state order by row_key")
-    return [json.loads(row["row"]) for row in texts]
+def rows(marts: Marts) -> list[dict[str, Any]]:
+    """Those of both tables."""
+    tables = ("shop.late_truncations", "shop.late_table")
+    return [row for table in tables for row in marts.state("dataworks_json", table)]
