@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -174,10 +175,8 @@ def main() -> None:
     for heading in chosen:
         with tempfile.TemporaryDirectory() as folder:
             place = _workplace(Path(folder))
-            recipe = RECIPES[heading]
-            page = with_output(
-                PAGE.read_text("utf-8"), heading, lambda code, r=recipe, p=place: r(p, code)
-            )
+            run = partial(RECIPES[heading], place)
+            page = with_output(PAGE.read_text("utf-8"), heading, run)
         PAGE.write_text(page, "utf-8")
         print(f"{heading}: written")
 

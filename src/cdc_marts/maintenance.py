@@ -24,6 +24,8 @@ from dbt.adapters.spark_session.api import (
     tables_of,
 )
 
+from cdc_marts.orphan_files import remove_orphan_files
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -118,12 +120,7 @@ def _maintain_table(
         )
     _call(session, "rewrite_manifests", table)
     _expire_snapshots(session, table, needed, _now() - keep)
-    orphans = _call(
-        session,
-        "remove_orphan_files",
-        table,
-        f"older_than => {_literal(_now() - ORPHANS_OLDER_THAN)}",
-    )
+    orphans = remove_orphan_files(session, table, _now() - ORPHANS_OLDER_THAN)
     after = TableCounts.of(session, table)
     return Upkeep(
         table,
@@ -131,7 +128,7 @@ def _maintain_table(
         (before.snapshots, after.snapshots),
         (before.size, after.size),
         (before.rows, after.rows),
-        len(orphans),
+        orphans,
         has_lost_rows=removed is not None,
     )
 

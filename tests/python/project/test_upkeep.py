@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from dbt.adapters.spark_session.increments import WATERMARK
 from pyspark.sql import SparkSession
 
 from cdc_marts.maintenance import maintain, needed_snapshots
+from cdc_marts.orphan_files import remove_orphan_files
 from tests.python.project.many_tables import calls_of_java, clone, commit_snapshots
 
 SCHEMA = "upkeep"
@@ -139,3 +142,28 @@ def test_old_metadata_files_go_without_upkeep(spark: SparkSession, tables: list[
     folder = Path(iceberg_table(spark, LOG).location().removeprefix("file:")) / "metadata"
     # The current one, and those of the twenty commits before it.
     assert len([*folder.glob("*.metadata.json")]) == 21
+
+
+def test_only_old_files_of_no_snapshot_are_orphans(spark: SparkSession, tables: list[str]) -> None:
+    spark.sql(f"alter table {LOG} set tblproperties ('write.delete.mode' = 'merge-on-read')")
+    spark.range(10, 14).coalesce(1).writeTo(LOG).append()
+    spark.sql(f"delete from {LOG} where id = 10")
+    folder = Path(iceberg_table(spark, LOG).location().removeprefix("file:"))
+    four_days_ago = time.time() - 4 * 24 * 3600
+    orphans = [folder / "data" / "killed.parquet", folder / "metadata" / "killed-m0.avro"]
+    for orphan in orphans:
+        orphan.write_bytes(b"of a run that was killed")
+    (folder / "data" / "young.parquet").write_bytes(b"of a run that goes on")
+    for file in folder.rglob("*"):
+        if file.name != "young.parquet":
+            os.utime(file, (four_days_ago, four_days_ago))
+    before = dt.datetime.now(dt.timezone.utc) - dt.timedelta(days=3)
+
+    assert remove_orphan_files(spark, LOG, before) == 2
+    assert not [orphan for orphan in orphans if orphan.exists()]
+    assert (folder / "data" / "young.parquet").exists()
+    assert ids(spark, LOG) == [1, 11, 12, 13]
+    # There is nothing left for which a job would be started.
+    jobs = [*spark.sparkContext.statusTracker().getJobIdsForGroup(None)]
+    assert remove_orphan_files(spark, LOG, before) == 0
+    assert [*spark.sparkContext.statusTracker().getJobIdsForGroup(None)] == jobs

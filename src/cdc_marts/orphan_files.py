@@ -1,0 +1,87 @@
+"""Files that lie in a table's folder and belong to no snapshot, as killed runs leave them."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.spark_session.api import iceberg_table, java_class
+from py4j.java_gateway import is_instance_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_LISTS_FILES = "org.apache.iceberg.io.SupportsPrefixOperations"
+#: A table of more files is left to Spark, which lists them on several machines.
+_MOST_FILES = 1_000
+
+
+def remove_orphan_files(session: SparkSession, name: str, before: dt.datetime) -> int:
+    """Delete orphan files of an Iceberg table that were written before a time; how many they were.
+
+    Spark's procedure finds them by jobs, which take seconds however few files there are.  So it
+    is called only where a look at the folder finds such a file, or where that would take long.
+    """
+    table = iceberg_table(session, name)
+    can_list = is_instance_of(session.sparkContext._gateway, table.io(), _LISTS_FILES)
+    if can_list and not _has_orphans(session, table, before):
+        return 0
+    catalog = session.conf.get("spark.sql.defaultCatalog")
+    listing = ", prefix_listing => true" if can_list else ""
+    removed = session.sql(
+        f"call {catalog}.system.remove_orphan_files(table => '{name}',"
+        f" older_than => timestamp '{before:%Y-%m-%d %H:%M:%S}'{listing})"
+    )
+    return len(removed.collect())
+
+
+def _has_orphans(session: SparkSession, table: Any, before: dt.datetime) -> bool:
+    """Also true for a table of many files, which nobody looked at."""
+    snapshot = table.currentSnapshot()
+    totals = {} if snapshot is None else dict(snapshot.summary())
+    if int(totals.get("total-data-files", 0)) > _MOST_FILES:
+        return True
+    old = _old_files(table, int(before.timestamp() * 1000))
+    return bool(old) and not old <= {*_metadata_files(session, table), *_files(session, table)}
+
+
+def _old_files(table: Any, millis: int) -> set[str]:
+    """Names of files in the table's folder; each is unique, whatever way its path is written."""
+    with closing(table.io().listPrefix(table.location()).iterator()) as found:
+        return {_name(file.location()) for file in found if file.createdAtMillis() < millis}
+
+
+def _metadata_files(session: SparkSession, table: Any) -> Iterator[str]:
+    reachable = java_class(session, "org.apache.iceberg.ReachableFileUtil")
+    yield _name(reachable.versionHintLocation(table))
+    for locations in (
+        reachable.metadataFileLocations(table, False),
+        reachable.manifestListLocations(table),
+        reachable.statisticsFilesLocations(table),
+    ):
+        yield from map(_name, locations)
+
+
+def _files(session: SparkSession, table: Any) -> Iterator[str]:
+    """Manifests of all snapshots, and the data and delete files in them."""
+    manifests = {
+        manifest.path(): manifest
+        for snapshot in table.snapshots()
+        for manifest in snapshot.allManifests(table.io())
+    }
+    reader = java_class(session, "org.apache.iceberg.ManifestFiles")
+    for path, manifest in manifests.items():
+        yield _name(path)
+        if manifest.content().name() == "DATA":
+            opened = reader.read(manifest, table.io(), table.specs())
+        else:
+            opened = reader.readDeleteManifest(manifest, table.io(), table.specs())
+        with closing(opened):
+            for file in opened:
+                yield _name(file.location())
+
+
+def _name(location: str) -> str:
+    return location.rpartition("/")[2]
