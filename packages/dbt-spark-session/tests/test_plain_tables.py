@@ -12,7 +12,7 @@ import pytest
 TESTS = Path(__file__).parent / "plain_tables.py"
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_models_are_built_without_iceberg() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-n", "0", "-q", "-p", "no:cacheprovider", str(TESTS)],

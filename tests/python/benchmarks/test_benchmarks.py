@@ -59,7 +59,7 @@ class Built:
 @pytest.fixture(
     scope="module",
     params=[
-        pytest.param(SOME_FORMATS, id="some", marks=pytest.mark.thorough),
+        pytest.param(SOME_FORMATS, id="some", marks=pytest.mark.long),
         pytest.param(
             [name for name in SOURCE_FORMATS if name not in SOME_FORMATS],
             id="others",

@@ -12,7 +12,7 @@ from tests.python.encoders.by_format import ENCODE
 from tests.python.encoders.changes import INSERT, Place, RowChange, Table
 from tests.python.end_to_end.project import Landed, Project
 
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.long
 
 STAGING = ("run", "--select", "stg_datahub_tuple")
 REBUILD = "dbt run --full-refresh --select stg_datahub_tuple+ --target local"

@@ -11,7 +11,7 @@ from tests.python.encoders.by_format import ENCODE
 from tests.python.encoders.changes import INSERT, UPDATE, Place, RowChange, Table
 from tests.python.end_to_end.project import Landed, Project
 
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.long
 
 STAGING = ("run", "--select", "stg_canal_json")
 REBUILD = "dbt run --full-refresh --select stg_canal_json+ --target local"

@@ -14,8 +14,10 @@ import pytest
 from cdc_marts.formats import SOURCE_FORMATS
 
 PROJECT = Path(__file__).parents[3]
-#: 1.5 is what is meant; other work on the machine may come to one landing and not to the other.
-MOST = 3.0
+#: Landings of one format and of all, in turn: other work on the machine may slow one of them.
+REPETITIONS = 3
+#: The fastest landing of all formats takes so many times what the fastest of one takes.
+MOST = 1.5
 
 pytestmark = pytest.mark.long
 
@@ -32,8 +34,8 @@ def test_all_formats_land_in_one_start(tmp_path: Path) -> None:
         path.write_text(json.dumps(envelope), "utf-8")
         paths.append(path)
 
-    def seconds(*files: Path) -> float:
-        home = tmp_path / f"home of {len(files)}"
+    def seconds(number: int, *files: Path) -> float:
+        home = tmp_path / f"home {number} of {len(files)}"
         began = time.monotonic()
         subprocess.run(
             [
@@ -47,7 +49,8 @@ def test_all_formats_land_in_one_start(tmp_path: Path) -> None:
         )
         return time.monotonic() - began
 
-    one, all_formats = seconds(paths[0]), seconds(*paths)
+    pairs = [(seconds(n, paths[0]), seconds(n, *paths)) for n in range(REPETITIONS)]
+    one, all_formats = (min(times) for times in zip(*pairs, strict=True))
 
     print(f"one format: {one:.1f} s, all formats: {all_formats:.1f} s")
     assert all_formats <= MOST * one
