@@ -4,7 +4,7 @@
   a column has the value that an image before told after the loss, if one did.
 
   filled: alias with the row as VARIANT, null where none was filled, and with
-  `filled_from`, `told_before` and `told_before_from` as in `int_filled_rows`.
+  `filled_from`, `before_values` and `before_values_from` as in `int_filled_rows`.
   sequence: of the event that was filled.
   lost_columns: array of struct<column_name, sequence>, null where there are none.
 -#}
@@ -17,7 +17,7 @@ coalesce(lost.sequence > {{ filled }}.filled_from[lost.column_name], false)
 {%- set is_lost_again -%}
 coalesce(
                         lost.sequence
-                        > {{ filled }}.told_before_from[lost.column_name],
+                        > {{ filled }}.before_values_from[lost.column_name],
                         false
                     )
                     and lost.sequence < {{ sequence }}
@@ -36,7 +36,7 @@ case
             ),
             map_filter(
                 cast(
-                    coalesce({{ filled }}.told_before, parse_json('{}'))
+                    coalesce({{ filled }}.before_values, parse_json('{}'))
                     as map<string, variant>
                 ),
                 (name, value) -> exists(

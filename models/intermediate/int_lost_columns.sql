@@ -7,7 +7,7 @@
 
 -- Where tables lost columns: by a statement that drops or renames them or drops
 -- their table, or by a whole list of columns that lacks one that was seen
--- before.  Of a list its first and last sighting are known.
+-- before.  Of a list, the first and the last event that has it are known.
 
 {%- set table_key = ['source_format', 'table_id'] %}
 {%- set column_key = ['source_format', 'table_id', 'column_name'] %}
@@ -25,7 +25,7 @@ table_schemas as (
 
 ),
 
-sightings as (
+column_versions as (
 
     select
         source_format,
@@ -38,14 +38,14 @@ sightings as (
 
 ),
 
-first_sightings as (
+first_versions as (
 
     select
         source_format,
         table_id,
         column_name,
         min(first_sequence) as first_sequence
-    from sightings
+    from column_versions
     group by source_format, table_id, column_name
 
 ),
@@ -60,18 +60,18 @@ named_drops as (
         case
             when
                 array_contains(
-                    collect_set(first_sightings.column_name), drops.column_name
+                    collect_set(first_versions.column_name), drops.column_name
                 )
-                or count(distinct first_sightings.column_name) <> 1
+                or count(distinct first_versions.column_name) <> 1
                 then drops.column_name
-            else max(first_sightings.column_name)
+            else max(first_versions.column_name)
         end as column_name,
         drops.sequence
     from {{ ref('int_column_drops') }} as drops
-    left join first_sightings
+    left join first_versions
         on
-            {{ matches('drops', 'first_sightings', table_key) }}
-            and lower(drops.column_name) = lower(first_sightings.column_name)
+            {{ matches('drops', 'first_versions', table_key) }}
+            and lower(drops.column_name) = lower(first_versions.column_name)
     where drops.column_name is not null
     group by
         drops.source_format,
@@ -90,13 +90,13 @@ statement_drops as (
     select
         drops.source_format,
         drops.table_id,
-        first_sightings.column_name,
+        first_versions.column_name,
         drops.sequence
     from {{ ref('int_column_drops') }} as drops
-    inner join first_sightings
+    inner join first_versions
         on
-            {{ matches('drops', 'first_sightings', table_key) }}
-            and drops.sequence > first_sightings.first_sequence
+            {{ matches('drops', 'first_versions', table_key) }}
+            and drops.sequence > first_versions.first_sequence
     where drops.column_name is null
 
 ),
@@ -111,7 +111,7 @@ followed_drops as (
         drops.sequence,
         min(seen.first_sequence) as next_sequence
     from statement_drops as drops
-    left join sightings as seen
+    left join column_versions as seen
         on
             {{ matches('drops', 'seen', column_key) }}
             and drops.sequence < seen.last_sequence
@@ -124,7 +124,7 @@ followed_drops as (
 ),
 
 -- What updates and deletes listed that no insert and no snapshot had listed
--- before.  Between the first and the last sighting there may be others.
+-- before.  Between the first and the last of these events there may be others.
 narrow_versions as (
 
     select
@@ -139,29 +139,29 @@ narrow_versions as (
 ),
 
 -- Where such a list lacks a column that the table had, an insert may leave out
--- columns too.  The table had it unless it was dropped before the first
--- sighting and not seen again until the last.
+-- columns too.  The table had it unless it was dropped before the first of these
+-- events and not seen again until the last.
 tables_of_partial_images as (
 
     select distinct
         versions.source_format,
         versions.table_id
     from narrow_versions as versions
-    inner join first_sightings
-        on {{ matches('versions', 'first_sightings', table_key) }}
+    inner join first_versions
+        on {{ matches('versions', 'first_versions', table_key) }}
     left anti join followed_drops
         on
             {{ matches('versions', 'followed_drops', table_key) }}
-            and first_sightings.column_name = followed_drops.column_name
+            and first_versions.column_name = followed_drops.column_name
             and versions.first_sequence > followed_drops.sequence
             and coalesce(
                 versions.last_narrow_sequence < followed_drops.next_sequence,
                 true
             )
     where
-        first_sightings.first_sequence < versions.last_narrow_sequence
+        first_versions.first_sequence < versions.last_narrow_sequence
         and not array_contains(
-            versions.column_names, first_sightings.column_name
+            versions.column_names, first_versions.column_name
         )
 
 ),
@@ -197,16 +197,16 @@ lost_columns as (
     select
         whole_lists.source_format,
         whole_lists.table_id,
-        first_sightings.column_name,
+        first_versions.column_name,
         whole_lists.sequence,
         false as is_dropped_by_statement
     from whole_lists
-    inner join first_sightings
-        on {{ matches('whole_lists', 'first_sightings', table_key) }}
+    inner join first_versions
+        on {{ matches('whole_lists', 'first_versions', table_key) }}
     where
-        first_sightings.first_sequence < whole_lists.sequence
+        first_versions.first_sequence < whole_lists.sequence
         and not array_contains(
-            whole_lists.column_names, first_sightings.column_name
+            whole_lists.column_names, first_versions.column_name
         )
 
 )

@@ -75,7 +75,7 @@ row_effects as (
                     {{ effect_struct(
                         "'upsert'",
                         is_key_change='true',
-                        row_key=completed_row_key(
+                        row_key=filled_row_key(
                             'records.row_key',
                             'split_updates.old_row_key',
                             'records.takes_columns_of_half',

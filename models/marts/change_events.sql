@@ -64,7 +64,7 @@ compared_halves as (
         and not {{ has_sparse_rows() }}
         and coalesce(
             {{ lacks_columns_of_half('row_key', 'previous_row_key') }}, false
-        ) as is_completed
+        ) as is_filled
     from paired_halves
 
 ),
@@ -73,18 +73,18 @@ joined_halves as (
 
     select
         * except (row_key, after, unavailable_columns, lists_all_columns),
-        {{ completed_row_key('row_key', 'previous_row_key', 'is_completed') }}
+        {{ filled_row_key('row_key', 'previous_row_key', 'is_filled') }}
             as row_key,
-        if(is_completed, {{ completed_image('after', 'before') }}, after)
+        if(is_filled, {{ filled_image('after', 'before') }}, after)
             as after,
         if(
-            is_completed,
+            is_filled,
             array_except(
                 unavailable_columns, json_object_keys(previous_row_key)
             ),
             unavailable_columns
         ) as unavailable_columns,
-        lists_all_columns or is_completed as lists_all_columns
+        lists_all_columns or is_filled as lists_all_columns
     from compared_halves
 
 ),

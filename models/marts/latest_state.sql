@@ -115,8 +115,8 @@ keyed_rows as (
         live_rows.* except (`row`),
         coalesce(filled_rows.`row`, live_rows.`row`) as `row`,
         filled_rows.filled_from,
-        filled_rows.told_before,
-        filled_rows.told_before_from
+        filled_rows.before_values,
+        filled_rows.before_values_from
     from live_rows
     left anti join rows_under_both_keys as unkeyed_keys
         on
@@ -153,8 +153,8 @@ current_rows as (
         {{ state_columns }},
         `row`,
         filled_from,
-        told_before,
-        told_before_from
+        before_values,
+        before_values_from
     from keyed_rows
 
     union all
@@ -163,8 +163,8 @@ current_rows as (
         {{ state_columns }},
         parse_json(row_key) as `row`,
         null as filled_from,
-        null as told_before,
-        null as told_before_from
+        null as before_values,
+        null as before_values_from
     from rows_without_key
     where row_count > 0
 

@@ -1,6 +1,6 @@
 {#-
   The state is what a replay of all events gives: the last effect on each key
-  that no later end of its table took.  Rows completed from earlier events are
+  that no later end of its table took.  Rows filled from earlier events are
   compared by their last event alone.
 
   `events`: the log to replay.  `truncations`: where tables were emptied.

@@ -3,7 +3,7 @@
 - `redelivery`: another delivery of the record landed first; this one does nothing.
 - `split_update`: an update that came in two halves, of which the one before had another key, or
   none: it also deletes the row of `old_row_key`.  The record is the half with the row after; a
-  keyless row takes the columns that it lacks from the other half (`completed_row_key`).
+  keyless row takes the columns that it lacks from the other half (`filled_row_key`).
 - `replacement`: the place of its message has changed since an earlier run.
 
 `is_revision` says that an earlier run took the record for something else: what follows from the
@@ -191,17 +191,17 @@ def _split_updates(new: DataFrame | None, halves: DataFrame) -> DataFrame:
     return (
         _with_revisions(after, new)
         .where("is_keyless or row_key <> old_row_key")
-        .withColumn("completed_key", _completed_row_key())
+        .withColumn("filled_key", _filled_row_key())
         .select(
             "*",
             F.lit("split_update").alias("exception"),
-            _keys("row_key", "old_row_key", "completed_key"),
+            _keys("row_key", "old_row_key", "filled_key"),
         )
     )
 
 
-def _completed_row_key() -> Column:
-    """As the macro `completed_row_key`."""
+def _filled_row_key() -> Column:
+    """As the macro `filled_row_key`."""
     old_row, row = (F.try_parse_json(key).cast("map<string,variant>") for key in _KEYS_OF_HALVES)
     columns_before, columns_after = map(F.json_object_keys, _KEYS_OF_HALVES)
     lacks_columns = F.size(F.array_except(columns_before, columns_after)) > 0

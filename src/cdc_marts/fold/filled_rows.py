@@ -34,9 +34,10 @@ def filled_rows(
     `longest_key_chain`: how many keys back a value is looked for.
 
     Returns source_format, event_id, table_id, row_key, row; filled_from: the columns that earlier
-    events gave, with the sequences of these events; told_before: other values of such columns,
+    events gave, with the sequences of these events; before_values: other values of such columns,
     which later images before tell and which count where a table has lost the column in between,
-    else null; told_before_from: the columns of these that earlier events gave, with the sequences.
+    else null; before_values_from: the columns of these that earlier events gave, with their
+    sequences.
     """
     # Spark would plan what is used several times once for every use: checkpoints end a plan.
     without_images = effects.drop("before", "after", "unavailable_columns").localCheckpoint()
@@ -55,8 +56,8 @@ def no_filled_rows(effects: DataFrame) -> DataFrame:
     return effects.where("false").selectExpr(
         *("source_format", "event_id", "table_id", "row_key", "after as row"),
         "map('', sequence) as filled_from",
-        "before as told_before",
-        "map('', sequence) as told_before_from",
+        "before as before_values",
+        "map('', sequence) as before_values_from",
     )
 
 
@@ -271,10 +272,10 @@ def _filled(column_steps: DataFrame) -> DataFrame:
                 sequence,
                 last_value(
                     if(value is null, null, struct(value.value, sequence)), true
-                ) over up_to_event as told,
+                ) over up_to_event as after_value,
                 last_value(
                     if(value_before is null, null, struct(value_before.value, sequence)), true
-                ) over up_to_event as told_before
+                ) over up_to_event as before_value
             from {column_steps}
             window up_to_event as (
                 partition by source_format, table_id, row_key, life, name
@@ -285,21 +286,21 @@ def _filled(column_steps: DataFrame) -> DataFrame:
 
         compared_values as (
             select
-                * except (told, told_before),
+                * except (after_value, before_value),
                 -- A value that an image before tells again is as new as that image.
                 if(
-                    told is null
+                    after_value is null
                     or (
-                        told_before.sequence > told.sequence
-                        and to_json(told_before.value) = to_json(told.value)
+                        before_value.sequence > after_value.sequence
+                        and to_json(before_value.value) = to_json(after_value.value)
                     ),
-                    told_before,
-                    told
+                    before_value,
+                    after_value
                 ) as filled,
                 if(
-                    told_before.sequence > told.sequence
-                    and to_json(told_before.value) <> to_json(told.value),
-                    told_before,
+                    before_value.sequence > after_value.sequence
+                    and to_json(before_value.value) <> to_json(after_value.value),
+                    before_value,
                     null
                 ) as other
             from last_values
@@ -319,10 +320,10 @@ def _filled(column_steps: DataFrame) -> DataFrame:
                 ))) as filled_from,
                 map_from_entries(collect_list(if(
                     other is null, null, struct(name, other.value)
-                ))) as told_before,
+                ))) as before_values,
                 map_from_entries(collect_list(if(
                     other.sequence < sequence, struct(name, other.sequence), null
-                ))) as told_before_from
+                ))) as before_values_from
             from compared_values
             where is_partial and distance = 0 and filled is not null
             group by source_format, event_id, table_id, row_key
@@ -335,8 +336,8 @@ def _filled(column_steps: DataFrame) -> DataFrame:
             row_key,
             row,
             filled_from,
-            if(size(told_before) > 0, to_variant_object(told_before), null) as told_before,
-            told_before_from
+            if(size(before_values) > 0, to_variant_object(before_values), null) as before_values,
+            before_values_from
         from filled_rows
         """,
         column_steps=column_steps,

@@ -37,16 +37,16 @@ def schema_versions(
     """
     revised = revised.where("schema_id is not null").distinct()
     if known is None:
-        sightings = _sightings(_seen(new_effects, new_records))
-        return sightings.join(_descriptions(new_records, _first_messages(sightings)), [*VERSION])
+        spans = _spans(_seen(new_effects, new_records))
+        return spans.join(_descriptions(new_records, _first_messages(spans)), [*VERSION])
     new, all_seen = _seen(new_effects, new_records), _seen(effects, records)
-    sightings = _sightings(new.join(revised, [*VERSION], "left_anti")).unionByName(
-        _sightings(all_seen.join(revised, [*VERSION], "left_semi"))
+    spans = _spans(new.join(revised, [*VERSION], "left_anti")).unionByName(
+        _spans(all_seen.join(revised, [*VERSION], "left_semi"))
     )
-    unknown = sightings.join(known, [*VERSION], "left_anti")
-    held = known.join(sightings, [*VERSION], "left_semi")
+    unknown = spans.join(known, [*VERSION], "left_anti")
+    held = known.join(spans, [*VERSION], "left_semi")
     seen = (
-        sightings.select(*VERSION, *_SEQUENCES)
+        spans.select(*VERSION, *_SEQUENCES)
         .unionByName(held.join(revised, [*VERSION], "left_anti").select(*VERSION, *_SEQUENCES))
         .groupBy(*VERSION)
         .agg(
@@ -74,9 +74,10 @@ def _seen(effects: DataFrame, records: DataFrame) -> DataFrame:
     )
 
 
-def _sightings(seen: DataFrame) -> DataFrame:
+def _spans(seen: DataFrame) -> DataFrame:
+    """From where to where versions are seen: `VERSION`, `first_message` and `_SEQUENCES`."""
     whole = F.when(F.col("lists_all_columns"), F.col("sequence"))
-    sightings = (
+    spans = (
         seen.where("schema_id is not null")
         .groupBy(*VERSION)
         .agg(
@@ -88,11 +89,11 @@ def _sightings(seen: DataFrame) -> DataFrame:
         )
     )
     # Few, and asked several times: the events are read once.
-    return seen.sparkSession.createDataFrame(sightings.collect(), sightings.schema)
+    return seen.sparkSession.createDataFrame(spans.collect(), spans.schema)
 
 
-def _first_messages(sightings: DataFrame) -> DataFrame:
-    return sightings.select(
+def _first_messages(spans: DataFrame) -> DataFrame:
+    return spans.select(
         "source_format", "first_message.topic", "first_message.partition", "first_message.offset"
     )
 

@@ -195,8 +195,8 @@ def _values_after(op: Column) -> Column:
     """An update leaves unchanged what it carries of the row before and not of the row after."""
     before, after = F.col("values_before"), F.col("values_after")
     is_partial = F.exists(after, lambda value: value.isNull())
-    completed = F.zip_with(after, before, lambda new, old: F.coalesce(new, old))
-    return F.when((op == "update") & before.isNotNull() & is_partial, completed).otherwise(after)
+    filled = F.zip_with(after, before, lambda new, old: F.coalesce(new, old))
+    return F.when((op == "update") & before.isNotNull() & is_partial, filled).otherwise(after)
 
 
 def _carried(values: Column) -> Column:

@@ -182,8 +182,8 @@ def to_staging(
     """
     check_session(messages.sparkSession)
     named = _compiled_apart(_named(messages, record))
-    completed = _completed(named, has_sparse_rows)
-    described = completed.withColumn("column_types", _types_of_columns())
+    filled = _filled(named, has_sparse_rows)
+    described = filled.withColumn("column_types", _types_of_columns())
     keyed = _keyed(described, has_sparse_rows, has_texts_only)
     checked = keyed.withColumn("rejection", F.coalesce("rejection", _without_key()))
     # The message and the columns of its images are as large as all else together.
@@ -243,7 +243,7 @@ def _named(messages: DataFrame, record: Record) -> DataFrame:
     ).withColumns(unread)
 
 
-def _completed(named: DataFrame, has_sparse_rows: bool) -> DataFrame:
+def _filled(named: DataFrame, has_sparse_rows: bool) -> DataFrame:
     """Records in which an update of a keyless row has the unavailable columns of its image before.
 
     The whole image is the key of such a row, so that no earlier event can be found for it.
@@ -252,10 +252,10 @@ def _completed(named: DataFrame, has_sparse_rows: bool) -> DataFrame:
         F.map_keys("columns_before"), _unavailable_columns(has_sparse_rows, _columns_left_out())
     )
     is_keyless = (F.size("key_columns") == 0) & (F.col("op") == "update")
-    is_completed = F.size("lacking") > 0
+    is_filled = F.size("lacking") > 0
 
-    def where_completed(column: Column, otherwise: str) -> Column:
-        return F.when(is_completed, column).otherwise(F.col(otherwise))
+    def where_filled(column: Column, otherwise: str) -> Column:
+        return F.when(is_filled, column).otherwise(F.col(otherwise))
 
     columns_after = with_columns_of(
         F.col("columns_after"), F.col("columns_before"), F.col("lacking")
@@ -263,9 +263,9 @@ def _completed(named: DataFrame, has_sparse_rows: bool) -> DataFrame:
     left = F.array_except("unavailable_columns", "lacking")
     return (
         named.withColumn("lacking", F.when(is_keyless, lacking))
-        .withColumn("columns_after", where_completed(columns_after, "columns_after"))
-        .withColumn("after", where_completed(image_of(F.col("columns_after")), "after"))
-        .withColumn("unavailable_columns", where_completed(left, "unavailable_columns"))
+        .withColumn("columns_after", where_filled(columns_after, "columns_after"))
+        .withColumn("after", where_filled(image_of(F.col("columns_after")), "after"))
+        .withColumn("unavailable_columns", where_filled(left, "unavailable_columns"))
         .drop("lacking")
     )
 

@@ -82,13 +82,13 @@ def found(
         frame(spark, "source_format table_id sequence", truncations),
         frame(spark, "source_format pairing_id before", halves),
         longest_key_chain,
-    ).withColumns({name: F.to_json(name) for name in ("row", "told_before")})
+    ).withColumns({name: F.to_json(name) for name in ("row", "before_values")})
     return {
         row.event_id: {
             "row": json.loads(row.row),
             "filled_from": {name: at.offset for name, at in row.filled_from.items()},
-            "told_before": row.told_before and json.loads(row.told_before),
-            "told_before_from": {name: at.offset for name, at in row.told_before_from.items()},
+            "before_values": row.before_values and json.loads(row.before_values),
+            "before_values_from": {name: at.offset for name, at in row.before_values_from.items()},
         }
         for row in rows.collect()
     }
@@ -144,14 +144,14 @@ def test_another_value_in_an_image_before_is_kept_beside_the_one_of_an_earlier_e
         "3": {
             "row": {"id": 1, "a": 9, "b": 2},
             "filled_from": {"b": 1},
-            "told_before": {"b": 7},
-            "told_before_from": {},
+            "before_values": {"b": 7},
+            "before_values_from": {},
         },
         "5": {
             "row": {"id": 1, "a": 10, "b": 2},
             "filled_from": {"b": 1},
-            "told_before": {"b": 7},
-            "told_before_from": {"b": 3},
+            "before_values": {"b": 7},
+            "before_values_from": {"b": 3},
         },
     }
 
@@ -163,7 +163,7 @@ def test_a_value_that_an_image_before_tells_again_is_as_new_as_that_image(
     later = effect(5, "1", {"id": 1, "a": 10}, is_partial=True)
     rows = found(spark, [INSERT, told, later])
     assert {event: row["filled_from"] for event, row in rows.items()} == {"3": {}, "5": {"b": 3}}
-    assert [row["told_before"] for row in rows.values()] == [None, None]
+    assert [row["before_values"] for row in rows.values()] == [None, None]
 
 
 def moved(position: int, old_key: str, row_key: str) -> list[dict[str, Any]]:

@@ -5,12 +5,12 @@
   row_key, old_row_key: of the `update_after`, and of the `update_before` or null.
   takes_columns: whether the row is keyless, and its format writes whole rows.
 -#}
-{% macro completed_row_key(row_key, old_row_key, takes_columns) -%}
+{% macro filled_row_key(row_key, old_row_key, takes_columns) -%}
 if(
         {{ takes_columns }}
         and {{ lacks_columns_of_half(row_key, old_row_key) }},
         coalesce(
-            to_json({{ completed_image(
+            to_json({{ filled_image(
                 'try_parse_json(' ~ row_key ~ ')',
                 'try_parse_json(' ~ old_row_key ~ ')',
             ) }}),
@@ -22,7 +22,7 @@ if(
 
 
 {#- An image with the columns that only the image before it has. -#}
-{% macro completed_image(image, image_before) -%}
+{% macro filled_image(image, image_before) -%}
 to_variant_object(map_concat(
             cast({{ image_before }} as map<string, variant>),
             cast({{ image }} as map<string, variant>)
