@@ -8,7 +8,7 @@ from tests.python.encoders import canal_json
 from tests.python.encoders.changes import INSERT, Place, RowChange, Table
 from tests.python.end_to_end.project import Landed, Project
 
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.long
 
 ORDERS = Table("orders", {"id": "long"}, ("id",), "shop")
 

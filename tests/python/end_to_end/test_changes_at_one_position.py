@@ -10,7 +10,7 @@ from dbt.cli.main import dbtRunner
 
 from tests.python.end_to_end.project import Landed, Project
 
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.long
 
 CDL, DEBEZIUM, LINDORM = "cdl_json", "cdl_debezium_json", "lindorm_debezium"
 MILLIS = 1_760_000_000_000

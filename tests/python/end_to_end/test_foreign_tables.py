@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from cdc_marts.cli import app
 from tests.python.end_to_end.project import Landed, Project
 
-pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("command_line")]
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("command_line")]
 
 FOREIGN = "marts.somebodys_report"
 #: What a model built that is no longer in the project; it had read staging.

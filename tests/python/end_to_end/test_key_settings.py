@@ -11,7 +11,7 @@ from tests.python.encoders.changes import INSERT, Place, RowChange, Table
 from tests.python.end_to_end.project import Landed, Project
 from tests.python.samples.declarations import with_keys
 
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.long
 
 STAGING = ("run", "--select", "stg_lindorm_debezium")
 REBUILD = "dbt run --full-refresh --select stg_lindorm_debezium+ --target local"

@@ -20,7 +20,7 @@ PATIENCE = 300
 #: Few models, as most of the time goes into rounds.
 MODELS = "+stg_canal_json"
 
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.long
 
 
 def test_rounds_go_on_after_one_that_fails_until_a_signal_ends_them(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from cdc_marts.run_history import record
 from cdc_marts.status import Run, last_run_of
 from tests.python.end_to_end.project import ROOT, Project
 
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.long
 
 TABLE = "landing.run_results"
 STARTED_AT = dt.datetime(2026, 1, 1, 12, tzinfo=dt.timezone.utc)

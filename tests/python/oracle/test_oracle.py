@@ -91,7 +91,7 @@ def _batches() -> list[Any]:
         typed, number = (1, None) if last else (size, size)
         return [Batch(int(seed), int(runs), size, typed, source_formats.split(","), number)]
     return [
-        pytest.param(Batch(SEED, runs=2, size=7, typed=1), id="few"),
+        pytest.param(Batch(SEED, runs=2, size=4, typed=1), id="few"),
         *(
             pytest.param(
                 Batch(SEED + more, runs=4, size=70, typed=1), marks=pytest.mark.long, id=f"{more}"

@@ -22,7 +22,7 @@ from tests.python.end_to_end.copied_project import (
 )
 from tests.python.end_to_end.project import Landed, Project
 
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.long
 
 #: Mart -> the columns that it has beside its own, in order.
 TABLES = (
