@@ -49,8 +49,8 @@ def _has_orphans(session: SparkSession, table: Any, before: dt.datetime) -> bool
 
 def _old_files(table: Any, millis: int) -> set[str]:
     """Names of files in the table's folder; each is unique, whatever way its path is written."""
-    with closing(table.io().listPrefix(table.location()).iterator()) as found:
-        return {_name(file.location()) for file in found if file.createdAtMillis() < millis}
+    found = table.io().listPrefix(table.location()).iterator()
+    return {_name(file.location()) for file in found if file.createdAtMillis() < millis}
 
 
 def _metadata_files(session: SparkSession, table: Any) -> Iterator[str]:
@@ -79,7 +79,7 @@ def _files(session: SparkSession, table: Any) -> Iterator[str]:
         else:
             opened = reader.readDeleteManifest(manifest, table.io(), table.specs())
         with closing(opened):
-            for file in opened:
+            for file in opened.iterator():
                 yield _name(file.location())
 
 
