@@ -10,19 +10,22 @@ in place of those of Kafka, of which few models are built.
 
 from __future__ import annotations
 
+import csv
+import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "scheduling.md"
+_SAMPLES = ROOT / "seeds" / "samples" / "sample_canal_json.csv"
 
 AIRFLOW, COSMOS, DAGSTER = "apache-airflow==3.3.2", "astronomer-cosmos==1.15.1", "dagster==1.13.29"
 
@@ -164,10 +167,30 @@ def with_output(page: str, heading: str, run: Callable[[str], str]) -> str:
 
 
 def _workplace(folder: Path) -> Workplace:
+    """A project that `cdc-marts init` writes, with the wheels of this clone in its `.venv`."""
     place = Workplace(folder / "my_project", folder)
-    place.run(["cdc-marts", "init", "my_project"])
-    (place.project / ".venv").symlink_to(sys.prefix)
+    uv, environment = os.environ["UV"], folder / "environment"
+    place.run([uv, "build", "--quiet", "--all-packages", "--wheel", "--out-dir", ".", str(ROOT)])
+    place.run([uv, "venv", "--quiet", str(environment)])
+    wheels = map(str, folder.glob("*.whl"))
+    python = environment / "bin" / "python"
+    place.run([uv, "pip", "install", "--quiet", "--python", str(python), *wheels])
+    place.run([str(environment / "bin" / "cdc-marts"), "init", place.project.name])
+    (place.project / ".venv").symlink_to(environment)
+    (place.project / "topics.yml").write_text('topics:\n  "*": canal_json\n', "utf-8")
+    (place.project / "messages.jsonl").write_text("\n".join(_messages()), "utf-8")
     return place
+
+
+def _messages() -> Iterator[str]:
+    """The sample messages of Canal, as lines that `land files` reads."""
+    with _SAMPLES.open(encoding="utf-8", newline="") as rows:
+        for row in csv.DictReader(rows):
+            envelope = {"topic": row["topic"], "value": row["value"] or None}
+            if row["value_base64"]:
+                envelope = {"topic": row["topic"], "value_base64": row["value_base64"]}
+            numbers = {name: int(row[name]) for name in ("partition", "offset")}
+            yield json.dumps({**envelope, **numbers}, ensure_ascii=False)
 
 
 def main() -> None:
