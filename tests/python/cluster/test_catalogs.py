@@ -111,7 +111,8 @@ def user(case: CatalogCase, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 @pytest.fixture(scope="module")
-def left() -> dict[str, list[Message]]:
+def left(case: CatalogCase) -> dict[str, list[Message]]:
+    """What has not landed in this catalog."""
     return {source_format: samples(source_format) for source_format in FORMATS}
 
 
