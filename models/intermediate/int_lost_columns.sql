@@ -124,7 +124,7 @@ followed_drops as (
 ),
 
 -- What updates and deletes listed that no insert and no snapshot had listed
--- before.  Between the first and the last of these events there may be others.
+-- before.  Other events may stand between the first and the last of these.
 narrow_versions as (
 
     select
@@ -139,8 +139,8 @@ narrow_versions as (
 ),
 
 -- Where such a list lacks a column that the table had, an insert may leave out
--- columns too.  The table had it unless it was dropped before the first of these
--- events and not seen again until the last.
+-- columns too.  The table had it unless it was dropped before the first of
+-- these events and not seen again until the last.
 tables_of_partial_images as (
 
     select distinct
