@@ -17,7 +17,6 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -27,15 +26,12 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "scheduling.md"
 _SAMPLES = ROOT / "seeds" / "samples" / "sample_canal_json.csv"
 
-AIRFLOW, COSMOS, DAGSTER = "apache-airflow==3.3.2", "astronomer-cosmos==1.15.1", "dagster==1.13.29"
+AIRFLOW, DAGSTER = "apache-airflow==3.3.2", "dagster==1.13.29"
 
 _FOLDER = "/srv/my_project"
 _MODELS = "+stg_canal_json"
 #: What stands in the page -> what runs.
 _REPLACED = {
-    "land kafka --map topics.yml --bootstrap-servers broker:9092": (
-        "land files --map topics.yml messages.jsonl"
-    ),
     "--bootstrap-servers broker:9092": f"--select {_MODELS} --no-tests messages.jsonl",
     '"--bootstrap-servers",\n    "broker:9092",': (
         f'"--select",\n    "{_MODELS}",\n    "--no-tests",\n    "messages.jsonl",'
@@ -59,11 +55,8 @@ class Workplace:
             text = text.replace(shown, run)
         return text.replace(_FOLDER, str(self.project))
 
-    def run(
-        self, command: Sequence[str], environment: Mapping[str, str] | None = None
-    ) -> tuple[str, float]:
-        """What a command prints, and the seconds that it takes; one that fails ends the program."""
-        started = time.monotonic()
+    def run(self, command: Sequence[str], environment: Mapping[str, str] | None = None) -> str:
+        """What a command prints; one that fails ends the program."""
         ended = subprocess.run(
             command,
             cwd=self.folder,
@@ -75,12 +68,12 @@ class Workplace:
         )
         if ended.returncode:
             sys.exit(f"{ended.stdout}\n{' '.join(command)} ended with {ended.returncode}")
-        return ended.stdout, time.monotonic() - started
+        return ended.stdout
 
-    def with_packages(self, packages: Sequence[str], *command: str) -> list[str]:
-        """A command in an environment of these packages alone."""
-        chosen = [word for package in packages for word in ("--with", package)]
-        return [os.environ["UV"], "run", "--quiet", "--isolated", "--no-project", *chosen, *command]
+    def with_package(self, package: str, *command: str) -> list[str]:
+        """A command in an environment of this package alone."""
+        uv = os.environ["UV"]
+        return [uv, "run", "--quiet", "--isolated", "--no-project", "--with", package, *command]
 
 
 def _cron(place: Workplace, code: str) -> str:
@@ -93,50 +86,34 @@ def _cron(place: Workplace, code: str) -> str:
 
 
 def _airflow(place: Workplace, code: str) -> str:
-    log, _ = _run_dag(place, "cdc_marts", code, [AIRFLOW])
+    log = _run_dag(place, "cdc_marts", code)
     lines = (found[1].strip() for found in _AIRFLOW_LINE.finditer(log))
     told = [line for line in lines if line.startswith(("Running", "Command")) or _ROUND.match(line)]
     return "\n".join(told).replace(str(place.project), _FOLDER)
-
-
-def _cosmos(place: Workplace, code: str) -> str:
-    dbt = place.project / ".venv" / "bin" / "dbt"
-    place.run(
-        [str(dbt), "parse", "--quiet", "--target", "local", "--project-dir", str(place.project)]
-    )
-    log, seconds = _run_dag(place, "cdc_marts_by_model", code, [AIRFLOW, COSMOS])
-    models = len(set(re.findall(r"task_id=models\.(\S+?)[,\s\]]", log)))
-    if not models:
-        sys.exit(f"{log}\nno task of a model has run")
-    return f"{models} tasks of models and one that lands: {seconds:.0f} s"
 
 
 def _dagster(place: Workplace, code: str) -> str:
     file = place.folder / "definitions.py"
     file.write_text(place.code(code), "utf-8")
     command = ("dagster", "job", "execute", "-f", str(file), "-j", "cdc_marts")
-    log, _ = place.run(
-        place.with_packages([DAGSTER], *command), {"DAGSTER_HOME": str(place.folder)}
-    )
+    log = place.run(place.with_package(DAGSTER, *command), {"DAGSTER_HOME": str(place.folder)})
     [success] = re.findall(r"RUN_SUCCESS - (.*)", log)
     return f"{_round(log)}\n{success}"
 
 
-def _run_dag(place: Workplace, name: str, code: str, packages: Sequence[str]) -> tuple[str, float]:
-    """The log of a DAG, and the seconds that its run takes."""
-    dags = place.folder / f"dags of {name}"
+def _run_dag(place: Workplace, name: str, code: str) -> str:
+    """The log of a run of Airflow's DAG."""
+    dags = place.folder / "dags"
     dags.mkdir()
     (dags / f"{name}.py").write_text(place.code(code), "utf-8")
     environment = {
         "AIRFLOW_HOME": str(place.folder / "airflow"),
         "AIRFLOW__CORE__DAGS_FOLDER": str(dags),
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
-        "AIRFLOW__COSMOS__ENABLE_TELEMETRY": "False",
-        "DO_NOT_TRACK": "1",
     }
-    place.run(place.with_packages(packages, "airflow", "db", "migrate"), environment)
-    place.run(place.with_packages(packages, "airflow", "dags", "reserialize"), environment)
-    return place.run(place.with_packages(packages, "airflow", "dags", "test", name), environment)
+    for command in (("db", "migrate"), ("dags", "reserialize"), ("dags", "test", name)):
+        log = place.run(place.with_package(AIRFLOW, "airflow", *command), environment)
+    return log
 
 
 def _round(log: str) -> str:
@@ -148,7 +125,6 @@ def _round(log: str) -> str:
 RECIPES: dict[str, Callable[[Workplace, str], str]] = {
     "cron": _cron,
     "Airflow": _airflow,
-    "Cosmos": _cosmos,
     "Dagster": _dagster,
 }
 
