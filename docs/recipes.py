@@ -88,8 +88,10 @@ def _cron(place: Workplace, code: str) -> str:
 def _airflow(place: Workplace, code: str) -> str:
     log = _run_dag(place, "cdc_marts", code)
     lines = (found[1].strip() for found in _AIRFLOW_LINE.finditer(log))
-    told = [line for line in lines if line.startswith(("Running", "Command")) or _ROUND.match(line)]
-    return "\n".join(told).replace(str(place.project), _FOLDER)
+    shown = [
+        line for line in lines if line.startswith(("Running", "Command")) or _ROUND.match(line)
+    ]
+    return "\n".join(shown).replace(str(place.project), _FOLDER)
 
 
 def _dagster(place: Workplace, code: str) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dbt.adapters.spark_session.api import (
     TableSnapshots,
@@ -25,6 +25,7 @@ from dbt.adapters.spark_session.api import (
 )
 
 from cdc_marts.orphan_files import remove_orphan_files
+from cdc_marts.procedures import call, timestamp
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -108,17 +109,17 @@ def _maintain_table(
 ) -> Upkeep:
     before = removed or TableCounts.of(session, table)
     if retention is not None:
-        oldest = _literal(_now() - dt.timedelta(days=retention.days))
+        oldest = timestamp(_now() - dt.timedelta(days=retention.days))
         session.sql(f"delete from {table} where {retention.column} < {oldest}")
     if _may_have_files_to_rewrite(all_snapshots(session, iceberg_table(session, table))):
-        _call(
+        call(
             session,
             "rewrite_data_files",
             table,
             f"options => map('min-input-files', '{_FEWEST_FILES}', 'delete-file-threshold', '1',"
             " 'remove-dangling-deletes', 'true')",
         )
-    _call(session, "rewrite_manifests", table)
+    call(session, "rewrite_manifests", table)
     _expire_snapshots(session, table, needed, _now() - keep)
     orphans = remove_orphan_files(session, table, _now() - ORPHANS_OLDER_THAN)
     after = TableCounts.of(session, table)
@@ -260,15 +261,5 @@ class TableCounts:
         return cls(files, len(found.by_id), size, rows)
 
 
-def _call(session: SparkSession, procedure: str, table: str, *arguments: str) -> list[Any]:
-    catalog = session.conf.get("spark.sql.defaultCatalog")
-    given = ", ".join((f"table => '{table}'", *arguments))
-    return session.sql(f"call {catalog}.system.{procedure}({given})").collect()
-
-
 def _now() -> dt.datetime:
     return dt.datetime.now(dt.timezone.utc)
-
-
-def _literal(time: dt.datetime) -> str:
-    return f"timestamp '{time:%Y-%m-%d %H:%M:%S}'"

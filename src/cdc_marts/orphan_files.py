@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.spark_session.api import iceberg_table, java_class
 from py4j.java_gateway import is_instance_of
 
+from cdc_marts.procedures import call, timestamp
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -28,13 +30,9 @@ def remove_orphan_files(session: SparkSession, name: str, before: dt.datetime) -
     can_list = is_instance_of(session.sparkContext._gateway, table.io(), _LISTS_FILES)
     if can_list and not _has_orphans(session, table, before):
         return 0
-    catalog = session.conf.get("spark.sql.defaultCatalog")
-    listing = ", prefix_listing => true" if can_list else ""
-    removed = session.sql(
-        f"call {catalog}.system.remove_orphan_files(table => '{name}',"
-        f" older_than => timestamp '{before:%Y-%m-%d %H:%M:%S}'{listing})"
-    )
-    return len(removed.collect())
+    listing = ("prefix_listing => true",) if can_list else ()
+    older_than = f"older_than => {timestamp(before)}"
+    return len(call(session, "remove_orphan_files", name, older_than, *listing))
 
 
 def _has_orphans(session: SparkSession, table: Any, before: dt.datetime) -> bool:

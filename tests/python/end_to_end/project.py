@@ -95,6 +95,13 @@ class Project:
 
 def content(spark: SparkSession, relation: str, without: Collection[str] = ()) -> list[str]:
     """The rows of a table or view as sorted JSON texts, `without` some of its columns."""
+    return sorted(json_texts(spark, relation, without))
+
+
+def json_texts(
+    spark: SparkSession, relation: str, without: Collection[str] = (), order_by: str | None = None
+) -> list[str]:
+    """The same in the order of a column, or in none; a VARIANT is JSON in a text."""
     columns = [
         f"to_json(`{field.name}`) as `{field.name}`"
         if field.dataType.typeName() == "variant"
@@ -102,10 +109,12 @@ def content(spark: SparkSession, relation: str, without: Collection[str] = ()) -
         for field in spark.table(relation).schema
         if field.name not in without
     ]
+    order = "" if order_by is None else f" order by {order_by}"
     rows = spark.sql(
-        f"select to_json(struct(*)) as text from (select {', '.join(columns)} from {relation})"
+        f"select to_json(struct(*)) as text"
+        f" from (select {', '.join(columns)} from {relation}{order})"
     )
-    return sorted(row["text"] for row in rows.collect())
+    return [row["text"] for row in rows.collect()]
 
 
 def binary(text: str) -> bytes:

@@ -1,8 +1,7 @@
 """Histories of all modules of this folder go through the same runs, and through a rebuild.
 
 A run costs about the same for one table as for hundreds.  A module lands the messages of its
-histories by `land(project, run)`, in tables of their own, and declares keys that messages leave
-out in `KEYS`.
+histories by `land(project, run)`, in tables of their own.
 """
 
 from __future__ import annotations

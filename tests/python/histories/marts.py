@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tests.python.end_to_end.project import Project
+from tests.python.end_to_end.project import Project, json_texts
 
 Row = dict[str, Any]
 
@@ -72,17 +72,8 @@ def read(project: Project, marts: Collection[str] = tuple(ORDERED_BY)) -> Marts:
 
 
 def _rows(project: Project, mart: str) -> list[Row]:
-    columns = ", ".join(
-        f"to_json(`{field.name}`) as `{field.name}`"
-        if field.dataType.typeName() == "variant"
-        else f"`{field.name}`"
-        for field in project.spark.table(f"marts.{mart}").schema
-    )
-    found = project.rows(
-        f"select to_json(struct(*)) as text"
-        f" from (select {columns} from marts.{mart} order by {ORDERED_BY[mart]})"
-    )
-    return [_with_images(json.loads(row["text"])) for row in found]
+    texts = json_texts(project.spark, f"marts.{mart}", order_by=ORDERED_BY[mart])
+    return [_with_images(json.loads(text)) for text in texts]
 
 
 def _with_images(row: Row) -> Row:

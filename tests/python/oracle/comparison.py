@@ -35,6 +35,16 @@ MartRow = dict[str, Any]
 #: (format, table_id) -> rows of a mart.
 ByTable = Mapping[tuple[str, str], list[MartRow]]
 
+#: Marts that a rebuild must give again.
+REBUILT = (
+    "change_events",
+    "latest_state",
+    "row_history",
+    "ddl_events",
+    "message_ledger",
+    "quarantined_messages",
+)
+
 _NOT_TOLD = "(not told)"
 
 

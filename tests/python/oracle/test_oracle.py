@@ -29,7 +29,7 @@ from tests.python.end_to_end.copied_project import (
 from tests.python.end_to_end.project import LANDED_AT, Project
 from tests.python.oracle import comparison
 from tests.python.oracle.carriers import Delivered, deliver
-from tests.python.oracle.comparison import Difference
+from tests.python.oracle.comparison import REBUILT, Difference
 from tests.python.oracle.histories import draw_histories
 from tests.python.oracle.traits import BY_SETTING
 from tests.python.samples.declarations import declarations
@@ -42,17 +42,6 @@ HISTORY = os.environ.get("ORACLE_HISTORY")
 
 #: Differences that a failure shows.
 _SHOWN = 5
-
-#: Marts that a rebuild must give again.
-REBUILT = (
-    "change_events",
-    "latest_state",
-    "row_history",
-    "ddl_events",
-    "message_ledger",
-    "quarantined_messages",
-)
-
 
 #: Marts that are published too, where there is time for it, and equal what is published.
 PUBLISHED = ("change_events", "latest_state", "row_history", "quarantined_messages")

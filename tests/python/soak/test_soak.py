@@ -27,7 +27,7 @@ from tests.python.cluster.services import wait_until
 from tests.python.commands import Home
 from tests.python.landing.kafka_server import kafka
 from tests.python.oracle import comparison
-from tests.python.oracle.comparison import Difference
+from tests.python.oracle.comparison import REBUILT, Difference
 from tests.python.soak.memory import KINDS, Memory, Sample, later_medians
 from tests.python.soak.rounds import Told, rounds_of
 from tests.python.soak.traffic import (
@@ -65,14 +65,6 @@ PATIENCE = 1800
 #: So many differences are shown.
 _SHOWN = 10
 
-REBUILT = (
-    "change_events",
-    "latest_state",
-    "row_history",
-    "ddl_events",
-    "message_ledger",
-    "quarantined_messages",
-)
 #: What reached the marts when: each landing, and the end of the first good run behind it.
 LAGS = """
     select
