@@ -14,7 +14,7 @@
 -- newest one, go.
 
 {#- A first run builds on these too: the next one goes on from there. -#}
-{%- set new_touched_keys = new_rows(ref('int_touched_keys')) %}
+{%- set new_revised_keys = new_rows(ref('int_revised_keys')) %}
 {%- set new_truncations = new_rows(ref('int_truncations')) %}
 
 {%- set table_key = ['source_format', 'table_id'] %}
@@ -38,8 +38,8 @@ recounted_tables as (
     select
         source_format,
         table_id
-    from {{ new_touched_keys }}
-    where is_revised and is_keyless
+    from {{ new_revised_keys }}
+    where is_keyless
 
 ),
 

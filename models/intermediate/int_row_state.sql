@@ -14,7 +14,7 @@
 
 {#- A first run builds on these too: the next one goes on from there. -#}
 {%- set new_replayed_keys = new_rows(ref('int_replayed_keys')) %}
-{%- set new_touched_keys = new_rows(ref('int_touched_keys')) %}
+{%- set new_revised_keys = new_rows(ref('int_revised_keys')) %}
 
 with
 
@@ -37,8 +37,8 @@ refolded_keys as (
         source_format,
         table_id,
         row_key
-    from {{ new_touched_keys }}
-    where is_revised and not is_keyless
+    from {{ new_revised_keys }}
+    where not is_keyless
 
 ),
 

@@ -6,8 +6,7 @@ select
     source_format,
     table_id,
     row_key,
-    is_keyless,
-    false as is_revised
+    is_keyless
 from {{ ref('int_row_effects') }}
 
 union all
@@ -17,8 +16,7 @@ select
     source_format,
     table_id,
     row_key,
-    size(key_columns) = 0 as is_keyless,
-    false as is_revised
+    size(key_columns) = 0 as is_keyless
 from {{ ref('int_split_records') }}
 where record_type = 'update_before'
 
@@ -27,9 +25,6 @@ union all
 select
     source_format,
     table_id,
-    row_keys.row_key,
-    is_keyless,
-    true as is_revised
-from {{ ref('int_exceptional_records') }}
-    lateral view explode(row_keys) row_keys as row_key
-where is_revision
+    row_key,
+    is_keyless
+from {{ ref('int_revised_keys') }}

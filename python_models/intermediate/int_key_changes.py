@@ -3,8 +3,8 @@ from cdc_marts.fold.key_changes import key_changes
 
 def model(dbt, session):
     effects = dbt.ref("int_row_effects")
-    new_effects, new_touched_keys = dbt.new_rows(effects, dbt.ref("int_touched_keys"))
-    revised = new_touched_keys.where("is_revised and not is_keyless")
+    new_effects, new_revised_keys = dbt.new_rows(effects, dbt.ref("int_revised_keys"))
+    revised = new_revised_keys.where("not is_keyless")
     return key_changes(
         new_effects,
         dbt.rows_so_far(effects),

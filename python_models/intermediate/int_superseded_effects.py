@@ -8,6 +8,8 @@ KEY = ["source_format", "table_id", "row_key"]
 def model(dbt, session):
     keys = dbt.new_rows(dbt.ref("int_replayed_keys")).distinct()
     effects = dbt.rows_so_far(dbt.ref("int_row_effects")).join(keys, KEY, "left_semi")
+    # Asked twice: a checkpoint ends the plan.
+    effects = effects.drop("before", "after", "unavailable_columns").localCheckpoint()
     events = dbt.ref("change_events").join(effects, ["source_format", "event_id"], "left_semi")
     found = superseded_effects(
         effects, events, dbt.ref("int_split_key_changes"), dbt.ref("int_truncations")

@@ -57,14 +57,19 @@ def exceptional_records(
     if known is None:
         deliveries, halves = _deliveries(new, formats), _halves(new, formats)
         return _union(_redeliveries(None, deliveries), _split_updates(None, halves))
-    replaced = _described(_of_messages(records, replaced_messages)).join(
-        new, [*_RECORD], "left_anti"
+    # What is asked several times is checkpointed, which ends its plan.
+    new = new.localCheckpoint()
+    replaced = (
+        _described(_of_messages(records, replaced_messages))
+        .join(new, [*_RECORD], "left_anti")
+        .localCheckpoint()
     )
     # In its new place a record may be another event: then it repeats others than before.
     looked_at = new.unionByName(replaced)
     deliveries, halves = _deliveries(looked_at, formats), _halves(looked_at, formats)
     near = near_deliveries(looked_at)
-    near_records, near_known = _described(records.where(near)), known.where(near)
+    near_records = _described(records.where(near)).localCheckpoint()
+    near_known = known.where(near)
     return _union(
         _unknown(
             _with_known_keys(

@@ -45,17 +45,20 @@ def key_changes(
 
     Returns the columns of `int_key_changes`.
     """
-    looked_at = new_effects.where("not is_keyless")
+    looked_at, effects = (frame.where("not is_keyless") for frame in (new_effects, effects))
     if known is not None and not revised_keys.isEmpty():
-        of_revised = effects.where("not is_keyless").join(revised_keys, [*_KEY], "left_semi")
-        looked_at = looked_at.unionByName(of_revised)
+        looked_at = looked_at.unionByName(effects.join(revised_keys, [*_KEY], "left_semi"))
+    looked_at = looked_at.select(*_COLUMNS)
+    if known is not None:
+        # Asked several times: a checkpoint ends the plan.
+        looked_at = looked_at.localCheckpoint()
     is_insert_or_delete = F.col("op").isin("insert", "delete")
     is_listed = F.col("is_key_change") | (
         is_insert_or_delete & is_of_format_that(formats, "moves_rows_by_delete_and_insert")
     )
     moves = _moves(looked_at).localCheckpoint()
     transactions = _transactions_of(moves)
-    listed = looked_at.where(is_listed).select(*_COLUMNS)
+    listed = looked_at.where(is_listed)
     beside = is_insert_or_delete & ~is_listed
     if transactions is not None:
         listed = listed.unionByName(_on_keys_of(moves, effects.where(beside & transactions)))
@@ -86,8 +89,7 @@ def _transaction() -> Column:
 def _on_keys_of(moves: DataFrame, effects: DataFrame) -> DataFrame:
     """The effects that share key and transaction with one of the key changes."""
     return (
-        effects.where("not is_keyless")
-        .withColumn("transaction", _transaction())
+        effects.withColumn("transaction", _transaction())
         .join(moves, [*_KEY, "transaction"], "left_semi")
         .select(*_COLUMNS)
     )

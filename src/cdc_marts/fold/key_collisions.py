@@ -37,8 +37,8 @@ def superseded_effects(
     They are the delete that took an older row from under a newer one, what was written of a row
     that left while an older one stayed, and a change that comes before the delete in front of it.
 
-    `effects`: all those on the keys, as `int_row_effects`.  `events`: with their images, as
-    `change_events`.  `split_key_changes`, `truncations`: as the models so named.
+    `effects`: all those on the keys, as `int_row_effects` without images.  `events`: with their
+    images, as `change_events`.  `split_key_changes`, `truncations`: as the models so named.
 
     Returns source_format, table_id, row_key, event_id, effect, took_older_row (of a delete:
     whether a newer row stayed).
@@ -102,8 +102,7 @@ def _steps(
         )
     )
     return (
-        effects.drop("before", "after")
-        .join(images, [*_EVENT])
+        effects.join(images, [*_EVENT])
         .join(of_tables, ["source_format", "table_id"], "left")
         .join(inserts, [*_EVENT], "left")
         .join(deletes, [*_EVENT], "left")

@@ -28,6 +28,9 @@ def pending_halves(
     for a known half that waits no more.
     """
     new_halves = _halves(new_records)
+    if known is not None:
+        # Asked several times: a checkpoint ends the plan.
+        new_halves = new_halves.localCheckpoint()
     waiting = new_halves.where("record_type = 'update_before'")
     if known is None:
         return _without_partner(_delivered_first(waiting, redeliveries), new_halves)

@@ -39,10 +39,12 @@ def schema_versions(
     if known is None:
         spans = _spans(_seen(new_effects, new_records))
         return spans.join(_descriptions(new_records, _first_messages(spans)), [*VERSION])
-    new, all_seen = _seen(new_effects, new_records), _seen(effects, records)
-    spans = _spans(new.join(revised, [*VERSION], "left_anti")).unionByName(
-        _spans(all_seen.join(revised, [*VERSION], "left_semi"))
-    )
+    new = _seen(new_effects, new_records)
+    if revised.isEmpty():
+        spans = _spans(new)
+    else:
+        of_revised = _seen(effects, records).join(revised, [*VERSION], "left_semi")
+        spans = _spans(new.join(revised, [*VERSION], "left_anti")).unionByName(_spans(of_revised))
     unknown = spans.join(known, [*VERSION], "left_anti")
     held = known.join(spans, [*VERSION], "left_semi")
     seen = (

@@ -126,8 +126,8 @@ def _is_binary(charset: Column) -> Column:
 
 def _java_charset(charset: Column) -> Column:
     """Null for UTF-8, which is told by name, for no charset, and for an unknown one."""
-    names = F.create_map(*(F.lit(text) for pair in _JAVA_CHARSETS.items() for text in pair))
-    return names[_plain_name(charset)]
+    names = ",".join(f"{name}:{java}" for name, java in _JAVA_CHARSETS.items())
+    return F.str_to_map(F.lit(names))[_plain_name(charset)]
 
 
 def _plain_name(charset: Column) -> Column:

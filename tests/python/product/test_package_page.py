@@ -103,13 +103,12 @@ def test_the_project_of_the_page_runs(project: Path, tmp_path: Path) -> None:
             [sys.executable, "-c", code, *arguments, *options],
             cwd=tmp_path,
             env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            capture_output=True,
             text=True,
             timeout=TIMEOUT,
             check=False,
         )
-        assert done.returncode == 0, done.stdout
+        assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
     cdc_marts, dbt = "from cdc_marts.cli import app; app()", "from dbt.cli.main import cli; cli()"

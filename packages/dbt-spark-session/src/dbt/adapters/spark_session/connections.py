@@ -23,7 +23,7 @@ from dbt.adapters.spark_session.session import open_session
 from dbt.adapters.spark_session.session_pool import SessionPool
 from dbt.flags import get_flags
 from dbt_common.exceptions import DbtRuntimeError
-from pyspark.sql import Row, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.types import VariantVal
 
 logger = AdapterLogger("Spark")
@@ -130,6 +130,13 @@ class SessionWrapper(SessionConnectionWrapper):
     @property
     def session(self) -> SparkSession:
         return self.handle.session
+
+    @property
+    def frame(self) -> DataFrame:
+        """What the last statement gives: a query is analyzed, and not run."""
+        if self._cursor is None or self._cursor._df is None:
+            raise DbtRuntimeError("No statement was executed.")
+        return self._cursor._df
 
     def cancel(self) -> None:
         self.session.sparkContext.cancelAllJobs()

@@ -32,7 +32,6 @@ from dbt.adapters.spark_session.errors import message_of
 from dbt.adapters.spark_session.incremental_read import (
     Changes,
     IncrementalRead,
-    forget_watermarks,
 )
 from dbt.adapters.spark_session.increments import incremental_inputs
 from dbt.adapters.spark_session.python_models import SessionPythonJob
@@ -166,6 +165,16 @@ class SparkSessionAdapter(SparkAdapter):
             raise DbtRuntimeError(f"{type(error).__name__}: {message}\n  in {function}") from error
         return view
 
+    @available
+    def create_temporary_view(self, relation: BaseRelation, query: str) -> None:
+        """A temporary view that keeps the plan of its query.
+
+        Of a view made by SQL Spark keeps the text, and analyzes it anew wherever it is used.
+        """
+        self.connections.execute(query)
+        frame = self.connections.get_thread_connection().handle.frame
+        create_view(self.session, frame, relation.render())
+
     # Exact increments
 
     @available.parse_none
@@ -217,7 +226,9 @@ class SparkSessionAdapter(SparkAdapter):
 
     def post_model_hook(self, config: Mapping[str, Any], context: Any) -> None:
         # A model that failed has not ended its commit.
-        forget_watermarks(self.session)
+        for read in list(self._reads.values()):
+            if read.session is self.session:
+                self.end_commit(read)
         super().post_model_hook(config, context)
 
     @available

@@ -90,6 +90,8 @@ class IncrementalRead:
     #: properties that the table gets if this run creates it
     table_properties: dict[str, str] = field(default_factory=dict, init=False)
     _ends: dict[str, int] = field(default_factory=dict, init=False)
+    #: input, and its snapshot to begin with -> what it had read
+    _read_by: dict[tuple[str, int | None], dict[str, int]] = field(default_factory=dict, init=False)
 
     # What it reads
 
@@ -221,11 +223,16 @@ class IncrementalRead:
         if name not in self._ends:
             read_by = {}
             for other in self._inputs:
-                if other != name and name in watermarks_of(self.session, other):
-                    read = watermarks_of(self.session, other, self._end(other))
+                if other != name and name in self._watermarks_of(other):
+                    read = self._watermarks_of(other, self._end(other))
                     read_by[other] = read.get(name, NO_SNAPSHOT)
             self._ends[name] = self._newest_read_by_all(name, read_by)
         return self._ends[name]
+
+    def _watermarks_of(self, other: str, at: int | None = None) -> dict[str, int]:
+        if (other, at) not in self._read_by:
+            self._read_by[other, at] = watermarks_of(self.session, other, at)
+        return self._read_by[other, at]
 
     def _newest_read_by_all(self, name: str, read_by: Mapping[str, int]) -> int:
         """`read_by`: input made from the table -> snapshot of the table up to which it had read.
@@ -254,10 +261,3 @@ def _sources_of_view(name: str, query: str) -> tuple[Source, ...]:
         return sources_of(query)
     except DbtRuntimeError as error:
         raise DbtRuntimeError(f"{name}: {error.msg}") from error
-
-
-def forget_watermarks(session: SparkSession) -> None:
-    """Keep the writes of a session that follow free of what a model that failed was to commit."""
-    for name in session.conf.getAll:
-        if name.startswith(SNAPSHOT_PROPERTY + WATERMARK):
-            session.conf.unset(name)

@@ -43,10 +43,12 @@
     {%- endcall -%}
   {%- else -%}
     {%- set new_relation = api.Relation.create(identifier=this.identifier ~ '__dbt_new') -%}
-    {%- call statement('create_new_relation') -%}
-      {{ create_temporary_view(new_relation, query) }}
-    {%- endcall -%}
+    {% do adapter.create_temporary_view(new_relation, query) %}
     {% do process_schema_changes(on_schema_change, new_relation, existing_relation) %}
+    {%- if on_schema_change in ['append_new_columns', 'sync_all_columns'] -%}
+      {#- The plan of a query that reads the table itself has the columns that it had. -#}
+      {% do adapter.create_temporary_view(new_relation, query) %}
+    {%- endif -%}
     {%- if read.replaced_rows is not none -%}
       {% do replace_rows(target_relation, new_relation, read) %}
     {%- else -%}
