@@ -1,4 +1,4 @@
-"""How each carrier may deliver what a history tells: in which order, how often, in which run."""
+"""How each carrier may deliver a history's messages: in which order, how often, in which run."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ _Time: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Told:
-    """A message, and what it tells; nothing where it can't be read."""
+class Published:
+    """A message, and the change that it carries; none where it can't be read."""
 
     message: Message
     change: Change | None = None
@@ -54,32 +54,32 @@ class Delivered:
     history: History
     #: Run -> what it lands.
     runs: list[list[Landed]]
-    #: Where it landed -> what it tells.
-    told: dict[tuple[str, int, int], Told]
+    #: Where it landed -> the message and its change.
+    published: dict[tuple[str, int, int], Published]
     #: Values of the project's var `swapped_canal_topics`.
     swapped_topics: dict[str, str | None] = field(default_factory=dict)
 
     @property
     def messages(self) -> int:
-        return len(self.told)
+        return len(self.published)
 
     @property
     def bad_messages(self) -> int:
-        return sum(told.change is None for told in self.told.values())
+        return sum(published.change is None for published in self.published.values())
 
 
 @dataclass(frozen=True)
 class _Sent:
     topic: str
     partition: int
-    told: Told
+    published: Published
     #: The same message under an earlier offset.
     repeats: _Sent | None = None
 
     @property
     def change(self) -> Change:
-        assert self.told.change is not None
-        return self.told.change
+        assert self.published.change is not None
+        return self.published.change
 
 
 def deliver(history: History, runs: int) -> Delivered:
@@ -95,31 +95,33 @@ def deliver(history: History, runs: int) -> Delivered:
 
 def _in_any_order(history: History, runs: int) -> Delivered:
     random = history.random
-    told = _with_bad_messages(history, _told(history))
-    sent = [_sent_anywhere(history, message) for message in told]
+    published = _with_bad_messages(history, _published(history))
+    sent = [_sent_anywhere(history, message) for message in published]
     for original in random.sample(sent, int(len(sent) * _REPEATED)):
-        if _is_redeliverable(history, original.told):
-            copy = _sent_anywhere(history, original.told)
+        if _is_redeliverable(history, original.published):
+            copy = _sent_anywhere(history, original.published)
             sent.insert(random.randint(sent.index(original), len(sent)), copy)
-    loads = [member for member in sent if _is_loaded_again(history, member.told)]
+    loads = [member for member in sent if _is_loaded_again(history, member.published)]
     # A producer that sends in order is as good as one that does not.
     if random.random() < 0.7:
         random.shuffle(sent)
     # The newest load has no mark but its place in the topic.
     in_order = iter(loads)
-    sent = [next(in_order) if _is_loaded_again(history, member.told) else member for member in sent]
+    sent = [
+        next(in_order) if _is_loaded_again(history, member.published) else member for member in sent
+    ]
     run_of = _runs_at_random if random.random() < 0.7 else _runs_in_order
     return _landed(history, sent, run_of(history, sent, runs), runs)
 
 
-def _sent_anywhere(history: History, told: Told) -> _Sent:
-    is_free = not _is_loaded_again(history, told)
+def _sent_anywhere(history: History, published: Published) -> _Sent:
+    is_free = not _is_loaded_again(history, published)
     partition = history.random.randrange(_MOST_PARTITIONS) if is_free else 0
-    return _Sent(_topic(history, told.change), partition, told)
+    return _Sent(_topic(history, published.change), partition, published)
 
 
-def _is_loaded_again(history: History, told: Told) -> bool:
-    change = told.change
+def _is_loaded_again(history: History, published: Published) -> bool:
+    change = published.change
     return (
         isinstance(change, RowChange)
         and change.kind == SNAPSHOT
@@ -138,10 +140,10 @@ def _in_order_of_offsets(history: History, runs: int) -> Delivered:
     elif history.source_format == "dts_avro":
         sent = _sent_by_dts(history)
     else:
-        told = _told(history)
+        published = _published(history)
         for bad in _bad_messages(history):
-            told.insert(random.choice(_between_changes(told)), bad)
-        sent = [_Sent(_topic(history, message.change), 0, message) for message in told]
+            published.insert(random.choice(_between_changes(published)), bad)
+        sent = [_Sent(_topic(history, message.change), 0, message) for message in published]
     if history.traits.has(REDELIVERY):
         sent = _with_a_restart(history, sent)
     run_of = _runs_at_random if random.random() < 0.5 else _runs_in_order
@@ -154,7 +156,7 @@ def _with_a_restart(history: History, sent: list[_Sent]) -> list[_Sent]:
     """A producer that restarts sends its last messages again, in their order."""
     random = history.random
     for _ in range(random.choice((0, 1, 1, 2))):
-        between = _between_changes([member.told for member in sent])
+        between = _between_changes([member.published for member in sent])
         within = _within_key_changes(sent)
         is_within = history.traits.splits_key_changes and within and random.random() < 0.5
         end = random.choice(within if is_within else between[1:])
@@ -172,25 +174,26 @@ def _within_key_changes(sent: Sequence[_Sent]) -> list[int]:
     return [
         index
         for index in range(1, len(sent))
-        for change in [sent[index].told.change]
+        for change in [sent[index].published.change]
         if isinstance(change, RowChange)
         and change.is_key_change
         and change.place.size == 1
-        and change is sent[index - 1].told.change
+        and change is sent[index - 1].published.change
     ]
 
 
-def _between_changes(told: Sequence[Told]) -> list[int]:
+def _between_changes(published: Sequence[Published]) -> list[int]:
     """Where something else may stand: not among messages of one change, which come together."""
     return [
         index
-        for index in range(len(told) + 1)
-        if index in (0, len(told)) or told[index].change is not told[index - 1].change
+        for index in range(len(published) + 1)
+        if index in (0, len(published))
+        or published[index].change is not published[index - 1].change
     ]
 
 
 def _may_repeat(history: History, sent: _Sent) -> bool:
-    return _is_redeliverable(history, sent.told)
+    return _is_redeliverable(history, sent.published)
 
 
 def _again(original: _Sent) -> _Sent:
@@ -200,8 +203,8 @@ def _again(original: _Sent) -> _Sent:
 class _Order:
     """The order of changes in several partitions, each as late as the latest before it in its own.
 
-    Between partitions only times tell which came first, so no clock may be drawn that turns round
-    two changes of one row, or of a row and its table.  At one time it is images that tell: that
+    Between partitions only times say which came first, so no clock may be drawn that turns round
+    two changes of one row, or of a row and its table.  At one time it is images that do: that
     before a key change is the one that the change in front of it wrote.
     """
 
@@ -223,7 +226,7 @@ class _Order:
         )
 
     def time_of_write(self, change: Change) -> _Time | None:
-        """When another partition told what a change moves to another key; null: it moves nothing.
+        """When the row was written that a change moves to another key; null: it moves none.
 
         Their images say which of the two came first.
         """
@@ -326,19 +329,22 @@ def _sent_by_canal(history: History) -> tuple[list[_Sent], dict[str, str | None]
             times.insert(0, None)
         if isinstance(change, Ddl):
             # Models don't look again at the place of a statement that messages which land later
-            # raise, until a rebuild: none is told with another time than its own.
+            # raise, until a rebuild: none is published with another time than its own.
             times = []
         time = next((t for t in times if _keep(order, parts, t)), usual)
         written_at = time or written_at
         is_late = time == usual - lag and random.random() < 0.5
         for partition, part in parts:
             order.add(partition, part, time and (time,))
-            told_as = _late(history, part, lag) if is_late else part
+            logged_as = _late(history, part, lag) if is_late else part
             options = {
                 "swapped": is_swapped and (until is None or (time or 0) < until),
                 "written_at": random.choice((None, -1)) if time is None else time,
             }
-            sent += [_Sent(*partition, told) for told in _tell(history, part, options, told_as)]
+            sent += [
+                _Sent(*partition, published)
+                for published in _encoded(history, part, options, logged_as)
+            ]
     for bad in _bad_messages(history):
         sent.insert(random.randint(0, len(sent)), _Sent(_topic(history, None), 0, bad))
     topics = {member.topic for member in sent} if is_swapped else set()
@@ -391,15 +397,15 @@ def _sent_by_dts(history: History) -> list[_Sent]:
             number = _partition(history, change, count, is_spread_by_table)
             is_loaded = history.is_loaded_apart and change.kind == SNAPSHOT
             partition = (_topic(history, change) if is_loaded else topic, number)
-        told_as = change
-        # Nor here is a statement told with another time.
+        logged_as = change
+        # Nor here is a statement published with another time.
         may_be_late = lags_from is not None and index >= lags_from and not isinstance(change, Ddl)
         if may_be_late and order.keeps(partition, change, _dts_time(history, change, lag, ids)):
-            told_as = _late(history, change, lag)
+            logged_as = _late(history, change, lag)
         order.add(partition, change, _dts_time(history, change, ids=ids))
         sent += [
-            _Sent(*partition, told)
-            for told in _tell(history, change, _with_id(change, ids), told_as)
+            _Sent(*partition, published)
+            for published in _encoded(history, change, _with_id(change, ids), logged_as)
         ]
     for bad in _bad_messages(history):
         sent.insert(random.randint(0, len(sent)), _Sent(_topic(history, None), 0, bad))
@@ -415,13 +421,13 @@ def _sent_again_by_dts(history: History, sent: Sequence[_Sent], ids: int) -> lis
         return []
     history.repeated.extend(original.change for original in again)
     return [
-        replace(original, told=told)
+        replace(original, published=published)
         for original in again
-        for told in _tell(
+        for published in _encoded(
             history,
             original.change,
             _with_id(original.change, ids),
-            _at_told_time(history, original.change),
+            _at_logged_time(history, original.change),
         )
     ]
 
@@ -437,13 +443,13 @@ def _with_id(change: Change, ids: int) -> dict[str, int]:
 
 
 def _dts_time(history: History, change: Change, lag: int = 0, ids: int = 0) -> _Time:
-    made_at = _place(_at_told_time(history, change)).made_at
+    made_at = _place(_at_logged_time(history, change)).made_at
     return ((made_at - lag) // 1000, _place(change).position + ids)
 
 
-def _at_told_time(history: History, change: Change) -> Change:
+def _at_logged_time(history: History, change: Change) -> Change:
     place = _place(change)
-    made_at = history.told_times.get(place.position, place.made_at)
+    made_at = history.logged_times.get(place.position, place.made_at)
     return replace(change, place=replace(place, made_at=made_at))
 
 
@@ -452,7 +458,7 @@ def _late(history: History, change: Change, lag: int) -> Change:
     if isinstance(change, Statement):
         return Statement(tuple(_late(history, row, lag) for row in change.rows))
     place = change.place
-    made_at = history.told_times[place.position] = place.made_at - lag
+    made_at = history.logged_times[place.position] = place.made_at - lag
     return replace(change, place=replace(place, made_at=made_at))
 
 
@@ -479,13 +485,13 @@ def _partition(history: History, change: Change, count: int, is_by_table: bool =
 # -- messages ----------------------------------------------------------------------------------
 
 
-def _told(history: History) -> list[Told]:
+def _published(history: History) -> list[Published]:
     changes = history.log if history.traits.knows_statements else one_by_one(history.log)
     shared = _shared_positions(history) if history.set_up.get("one_lsn") else {}
     return [
-        told
+        published
         for change in changes
-        for told in _tell(history, change, {}, _at_position(change, shared))
+        for published in _encoded(history, change, {}, _at_position(change, shared))
     ]
 
 
@@ -509,8 +515,8 @@ def _shared_positions(history: History) -> dict[int, int]:
     return {
         change.place.position: change.place.first_position
         for changes in transactions.values()
-        if len(set(told := [what for change in changes for what in _looks(history, change)]))
-        == len(told)
+        if len(set(looks := [look for change in changes for look in _looks(history, change)]))
+        == len(looks)
         for change in changes
     }
 
@@ -527,12 +533,12 @@ def _looks(history: History, change: RowChange) -> list[str]:
     return looks
 
 
-def _tell(
-    history: History, change: Change, options: dict[str, Any], told_as: Change | None = None
-) -> list[Told]:
-    """A change in one of the variants in which the producer of this history may tell it.
+def _encoded(
+    history: History, change: Change, options: dict[str, Any], logged_as: Change | None = None
+) -> list[Published]:
+    """A change in one of the variants in which the producer of this history may publish it.
 
-    `told_as`: the change with what the producer makes of its place in the log.
+    `logged_as`: the change with what the producer makes of its place in the log.
     """
     random, traits = history.random, history.traits
     chosen = {name: random.choice(values) for name, values in traits.per_message.items()}
@@ -542,8 +548,8 @@ def _tell(
     rows = change.rows if isinstance(change, Statement) else (change,)
     if isinstance(rows[0], RowChange):
         chosen |= _necessary(history, rows[0])
-    messages = ENCODE[history.source_format](told_as or change, **chosen, **options)
-    return [Told(message, change) for message in messages]
+    messages = ENCODE[history.source_format](logged_as or change, **chosen, **options)
+    return [Published(message, change) for message in messages]
 
 
 #: What `deliver` decides by itself.
@@ -551,7 +557,7 @@ _NOT_OF_THE_ENCODER = ("swapped", "one_lsn")
 
 
 def _necessary(history: History, change: RowChange) -> dict[str, Any]:
-    """Options that what has to be told leaves no choice of."""
+    """Options of which the change, or its table, leaves no choice."""
     table = history.tables[change.table.name]
     necessary: dict[str, Any] = {}
     is_keyless = history.is_keyless(change)
@@ -560,7 +566,7 @@ def _necessary(history: History, change: RowChange) -> dict[str, Any]:
     if "full_before" in history.set_up and is_keyless:
         necessary["full_before"] = True
     if "with_schema" in history.traits.per_message and (
-        change.place.position in history.shape_tellers
+        change.place.position in history.shape_positions
     ):
         necessary["with_schema"] = True
     if history.source_format == "shareplex_json":
@@ -570,26 +576,26 @@ def _necessary(history: History, change: RowChange) -> dict[str, Any]:
     return necessary
 
 
-def _bad_messages(history: History) -> list[Told]:
+def _bad_messages(history: History) -> list[Published]:
     cases = broken.broken(history.source_format)
     chosen = history.random.sample(cases, history.random.choice((0, 0, 1, 2)))
-    return [Told(Message(case.value)) for case in chosen]
+    return [Published(Message(case.value)) for case in chosen]
 
 
-def _with_bad_messages(history: History, told: list[Told]) -> list[Told]:
+def _with_bad_messages(history: History, published: list[Published]) -> list[Published]:
     for bad in _bad_messages(history):
-        told.insert(history.random.randint(0, len(told)), bad)
-    return told
+        published.insert(history.random.randint(0, len(published)), bad)
+    return published
 
 
-def _is_redeliverable(history: History, told: Told) -> bool:
+def _is_redeliverable(history: History, published: Published) -> bool:
     """Whether it is known again: a row of a keyless full load may have its equals."""
-    change = told.change
+    change = published.change
     if change is None:
         return False
     if not isinstance(change, RowChange) or change.kind != SNAPSHOT:
         return True
-    # Rows of two loads are told apart by which of them came first.
+    # Rows of two loads are distinguished by which of them came first.
     is_loaded_once = change.table.name not in history.reloaded
     return is_loaded_once and not history.is_keyless(change)
 
@@ -648,9 +654,9 @@ def _landed(history: History, sent: Sequence[_Sent], run_of: Sequence[int], runs
         partition = (member.topic, member.partition)
         offset = offsets[partition]
         offsets[partition] += 1
-        message = member.told.message
+        message = member.published.message
         landed = Landed(member.topic, offset, message.value, message.key, member.partition)
-        delivered.told[(*partition, offset)] = member.told
+        delivered.published[(*partition, offset)] = member.published
         delivered.runs[run].append(landed)
         if random.random() < _REPEATED / 2:
             delivered.runs[random.randrange(run, runs)].append(landed)

@@ -45,7 +45,8 @@ REBUILT = (
     "quarantined_messages",
 )
 
-_NOT_TOLD = "(not told)"
+#: In place of a value that no message had.
+_UNAVAILABLE = "(unavailable)"
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ class _Version:
     change: RowChange
     valid_from: dt.datetime | None
     #: The columns of the row that a message had.
-    told: Set[str]
+    available: Set[str]
     valid_to: dt.datetime | None = None
     is_current: bool = True
 
@@ -147,12 +148,12 @@ def history_differences(history: History, row_history: ByTable) -> list[Differen
 def _versions(history: History) -> dict[str, dict[Any, list[_Version]]]:
     """Table -> identity of a row -> its versions, in the order of the log."""
     tables: dict[str, dict[Any, list[_Version]]] = {name: {} for name in history.tables}
-    told = _ToldColumns()
+    available = _AvailableColumns()
     #: (table, address) -> the row's last version, under whatever key.
     last: dict[tuple[str, str | None], _Version] = {}
     for change in one_by_one(history.log):
         at = _event_at(history, change)
-        told.follow(change)
+        available.follow(change)
         if isinstance(change, Ddl) and change.ends_rows:
             for table in change.tables:
                 for versions in tables[table.name].values():
@@ -168,12 +169,12 @@ def _versions(history: History) -> dict[str, dict[Any, list[_Version]]]:
             if versions:
                 # In a swap another row still holds the key.
                 versions[-1].end(at)
-            last[row] = _Version(change, at, told.of(*row))
+            last[row] = _Version(change, at, available.of(*row))
             versions.append(last[row])
     return tables
 
 
-class _ToldColumns:
+class _AvailableColumns:
     """The columns of each row that messages have had: others have values that no mart can know."""
 
     def __init__(self) -> None:
@@ -195,13 +196,13 @@ class _ToldColumns:
         return self._columns[table][address]
 
 
-def _told_columns(history: History, table: SourceTable) -> dict[Any, frozenset[str]]:
+def _available_columns(history: History, table: SourceTable) -> dict[Any, frozenset[str]]:
     """Identity of a row in the end -> the columns of it that messages have had."""
-    told = _ToldColumns()
+    available = _AvailableColumns()
     for change in one_by_one(history.log):
-        told.follow(change)
+        available.follow(change)
     return {
-        table.identity(table.told_row(stored), row_id(stored[0])): told.of(
+        table.identity(table.published_row(stored), row_id(stored[0])): available.of(
             table.name, row_id(stored[0])
         )
         for stored in history.stored[table.name]
@@ -209,7 +210,7 @@ def _told_columns(history: History, table: SourceTable) -> dict[Any, frozenset[s
 
 
 def _rows_by_key(log: Iterable[Change], name: str) -> list[tuple[tuple[str, ...], Row]]:
-    """(key columns, row) of a table whose key changes, as far as messages tell: a known limit.
+    """(key columns, row) of a table whose key changes, as far as messages show: a known limit.
 
     A row stays under a key until a message with that key, or a statement, takes it away.  Where
     the key is lost, it is so, too, and rows of the keyless table are counted beside it.
@@ -258,7 +259,7 @@ def _event_at(history: History, change: Change) -> dt.datetime | None:
     is_loaded = isinstance(change, RowChange) and change.kind == SNAPSHOT
     if is_loaded and traits.is_full_load_timeless:
         return None
-    made_at = history.told_times.get(change.place.position, change.place.made_at)
+    made_at = history.logged_times.get(change.place.position, change.place.made_at)
     return instant(made_at // traits.clock * traits.clock)
 
 
@@ -277,9 +278,9 @@ def known_limits(history: History) -> set[tuple[str, str]]:
         elif table.is_keyless or history.traits.leaves_out_nulls:
             test = None
         else:
-            told = _told_columns(history, table)
-            told = [columns.intersection(table.columns) for columns in told.values()]
-            test = "rows_have_all_columns" if len(set(told)) > 1 else None
+            available = _available_columns(history, table)
+            shapes = {columns.intersection(table.columns) for columns in available.values()}
+            test = "rows_have_all_columns" if len(shapes) > 1 else None
         if test is not None:
             limits.add((test, history.table_id(table)))
     return limits
@@ -310,11 +311,11 @@ def _key_limit(history: History, table: SourceTable) -> str | None:
     """The data test that names a table some of whose rows are known by an older key."""
     rows = [row for _, row in _rows_by_key(history.log, table.name)]
     stored = [row for _, row in history.stored[table.name]]
-    told, held = (
+    published, held = (
         Counter(_items({name: row[name] for name in table.columns}) for row in rows)
         for rows in (rows, stored)
     )
-    if told == held:
+    if published == held:
         return None
     changes = [c for c in one_by_one(history.log) if isinstance(c, RowChange)]
     are_keyless = {history.is_keyless(c) for c in changes if c.table.name == table.name}
@@ -328,13 +329,13 @@ class _Rows:
     """The comparison of one table's rows."""
 
     #: What may stand in a mart for a value that no message had.
-    _untold: tuple[Any, ...] = (_NOT_TOLD,)
+    _for_unavailable: tuple[Any, ...] = (_UNAVAILABLE,)
 
     def __init__(self, history: History, table: SourceTable, table_id: str) -> None:
         self._history = history
         self._table = table
         self._table_id = table_id
-        self._types = table.told().columns
+        self._types = table.published().columns
         self._readers = reader(history.source_format)
         #: The columns of all keys that the table has had.
         self._key_columns = {
@@ -374,10 +375,12 @@ class _Rows:
 
     def by_identity(self, stored: list[Stored], found: list[MartRow]) -> list[Difference]:
         expected = {
-            self._table.identity(self._table.told_row(row), row_id(row[0])): self._expected(row)
+            self._table.identity(self._table.published_row(row), row_id(row[0])): self._expected(
+                row
+            )
             for row in stored
         }
-        told = _told_columns(self._history, self._table)
+        available = _available_columns(self._history, self._table)
         differences = []
         states: dict[Any, MartRow] = {}
         for state in found:
@@ -398,7 +401,7 @@ class _Rows:
                     expected[identity],
                     self._types,
                     self._table.added,
-                    told[identity],
+                    available[identity],
                 )
         return differences
 
@@ -435,7 +438,7 @@ class _Rows:
                         change.after,
                         change.table.columns,
                         self._table.added | self._table.added_before,
-                        version.told,
+                        version.available,
                     )
         return differences
 
@@ -445,11 +448,11 @@ class _Rows:
         expected: Mapping[str, Any],
         types: Mapping[str, str],
         added: Set[str],
-        told: Set[str],
+        available: Set[str],
     ) -> list[Difference]:
         """`added`: columns that came later: rows from before have no message with them.
 
-        `told`: the columns of which a message had the row's value; the others are not there.
+        `available`: the columns of which a message had the row's value; the others are not there.
         """
         found = self._values(state, types)
         differences = []
@@ -458,14 +461,14 @@ class _Rows:
                 self._difference(state["row_key"], "row_count", 1, state["row_count"])
             )
         for name in expected.keys() | found.keys():
-            ours = found.get(name, _NOT_TOLD)
+            ours = found.get(name, _UNAVAILABLE)
             theirs = expected.get(name, "(no such column)")
-            if name in expected and name not in told:
-                if ours in self._untold:
+            if name in expected and name not in available:
+                if ours in self._for_unavailable:
                     continue
-                theirs = _NOT_TOLD
-            may_be_untold = self._history.traits.leaves_out_nulls or name in added
-            if ours == _NOT_TOLD and theirs is None and may_be_untold:
+                theirs = _UNAVAILABLE
+            may_be_unavailable = self._history.traits.leaves_out_nulls or name in added
+            if ours == _UNAVAILABLE and theirs is None and may_be_unavailable:
                 continue
             if ours != theirs:
                 differences.append(
@@ -480,7 +483,7 @@ class _Rows:
         return tuple(self._read(key, self._types).values())
 
     def _expected(self, stored: Stored) -> Mapping[str, Any]:
-        return self._as_expected(self._table.told_row(stored))
+        return self._as_expected(self._table.published_row(stored))
 
     def _as_expected(self, row: Row) -> Row:
         return row
@@ -512,7 +515,7 @@ class _TypedRows(_Rows):
     """The comparison with a typed mart."""
 
     #: A typed mart has a column for all rows as soon as one has it.
-    _untold = (_NOT_TOLD, None)
+    _for_unavailable = (_UNAVAILABLE, None)
 
     def __init__(
         self, history: History, table: SourceTable, table_id: str, found: list[MartRow]
@@ -535,7 +538,7 @@ class _TypedRows(_Rows):
         }
 
     def _values(self, state: MartRow, types: Mapping[str, str]) -> dict[str, Any]:
-        """A column that the database has no more is empty until a message tells that it is gone."""
+        """A column that the database has no more is empty until a message shows that it is gone."""
         values = state["row"] | state["errors"]
         return {
             name: of_spark(value, types[name], self._readers[types[name]])
@@ -571,7 +574,7 @@ def event_differences(
 
 def ledger_differences(delivered: Delivered, ledger: Iterable[MartRow]) -> list[Difference]:
     """Every message that landed is accounted for, the bad ones as rejected, none is waiting."""
-    topics = {topic for topic, _, _ in delivered.told}
+    topics = {topic for topic, _, _ in delivered.published}
     found: Counter[str] = Counter()
     for entry in ledger:
         if entry["topic"] in topics:

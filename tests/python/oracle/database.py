@@ -1,4 +1,4 @@
-"""A real database, SQLite in memory, whose triggers write the log that formats tell.
+"""A real database, SQLite in memory, whose triggers write the log that producers publish.
 
 What its tables hold is what `select` says: nothing here keeps rows of its own.
 """
@@ -80,8 +80,8 @@ class SourceTable:
     added: set[str] = field(default_factory=set)
     #: The same of earlier tables of the name, whose rows have versions.
     added_before: set[str] = field(default_factory=set)
-    #: No message has told yet that a column is gone.
-    is_shape_untold: bool = False
+    #: A column is gone, and no message has shown it yet.
+    is_shape_unpublished: bool = False
     #: Columns that are unique each, of which now these, now those are the key, or none.
     unique_columns: tuple[str, ...] = ()
 
@@ -99,8 +99,8 @@ class SourceTable:
         """Columns that every image has."""
         return {*self.fixed_columns, self.hidden_column}
 
-    def told(self) -> Table:
-        """As messages name it."""
+    def published(self) -> Table:
+        """As messages describe it."""
         hidden = {self.hidden_column: "long"} if self.hidden_column else {}
         return Table(
             self.name,
@@ -111,12 +111,12 @@ class SourceTable:
             self.key if self.known_by == BY_SETTING else (),
         )
 
-    def told_row(self, stored: Stored) -> Row:
+    def published_row(self, stored: Stored) -> Row:
         address, row = stored
         return row | ({self.hidden_column: address} if self.hidden_column else {})
 
     @property
-    def told_key(self) -> tuple[str, ...]:
+    def published_key(self) -> tuple[str, ...]:
         """The columns of the key in the order that the marts have."""
         is_sorted = self.is_key_unordered and self.known_by == BY_MESSAGE
         return tuple(sorted(self.key)) if is_sorted else self.key
@@ -124,7 +124,7 @@ class SourceTable:
     def identity(self, row: Mapping[str, Any], address: str | None) -> Any:
         """By what a row is one and the same while it changes; null in a keyless table."""
         if self.known_by in (BY_MESSAGE, BY_SETTING):
-            return tuple(row[name] for name in self.told_key)
+            return tuple(row[name] for name in self.published_key)
         if self.known_by == BY_HIDDEN_COLUMN:
             return (row[self.hidden_column],)
         return (address,) if self.known_by == BY_ADDRESS else None
@@ -137,8 +137,8 @@ class SourceDatabase:
         """`is_coarse`: the changes of a transaction have one time."""
         self.tables: dict[str, SourceTable] = {}
         self.log: list[Change] = []
-        #: Positions of the changes that tell first that a column is gone.
-        self.shape_tellers: set[int] = set()
+        #: Positions of the changes that are the first to show that a column is gone.
+        self.shape_positions: set[int] = set()
         self._name = name
         self._random = random
         self._is_coarse = is_coarse
@@ -175,10 +175,15 @@ class SourceDatabase:
         self._listen(table)
 
     def full_load(self, table: SourceTable) -> None:
-        told = table.told()
+        published = table.published()
         loaded = [
             RowChange(
-                SNAPSHOT, told, _NOWHERE, None, table.told_row(stored), row_id=row_id(stored[0])
+                SNAPSHOT,
+                published,
+                _NOWHERE,
+                None,
+                table.published_row(stored),
+                row_id=row_id(stored[0]),
             )
             for stored in self.stored(table)
         ]
@@ -246,8 +251,8 @@ class SourceDatabase:
     ) -> None:
         """A statement that changes nothing; null: of a kind that never does."""
         ddl = self._ddl(kind, [table], statement)
-        told = None if warns_of is None else tuple(named.told() for named in warns_of)
-        self._write([replace(ddl, warns_of=told)])
+        published = None if warns_of is None else tuple(named.published() for named in warns_of)
+        self._write([replace(ddl, warns_of=published)])
 
     def recreate(self, table: SourceTable) -> None:
         self.create(table)
@@ -268,14 +273,16 @@ class SourceDatabase:
             table.added.add(name)
         self._write([self._ddl("alter", [table], statement)])
 
-    def drop_column(self, table: SourceTable, name: str, statement: str, is_told: bool) -> None:
-        """`is_told`: messages have the statement, else a row shows that the column is gone."""
+    def drop_column(
+        self, table: SourceTable, name: str, statement: str, is_published: bool
+    ) -> None:
+        """`is_published`: messages have the statement, else a row shows that the column is gone."""
         with self._unheard(table):
             self._connection.execute(
                 f"alter table {_quoted(table.name)} drop column {_quoted(name)}"
             )
             table.columns = {c: type_ for c, type_ in table.columns.items() if c != name}
-            table.is_shape_untold = not is_told
+            table.is_shape_unpublished = not is_published
         self._write([self._ddl("drop_column", [table], statement, column=name)])
 
     def rename_column(self, table: SourceTable, name: str, to: str, statement: str) -> None:
@@ -345,10 +352,10 @@ class SourceDatabase:
         self._rows.append(
             RowChange(
                 kind,
-                table.told(),
+                table.published(),
                 _NOWHERE,
-                before and table.told_row((address, before)),
-                after and table.told_row((address, after)),
+                before and table.published_row((address, before)),
+                after and table.published_row((address, after)),
                 self._unlogged(kind, before, after),
                 row_id=row_id(address),
             )
@@ -389,7 +396,7 @@ class SourceDatabase:
         named_as: Table | None = None,
         column: str | None = None,
     ) -> Ddl:
-        first, *more = (table.told() for table in tables)
+        first, *more = (table.published() for table in tables)
         return Ddl(kind, first, _NOWHERE, statement, tuple(more), named_as, column)
 
     def _write(self, changes: Sequence[Change]) -> None:
@@ -420,9 +427,9 @@ class SourceDatabase:
 
     def _note_shape(self, change: RowChange) -> None:
         table = self.tables.get(change.table.name)
-        if table is not None and table.is_shape_untold:
-            table.is_shape_untold = False
-            self.shape_tellers.add(change.place.position)
+        if table is not None and table.is_shape_unpublished:
+            table.is_shape_unpublished = False
+            self.shape_positions.add(change.place.position)
 
 
 def identifying_columns(table: Table) -> tuple[str, ...]:

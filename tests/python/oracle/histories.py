@@ -74,20 +74,20 @@ class History:
     tables: dict[str, SourceTable]
     #: Table -> (address, row) of its rows in the end.
     stored: dict[str, list[Stored]]
-    #: Positions of the changes that tell first that a column is gone.
-    shape_tellers: set[int]
+    #: Positions of the changes that are the first to show that a column is gone.
+    shape_positions: set[int]
     #: Changes of one transaction have one time.
     is_coarse: bool
     #: The producer's options.
     set_up: dict[str, Any]
-    #: For what comes after: how it is told and carried.
+    #: For what comes after: how it is published and carried.
     random: Random
     #: Tables that were loaded twice.
     reloaded: set[str]
     #: Full loads have a topic of their own.
     is_loaded_apart: bool
     #: Position of a change -> its time as the log of another server has it, in milliseconds.
-    told_times: dict[int, int] = field(default_factory=dict)
+    logged_times: dict[int, int] = field(default_factory=dict)
 
     #: Records that a task which counts anew repeats under other ids: other events.
     repeated: list[Change] = field(default_factory=list)
@@ -110,17 +110,17 @@ class History:
     def table_id(self, table: SourceTable) -> str:
         """As the marts name it."""
         names = (
-            table.database if self._tells_database else None,
+            table.database if self._names_database else None,
             table.schema if self.traits.has_schemas else None,
             table.name,
         )
         return ".".join(filter(None, names))
 
     @property
-    def _tells_database(self) -> bool:
+    def _names_database(self) -> bool:
         if self.source_format == "datahub_tuple":
             return self.set_up["dialect"] != datahub_tuple.DATAWORKS
-        return self.traits.tells_database
+        return self.traits.names_database
 
 
 #: How many scenes a history has, at least and at most.
@@ -222,11 +222,11 @@ class _Script:
         for _ in range(self._random.randint(*scenes)):
             self._random.choices(*zip(*self._scenes(), strict=True))[0]()
         for table in self._database.tables.values():
-            if table.is_shape_untold:
+            if table.is_shape_unpublished:
                 with self._database.transaction():
                     self._insert(table)
             # All keys are taken: there is a row to update.
-            if table.is_shape_untold:
+            if table.is_shape_unpublished:
                 with self._database.transaction():
                     self._update(table)
         return History(
@@ -237,7 +237,7 @@ class _Script:
             self._tables,
             {name: self._database.stored(t) for name, t in self._database.tables.items()}
             | {name: [] for name in self._tables.keys() - self._database.tables.keys()},
-            self._database.shape_tellers,
+            self._database.shape_positions,
             self._is_coarse,
             self._set_up,
             self._random,
@@ -401,7 +401,7 @@ class _Script:
             self._database.update(table, [address], {name: row[name] for name in table.key})
 
     def _has_equal_rows(self, table: SourceTable, stored: list[tuple[int, Row]]) -> bool:
-        """Whether rows differ in their keys alone: of three, nobody can tell which came last."""
+        """Whether rows differ in their keys alone: of three, nobody knows which came last."""
         values = [
             tuple(row[name] for name in table.columns if name not in table.key) for _, row in stored
         ]
@@ -422,41 +422,41 @@ class _Script:
             columns={name: old.columns[name] for name in old.fixed_columns} | others,
             added=set(),
             added_before=old.added | old.added_before,
-            is_shape_untold=False,
+            is_shape_unpublished=False,
         )
         self._tables[table.name] = table
         return table
 
     def _truncate(self, table: SourceTable) -> None:
         tables, named_as = self._with_others(table, TRUNCATE)
-        told = [table.told() for table in tables]
-        statement = self._spelling.truncate(told, is_qualified=named_as is not None)
+        published = [table.published() for table in tables]
+        statement = self._spelling.truncate(published, is_qualified=named_as is not None)
         self._database.truncate(tables, statement, named_as)
 
     def _drop(self, table: SourceTable) -> None:
         tables, named_as = self._with_others(table, DROP_TABLE)
-        told = [table.told() for table in tables]
-        statement = self._spelling.drop(told, is_qualified=named_as is not None)
+        published = [table.published() for table in tables]
+        statement = self._spelling.drop(published, is_qualified=named_as is not None)
         self._database.drop(tables, statement, named_as)
 
     def _replace(self, table: SourceTable) -> None:
         named_as = self._elsewhere(table)
-        statement = self._spelling.replace(table.told(), is_qualified=named_as is not None)
+        statement = self._spelling.replace(table.published(), is_qualified=named_as is not None)
         self._database.replace(self._anew(table), statement, named_as)
 
     def _drop_temporary(self, table: SourceTable) -> None:
-        self._database.drop_temporary(table, self._spelling.drop_temporary(table.told()))
+        self._database.drop_temporary(table, self._spelling.drop_temporary(table.published()))
 
     def _rename_and_back(self, table: SourceTable) -> None:
-        for statement in self._spelling.rename_and_back(table.told()):
+        for statement in self._spelling.rename_and_back(table.published()):
             self._database.pass_over("rename", table, statement, [table])
 
     def _change_empty_partition(self, table: SourceTable) -> None:
-        statement = self._spelling.change_empty_partition(table.told())
+        statement = self._spelling.change_empty_partition(table.published())
         self._database.pass_over("alter", table, statement, [table])
 
     def _make_routine(self, table: SourceTable) -> None:
-        self._database.pass_over("query", table, self._spelling.routine(table.told()), None)
+        self._database.pass_over("query", table, self._spelling.routine(table.published()), None)
 
     def _xa(self, table: SourceTable) -> None:
         ends = self._random.random() < 0.5
@@ -467,9 +467,9 @@ class _Script:
     def _drop_database(self) -> None:
         tables = list(self._database.tables.values())
         if tables:
-            told = tables[0].told()
-            named_as = replace(told, name="", columns={}, key=())
-            statement = self._spelling.drop_database(told)
+            published = tables[0].published()
+            named_as = replace(published, name="", columns={}, key=())
+            statement = self._spelling.drop_database(published)
             self._database.drop(tables, statement, named_as, "drop_database")
 
     def _load_within_the_log(self) -> None:
@@ -496,31 +496,33 @@ class _Script:
     def _elsewhere(self, table: SourceTable) -> Table | None:
         if self._random.random() < 0.8 or not self._spelling.can_qualify:
             return None
-        return self._spelling.elsewhere(table.told())
+        return self._spelling.elsewhere(table.published())
 
     def _add_column(self, table: SourceTable) -> None:
         names = list(map(self._traits.spelled, _COLUMN_NAMES))
         free = [name for name in names if name not in table.columns]
-        # A column that comes back before a message tells that it was gone was never gone.
-        if free and not table.is_shape_untold:
+        # A column that comes back before a message shows that it was gone was never gone.
+        if free and not table.is_shape_unpublished:
             name, type_ = self._random.choice(free), self._random.choice(TYPES)
-            statement = self._spelling.add_column(table.told(), name, type_)
+            statement = self._spelling.add_column(table.published(), name, type_)
             self._database.add_column(table, name, type_, statement)
 
     def _drop_column(self, table: SourceTable) -> None:
         names = [name for name in table.columns if name not in table.key]
         if len(names) > 1:
             name = self._random.choice(names)
-            statement = self._spelling.drop_column(table.told(), name)
-            is_told = self._traits.reads_statements
-            self._database.drop_column(table, name, statement, is_told)
+            statement = self._spelling.drop_column(table.published(), name)
+            is_published = self._traits.reads_statements
+            self._database.drop_column(table, name, statement, is_published)
 
     def _rename_column(self, table: SourceTable) -> None:
         names = [name for name in table.columns if name not in table.key]
         free = [n for n in map(self._traits.spelled, _COLUMN_NAMES) if n not in table.columns]
         if names and free:
             name, to = self._random.choice(names), self._random.choice(free)
-            statement = self._spelling.rename_column(table.told(), name, to, table.columns[name])
+            statement = self._spelling.rename_column(
+                table.published(), name, to, table.columns[name]
+            )
             self._database.rename_column(table, name, to, statement)
 
     def _change_key_columns(self, table: SourceTable) -> None:
@@ -534,7 +536,7 @@ class _Script:
             hidden_column = None if key else self._hidden_column
             without_key = BY_HIDDEN_COLUMN if hidden_column else BY_ITSELF
             known_by = BY_MESSAGE if key else without_key
-            statement = self._spelling.change_key(table.told(), key)
+            statement = self._spelling.change_key(table.published(), key)
             self._database.change_key(table, key, known_by, hidden_column, statement)
 
     def _on_table(self, feature: str, happen: Callable[[SourceTable], None]) -> Callable[[], None]:
@@ -600,9 +602,9 @@ class _Script:
         return self._traits.has(feature) and feature not in lacks
 
     def _may_swap_keys(self, table: SourceTable) -> bool:
-        """A swap is one as long as something tells that its changes are of one transaction."""
-        is_told = self._traits.tells_transactions or self._is_coarse
-        return bool(table.key) and is_told and self._kind_of_source != "MySQL"
+        """A swap is one as long as something shows that its changes are of one transaction."""
+        is_shown = self._traits.names_transactions or self._is_coarse
+        return bool(table.key) and is_shown and self._kind_of_source != "MySQL"
 
     # -- rows --------------------------------------------------------------------------------
 

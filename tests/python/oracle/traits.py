@@ -1,4 +1,4 @@
-"""What each format has words for, what it can't tell and why: one table for all of the oracle."""
+"""What each format has words for, what its messages lack and why: one table for the oracle."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ class Traits:
     """A format, the kind of database behind it, and its producer's variants."""
 
     known_by: tuple[str, ...]
-    #: What can't happen here, or leaves no message that tells it -> why.
+    #: What can't happen here, or leaves no message of it -> why.
     lacks: Mapping[str, str]
     has_schemas: bool = False
-    tells_database: bool = True
+    names_database: bool = True
     #: How its database spells names.
     spelled: Callable[[str], str] = str
     #: The order is that of the offsets, not that of a position in the message.
@@ -55,7 +55,7 @@ class Traits:
     knows_statements: bool = False
     #: Messages have the text of a schema change, which says what it does.
     reads_statements: bool = False
-    #: A change of a key is told as a delete and an insert.
+    #: A change of a key is published as a delete and an insert.
     splits_key_changes: bool = False
     #: The key comes from an object, which has no order.
     has_unordered_keys: bool = False
@@ -68,7 +68,7 @@ class Traits:
     #: The step of its clock, in milliseconds.
     clock: int = 1
     #: Messages name their transaction.
-    tells_transactions: bool = True
+    names_transactions: bool = True
     #: Rows of the full load have no time.
     is_full_load_timeless: bool = False
     #: A table has a topic of its own.
@@ -89,7 +89,7 @@ _SELDOM = (True, False, False)
 #: Null: what the kind of change has.
 _STREAMX_DDL_OPS = (None, None, "QUERY")
 _ONE_ROW_PER_KEY = "MySQL checks keys row by row: two rows never hold one key"
-_NOT_PUBLISHED = "no message tells it"
+_NOT_PUBLISHED = "no message has it"
 _NAMES_NO_KEY = "no message names a key"
 _IMAGES_ARE_WHOLE = "images are always whole"
 
@@ -119,7 +119,7 @@ TRAITS = {
         reads_statements=True,
         inserts_leave_out_columns=True,
         inserts_list_tables=True,
-        tells_transactions=False,
+        names_transactions=False,
         is_full_load_timeless=True,
         set_up={"db_type": ("MySQL", "Oracle", "PostgreSQL"), "lists_image_only": _BOTH},
         per_message={
@@ -147,7 +147,7 @@ TRAITS = {
             UNAVAILABLE: _IMAGES_ARE_WHOLE,
         },
         has_schemas=True,
-        tells_database=False,
+        names_database=False,
         spelled=str.upper,
         clock=1000,
         per_message={"long_ops": _BOTH, "split_updates": _BOTH, "with_key_alone": _SELDOM},
@@ -156,7 +156,7 @@ TRAITS = {
         known_by=(BY_MESSAGE, BY_SETTING, BY_ITSELF),
         lacks={
             KEY_SWAP: _ONE_ROW_PER_KEY,
-            REDELIVERY: "nothing but its offset tells a message from another",
+            REDELIVERY: "nothing but its offset distinguishes a message from another",
         },
         is_ordered_by_landing=True,
         knows_statements=True,
@@ -182,7 +182,7 @@ TRAITS = {
             RENAME_COLUMN: _NOT_PUBLISHED,
         },
         has_schemas=True,
-        tells_database=False,
+        names_database=False,
         set_up={"one_lsn": _BOTH},
         per_message={
             "with_schema": _BOTH,
@@ -216,7 +216,7 @@ TRAITS = {
             OTHER_KEY: _NAMES_NO_KEY,
             UNAVAILABLE: _IMAGES_ARE_WHOLE,
         },
-        tells_transactions=False,
+        names_transactions=False,
         is_full_load_timeless=True,
         has_topic_per_table=True,
         set_up={"dialect": datahub_tuple.DIALECTS, "names_table": _BOTH},
@@ -226,7 +226,7 @@ TRAITS = {
         lacks={},
         has_schemas=True,
         reads_statements=True,
-        tells_transactions=False,
+        names_transactions=False,
         is_full_load_timeless=True,
         set_up={"db_type": ("PostgreSQL", "Oracle", "MySQL")},
         per_message={

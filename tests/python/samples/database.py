@@ -71,13 +71,13 @@ class Database:
         self._open: list[Change] | None = None
 
     def rows(self, table: str) -> list[dict[str, Any]]:
-        """The rows that the table has now, as the format tells them, in the order of their keys."""
-        rows = [self._told(table, row) for row in self._rows[table]]
+        """The rows that the table has now, as the format has them, in the order of their keys."""
+        rows = [self._published(table, row) for row in self._rows[table]]
         return sorted(rows, key=lambda row: self._key(table, row))
 
     def column_types(self, table: str) -> Mapping[str, str]:
-        """The columns that the table has now, as the format tells them."""
-        return self._told_columns(table)
+        """The columns that the table has now, as the format has them."""
+        return self._published_columns(table)
 
     def wait_until(self, moment: dt.datetime) -> None:
         self._now = epoch_millis(moment)
@@ -172,8 +172,8 @@ class Database:
             kind,
             self._table(table),
             _NOWHERE,
-            None if before is None else self._spelled(self._told(table, before)),
-            None if after is None else self._spelled(self._told(table, after)),
+            None if before is None else self._spelled(self._published(table, before)),
+            None if after is None else self._spelled(self._published(table, after)),
             frozenset(spelled(name) for name in unavailable),
         )
 
@@ -213,17 +213,17 @@ class Database:
         spelled = self._source.spelled
         return Table(
             name=spelled(name),
-            columns=self._spelled(self._told_columns(name)),
+            columns=self._spelled(self._published_columns(name)),
             key=tuple(map(spelled, self._keys[name])),
             database=self._source.database,
             schema=self._source.schema,
         )
 
-    def _told_columns(self, table: str) -> Mapping[str, str]:
+    def _published_columns(self, table: str) -> Mapping[str, str]:
         return (self._first_columns if self._source.has_fixed_columns else self._columns)[table]
 
-    def _told(self, table: str, row: dict[str, Any]) -> dict[str, Any]:
-        return {name: row.get(name) for name in self._told_columns(table)}
+    def _published(self, table: str, row: dict[str, Any]) -> dict[str, Any]:
+        return {name: row.get(name) for name in self._published_columns(table)}
 
     def _spelled(self, columns: Mapping[str, Any]) -> dict[str, Any]:
         return {self._source.spelled(name): value for name, value in columns.items()}

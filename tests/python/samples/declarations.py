@@ -17,7 +17,7 @@ TABLES: dict[str, dict[str, Any]] = yaml.safe_load(_PROJECT.read_text("utf-8"))[
 
 
 def key_settings(source_format: str) -> KeySettings:
-    """The keys of a format's sample tables whose messages do not tell them.
+    """The keys of a format's sample tables whose messages do not name them.
 
     `payments` of SharePlex has none on purpose: its rows are known by their row address.
     """

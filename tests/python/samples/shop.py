@@ -1,4 +1,4 @@
-"""The shop: one day of a small shop's database, which all nine formats tell.
+"""The shop: one day of a small shop's database, as all nine formats publish it.
 
 It ends with the same rows in every format, as far as the format has words for them.
 """

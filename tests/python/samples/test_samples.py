@@ -29,7 +29,7 @@ TABLES = ("customers", "orders", "payments")
 
 _IN_ALL_FORMATS = {"change", "tombstone", "insert", "update", "delete"}
 _IN_LOGS_OF_ALL_KINDS = {"ddl", "heartbeat", "end of rows", "unavailable columns"}
-#: What the shop's messages tell besides, as far as each format has words for it.
+#: What the shop's messages contain besides, as far as each format has words for it.
 IN_FORMAT = {
     "lindorm_debezium": {"snapshot"},
     "dataworks_json": _IN_LOGS_OF_ALL_KINDS
@@ -87,7 +87,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "datahub_tuple": [{"dialect": dialect} for dialect in datahub_tuple.DIALECTS],
     "datahub_blob": [{"split_updates": False}, {"update_op": "UPDATE_AFTER"}],
 }
-#: For variants that do not tell the key which the samples tell.
+#: For variants that do not name the key which the samples name.
 _KEYS_OF_VARIANTS = {
     "shop.default.customers": ["id"],
     "shop.default.orders": ["id"],
@@ -200,7 +200,7 @@ def test_the_shop_tells_all_that_the_format_has_words_for(
     keys_before = {
         row["pairing_id"]: row["row_key"] for row in rows if row["record_type"] == "update_before"
     }
-    told = {row["record_type"] for row in rows} | {row["op"] for row in rows if row["op"]}
+    found = {row["record_type"] for row in rows} | {row["op"] for row in rows if row["op"]}
     for row in rows:
         key_before = row["previous_row_key"] or keys_before.get(row["pairing_id"])
         facts = {
@@ -209,8 +209,8 @@ def test_the_shop_tells_all_that_the_format_has_words_for(
             "key change": key_before not in (None, row["row_key"]),
             "several rows in a message": row["row_index"] > 0,
         }
-        told |= {fact for fact, is_told in facts.items() if is_told}
-    assert told == _IN_ALL_FORMATS | IN_FORMAT[source_format]
+        found |= {fact for fact, is_there in facts.items() if is_there}
+    assert found == _IN_ALL_FORMATS | IN_FORMAT[source_format]
 
 
 def _of_topic(rows: list[StagingRow], topic: str) -> list[StagingRow]:
@@ -240,8 +240,8 @@ def _assert_rows(source_format: str, staged: list[StagingRow], day: Database) ->
     assert [row["reject_reason"] for row in staged if row["reject_reason"]] == []
     tables = {table_id.lower(): rows for table_id, rows in replay(staged).items()}
     for table in TABLES:
-        (told,) = (rows for table_id, rows in tables.items() if table_id.endswith(table))
-        read = [_plain(row, day.column_types(table)) for row in told]
+        (staged_rows,) = (rows for table_id, rows in tables.items() if table_id.endswith(table))
+        read = [_plain(row, day.column_types(table)) for row in staged_rows]
         expected = day.rows(table)
         if source_format == "lindorm_debezium":
             # Its rows are sparse: a NULL is a column that is not there.

@@ -16,8 +16,8 @@ _SECONDS = re.compile(r"in ([\d.]+) s\b")
 
 
 @dataclass(frozen=True)
-class Told:
-    """A round, as its line tells it."""
+class Round:
+    """A round, as its line describes it."""
 
     number: int
     has_succeeded: bool
@@ -26,7 +26,7 @@ class Told:
     seconds: float
 
 
-def rounds_of(log: Path) -> Sequence[Told]:
+def rounds_of(log: Path) -> Sequence[Round]:
     """The rounds that have ended, in their order."""
     if not log.exists():
         return []
@@ -34,7 +34,7 @@ def rounds_of(log: Path) -> Sequence[Told]:
     for found in _ROUND.finditer(log.read_text("utf-8", errors="replace")):
         landed = _LANDED.search(found["parts"])
         rounds.append(
-            Told(
+            Round(
                 int(found["number"]),
                 found["outcome"] == "succeeded",
                 int(landed[1].replace(",", "")) if landed else 0,

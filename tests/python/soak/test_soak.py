@@ -29,7 +29,7 @@ from tests.python.landing.kafka_server import kafka
 from tests.python.oracle import comparison
 from tests.python.oracle.comparison import REBUILT, Difference
 from tests.python.soak.memory import KINDS, Memory, Sample, later_medians
-from tests.python.soak.rounds import Told, rounds_of
+from tests.python.soak.rounds import Round, rounds_of
 from tests.python.soak.traffic import (
     Producer,
     Traffic,
@@ -91,7 +91,7 @@ class Soak:
     home: Home
     root: Path
     memory: Sequence[Sample]
-    rounds: list[Told] = field(default_factory=list)
+    rounds: list[Round] = field(default_factory=list)
     #: seconds that a message waited at most, landing by landing
     lags: list[float] = field(default_factory=list)
     status: dict[str, Any] = field(default_factory=dict)
@@ -122,7 +122,7 @@ def soak(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Itera
                 rounds = _Rounds(home, folder, broker.address, memory)
                 _go_through(rounds, sent, broker.kill, broker.start_again)
                 rounds.end()
-        found = Soak(traffic, home, root, memory.samples, rounds.told())
+        found = Soak(traffic, home, root, memory.samples, rounds.ended())
         _gather(found)
         yield found
     finally:
@@ -162,7 +162,9 @@ def test_every_change_is_one_event(soak: Soak) -> None:
 
 def test_every_message_is_accounted_for(soak: Soak) -> None:
     ledger = soak.rows("message_ledger")
-    _fail_on(comparison.ledger_differences(told, ledger) for told in soak.traffic.delivered)
+    _fail_on(
+        comparison.ledger_differences(delivered, ledger) for delivered in soak.traffic.delivered
+    )
     assert sum(entry["landed"] for entry in ledger) == len(soak.traffic.sendings)
 
 
@@ -203,8 +205,8 @@ class _Rounds:
         self._logs: list[Path] = []
         self._process = self._start()
 
-    def told(self) -> list[Told]:
-        return [told for log in self._logs for told in rounds_of(log)]
+    def ended(self) -> list[Round]:
+        return [round_ for log in self._logs for round_ in rounds_of(log)]
 
     def check(self) -> None:
         """That they go on."""
@@ -215,8 +217,8 @@ class _Rounds:
 
         `share`: of the time that the round before it took; gives the seconds.
         """
-        self.wait_for(lambda told: told.has_succeeded, "a round succeeds")
-        seconds = share * self.told()[-1].seconds
+        self.wait_for(lambda round_: round_.has_succeeded, "a round succeeds")
+        seconds = share * self.ended()[-1].seconds
         wait_until(self._is_in_a_round, "a round begins", PATIENCE)
         time.sleep(seconds)
         os.killpg(self._process.pid, signal.SIGKILL)
@@ -224,10 +226,10 @@ class _Rounds:
         self._process = self._start()
         return seconds
 
-    def wait_for(self, is_it: Callable[[Told], bool], what: str) -> None:
+    def wait_for(self, is_it: Callable[[Round], bool], what: str) -> None:
         """Until one more round is such a one."""
-        count = len(self.told())
-        wait_until(lambda: any(map(is_it, self.told()[count:])), what, PATIENCE)
+        count = len(self.ended())
+        wait_until(lambda: any(map(is_it, self.ended()[count:])), what, PATIENCE)
 
     def end(self) -> None:
         self._process.send_signal(signal.SIGTERM)
@@ -266,10 +268,10 @@ def _go_through(
     def restart_the_broker() -> None:
         kill()
         away = time.monotonic()
-        rounds.wait_for(lambda told: not told.has_succeeded, "a round fails without the broker")
+        rounds.wait_for(lambda round_: not round_.has_succeeded, "a round fails without the broker")
         start()
         away = time.monotonic() - away
-        rounds.wait_for(lambda told: told.has_succeeded, "a round succeeds with the broker")
+        rounds.wait_for(lambda round_: round_.has_succeeded, "a round succeeds with the broker")
         say(f"the broker was away for {away:.0f} s")
 
     def maintain() -> None:
@@ -304,8 +306,8 @@ def _go_through(
         happen()
     wait_until(lambda: sent.is_done, "all is sent", SECONDS + PATIENCE)
     # A round may have begun before the last messages.
-    rounds.wait_for(lambda told: told.has_succeeded, "a round succeeds")
-    rounds.wait_for(lambda told: told.has_succeeded and not told.landed, "all has landed")
+    rounds.wait_for(lambda round_: round_.has_succeeded, "a round succeeds")
+    rounds.wait_for(lambda round_: round_.has_succeeded and not round_.landed, "all has landed")
 
 
 def _gather(soak: Soak) -> None:
@@ -322,8 +324,8 @@ def _gather(soak: Soak) -> None:
     soak.status = json.loads(home.output().splitlines()[-1])
     found = home.content(*(f"marts.{mart}" for mart in REBUILT))
     soak.marts = {mart: found[f"marts.{mart}"] for mart in REBUILT}
-    seconds = [told.seconds for told in soak.rounds if told.has_succeeded]
-    failed = sum(not told.has_succeeded for told in soak.rounds)
+    seconds = [round_.seconds for round_ in soak.rounds if round_.has_succeeded]
+    failed = sum(not round_.has_succeeded for round_ in soak.rounds)
     say(
         f"{len(soak.rounds)} rounds, {failed} of them failed; a good one took"
         f" {median(seconds):.1f} s in the median and {max(seconds):.1f} s at most"

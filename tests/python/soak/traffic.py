@@ -1,4 +1,4 @@
-"""What many source databases tell in some time, and the thread that sends it to Kafka."""
+"""What many source databases publish in some time, and the thread that sends it to Kafka."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Traffic:
         return {
             topic: delivered.history.source_format
             for delivered in self.delivered
-            for topic, _, _ in delivered.told
+            for topic, _, _ in delivered.published
         }
 
     @property
@@ -89,15 +89,16 @@ class Traffic:
         return {
             place
             for delivered in self.delivered
-            for place, told in delivered.told.items()
-            if told.change is None
+            for place, published in delivered.published.items()
+            if published.change is None
         }
 
     @property
     def repeated_count(self) -> int:
-        """Messages that tell what an earlier one of another offset told."""
+        """Messages that repeat an earlier one under another offset."""
         return sum(
-            len(delivered.told) - len({id(told.message) for told in delivered.told.values()})
+            len(delivered.published)
+            - len({id(published.message) for published in delivered.published.values()})
             for delivered in self.delivered
         )
 
@@ -105,7 +106,7 @@ class Traffic:
 def draw_traffic(
     source_formats: Sequence[str], seed: int, tables: int, scenes: tuple[int, int]
 ) -> Traffic:
-    """Histories of at least `tables` tables; each is told from the first minute to the last.
+    """Histories of at least `tables` tables; each is published from the first minute to the last.
 
     `scenes`: how many scenes a history has.
     """
@@ -122,9 +123,11 @@ def draw_traffic(
 
 
 def _sendings(delivered: Delivered, random: Random) -> Iterator[Sending]:
-    times = sorted(random.random() for _ in delivered.told)
-    for at, ((topic, partition, offset), told) in zip(times, delivered.told.items(), strict=True):
-        record = (told.message.key, told.message.value)
+    times = sorted(random.random() for _ in delivered.published)
+    for at, ((topic, partition, offset), published) in zip(
+        times, delivered.published.items(), strict=True
+    ):
+        record = (published.message.key, published.message.value)
         yield Sending(at, topic, partition, offset, record)
 
 
