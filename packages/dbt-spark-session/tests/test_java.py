@@ -30,7 +30,7 @@ FakeJava = Callable[[str, str], Path]
 
 @pytest.fixture
 def fake_java(tmp_path: Path) -> FakeJava:
-    """Makes a Java home whose `java` tells a version, and otherwise its folder and arguments."""
+    """Makes a Java home whose `java` prints a version, and otherwise its folder and arguments."""
 
     def make(name: str, version_line: str) -> Path:
         home = tmp_path / name
@@ -69,10 +69,10 @@ def started(work_dir: Path, *arguments: str) -> list[str]:
     """What the chosen Java prints when Spark starts it."""
     java.use_java(work_dir)
     assert java.os.environ["JAVA_HOME"] == str(work_dir / "java")
-    return told_by(work_dir / "java", *arguments)
+    return output_of(work_dir / "java", *arguments)
 
 
-def told_by(java_home: Path, *arguments: str) -> list[str]:
+def output_of(java_home: Path, *arguments: str) -> list[str]:
     launcher = java_home / "bin" / "java"
     answer = subprocess.run([launcher, *arguments], capture_output=True, text=True, check=True)
     return (answer.stdout + answer.stderr).splitlines()
@@ -149,7 +149,7 @@ def test_launchers_of_several_folders_do_not_start_one_another(fake_java, machin
     machine.setenv("JAVA_HOME", str(fake_java("java_home", VERSION_LINES[17])))
     for folder in ("one", "other", "one"):
         java.use_java(tmp_path / folder)
-        assert told_by(Path(java.os.environ["JAVA_HOME"]), folder) == ["java_home", folder]
+        assert output_of(Path(java.os.environ["JAVA_HOME"]), folder) == ["java_home", folder]
 
 
 def test_the_wheels_java_trusts_what_python_trusts(machine, work_dir, tmp_path):

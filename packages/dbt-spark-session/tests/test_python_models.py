@@ -1,4 +1,4 @@
-"""Python models: what they may return, what their tables are like, how their errors are told."""
+"""Python models: what they may return, what their tables are like, what their errors say."""
 
 from __future__ import annotations
 

@@ -33,9 +33,9 @@ def test_an_error_has_asterisks_in_place_of_secrets() -> None:
     secrets.keep_secrets(SETTINGS)
     said = " ".join(SETTINGS.values())
 
-    told = message_of(RuntimeError(said))
+    message = message_of(RuntimeError(said))
 
-    assert told == (
+    assert message == (
         "***** jdbc:postgresql://db/x?user=u&password=*****&ssl=true"
         # Too short to be left out wherever it stands.
         " https://user:*****@proxy:8080/ abc 4000"
@@ -43,10 +43,10 @@ def test_an_error_has_asterisks_in_place_of_secrets() -> None:
 
 
 def test_a_password_in_a_url_that_no_setting_has_is_left_out_too() -> None:
-    told = message_of(
+    message = message_of(
         RuntimeError("No driver for jdbc:mysql://root:secret@db/x?password=other;a=1")
     )
-    assert told == "No driver for jdbc:mysql://root:*****@db/x?password=*****;a=1"
+    assert message == "No driver for jdbc:mysql://root:*****@db/x?password=*****;a=1"
 
 
 def test_dbt_knows_what_to_leave_out_of_its_events() -> None:

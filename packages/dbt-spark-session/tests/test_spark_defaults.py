@@ -1,4 +1,4 @@
-"""What a cluster's spark-defaults.conf says is heard, and what is missing is told."""
+"""What a cluster's spark-defaults.conf says is read, and what is missing is named."""
 
 from __future__ import annotations
 

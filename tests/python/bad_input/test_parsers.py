@@ -36,11 +36,11 @@ def bad(request: pytest.FixtureRequest, spark: SparkSession) -> Staged:
         print(f"{source_format}: {len(messages):,} messages, BAD_INPUT_SEED={SEED}")
         parsed = parser(source_format)(landed(spark, [message.value for message in messages]))
         rows: dict[int, list[dict[str, Any]]] = {}
-        told = parsed.select(
+        compared = parsed.select(
             *("offset", "record_type", "reject_code", "reject_reason", "value"),
             F.to_json("after").alias("after"),
         )
-        for row in told.collect():
+        for row in compared.collect():
             rows.setdefault(row["offset"], []).append(row.asDict())
         _staged[source_format] = messages, rows
     return _staged[source_format]

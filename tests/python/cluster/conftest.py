@@ -65,7 +65,7 @@ def catalog_address() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def ui_port() -> int:
-    """Where the driver tells about its jobs."""
+    """Where the driver shows its jobs."""
     return free_port()
 
 

@@ -21,7 +21,7 @@ from tests.python.landing.kafka_server import LOGIN, kafka
 pytestmark = pytest.mark.long
 
 RELATIONS = (*MARTS, "marts.shop_orders", "marts.shop_payments")
-#: Columns that tell when a message landed, which is another moment on each target.
+#: Columns that say when a message landed, which is another moment on each target.
 _TIMES_OF_LANDING = ("landed_at", "last_landed_at", "lag_ms")
 
 User = Callable[..., Commands]

@@ -136,7 +136,7 @@ LOST_COLUMNS = Rows(
     """,
 )
 
-#: Two rows swapped their keys: a maximum does not tell what became of it.
+#: Two rows swapped their keys: a maximum does not show what became of them.
 COLLIDING_KEYS = Rows(
     columns="table_id, row_key",
     good="('orders', 'colliding')",
@@ -807,7 +807,7 @@ PROOFS = {
                 -- a row that full loads read again
                 ('dts_avro', 'orders', 'e', '1', 'snapshot', null, '{"id":1,"v":1}'),
                 ('dts_avro', 'orders', 'f', '1', 'snapshot', null, '{"id":1,"v":1}'),
-                -- log positions tell these apart
+                -- log positions distinguish these
                 ('shareplex_json', 'visits', 'a', '1', 'insert', 't1', '{"v":1}'),
                 ('shareplex_json', 'visits', 'b', '1', 'insert', 't1', '{"v":1}'),
                 ('cdl_json', 'visits', 'a', '1', 'insert', 't1', '{"v":1}'),

@@ -52,7 +52,7 @@ def encode(
     `snapshot_as_insert`: rows of the snapshot are `c`, not `r`.
     `snapshot_flag`: what `source.snapshot` says of them.
     `with_snapshot_lsn` false: they have no log position.
-    `keys_as_text`: whole numbers in keys are texts, where a schema tells that they are none.
+    `keys_as_text`: whole numbers in keys are texts, where a schema shows that they are none.
     """
     match change:
         case RowChange():

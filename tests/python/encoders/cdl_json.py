@@ -40,9 +40,9 @@ def encode(
     `with_schema` false: from a converter that writes no schemas.
     `with_before` false: an update whose key stays has no row before.
     `with_placeholders`: a value that the log does not have is a placeholder, else
-    it is not there, which only the schema tells.
+    it is not there, which only the schema shows.
     `lsn_first` false: the transaction's properties stand in the other order.
-    `keys_as_text`: whole numbers in keys are texts, where a schema tells that they are none.
+    `keys_as_text`: whole numbers in keys are texts, where a schema shows that they are none.
     """
     match change:
         case Heartbeat(place):
@@ -54,7 +54,7 @@ def encode(
             }
             return [Message(json_bytes({"schema": None, "payload": payload}))]
         case RowChange():
-            # Without a schema only a placeholder can tell that a column is not there.
+            # Without a schema only a placeholder can show that a column is not there.
             holds_places = with_placeholders or not with_schema
             as_text = keys_as_text and with_schema
             payload = _payload(change, with_before, holds_places, lsn_first, as_text)

@@ -1,4 +1,4 @@
-"""What happens in a source database, before any format has told it.
+"""What happens in a source database, before any format encodes it.
 
 An encoder of a format turns these into the messages of that format:
 `encode(change, …variant…) -> list[Message]`, empty where the format has no word for it.
@@ -136,7 +136,7 @@ class Ddl:
     named_as: Table | None = None
     #: The column that it drops or renames.
     column: str | None = None
-    #: Of a kind that may change rows as no message tells: whoever reads it has to warn.  The tables
+    #: Of a kind that may change rows without any message: whoever reads it has to warn.  The tables
     #: that it names are `tables`; null: it is no such statement.
     warns_of: tuple[Table, ...] | None = None
 

@@ -18,7 +18,7 @@ class Notation(NamedTuple):
     """How a producer writes the columns of one type."""
 
     type: str
-    #: The semantic type, where the plain one does not tell.
+    #: The semantic type, where the plain one says too little.
     name: str | None = None
     write: Callable[[Any], Any] = lambda value: value
 

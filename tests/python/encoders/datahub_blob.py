@@ -27,7 +27,7 @@ def encode(
     `keys_as_text`: whole numbers in keys are texts.
     `half_op`: the operation of both halves, where they do not have one each.
     """
-    told = envelopes(
+    encoded = envelopes(
         change,
         split_updates=split_updates,
         update_op=update_op,
@@ -37,7 +37,7 @@ def encode(
         keys_as_text=keys_as_text,
         half_op=half_op,
     )
-    return [Message(json_bytes(_without_nulls(envelope))) for envelope in told]
+    return [Message(json_bytes(_without_nulls(envelope))) for envelope in encoded]
 
 
 def _without_nulls(members: dict[str, Any]) -> dict[str, Any]:

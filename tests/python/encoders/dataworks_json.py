@@ -22,7 +22,7 @@ def encode(
     `ddl_op`: the operation of all schema changes.
     `keys_as_text`: whole numbers in keys are texts.
     """
-    told = envelopes(
+    encoded = envelopes(
         change,
         split_updates=split_updates,
         update_op="UPDATE_AFTER",
@@ -31,4 +31,4 @@ def encode(
         ddl_op=ddl_op,
         keys_as_text=keys_as_text,
     )
-    return [Message(json_bytes(envelope)) for envelope in told]
+    return [Message(json_bytes(envelope)) for envelope in encoded]

@@ -32,7 +32,7 @@ def encode(
     `with_schema` false: from a converter that writes no schemas.
     `with_key` false: the record key is null.
     `with_key_schema`: the record key is `{schema, payload}`.
-    `keys_as_text`: whole numbers in keys are texts, where a schema tells that they are none.
+    `keys_as_text`: whole numbers in keys are texts, where a schema shows that they are none.
     """
     if not isinstance(change, RowChange):
         return []

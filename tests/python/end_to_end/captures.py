@@ -48,7 +48,7 @@ def debezium_messages() -> Iterator[Landed]:
 
 
 def _canal_full_load(lines: list[str]) -> Iterator[str]:
-    """INIT messages in Canal's own spelling of the values, as far as rows before tell it."""
+    """INIT messages in Canal's own spelling of the values, as far as before images show it."""
     described: dict[str, dict[str, Any]] = {}
     for line in lines:
         message = json.loads(line)

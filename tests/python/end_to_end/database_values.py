@@ -16,7 +16,7 @@ _INFINITE_MICROS = 10**18
 _ALL_DIGITS = Context(prec=1000)
 
 
-# MariaDB as Canal tells it: everything is text.
+# MariaDB as Canal publishes it: everything is text.
 
 
 def canal_value(text: str | None, mysql_type: str) -> Any:
@@ -77,7 +77,7 @@ def _labels(mysql_type: str) -> list[str]:
     return [label.replace("''", "'") for label in _LABEL.findall(mysql_type)]
 
 
-# PostgreSQL as Debezium tells it: Connect's semantic types.
+# PostgreSQL as Debezium publishes it: Connect's semantic types.
 
 
 def debezium_value(value: Any, field: dict[str, Any]) -> Any:

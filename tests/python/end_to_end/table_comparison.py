@@ -13,7 +13,7 @@ from tests.python.end_to_end.project import Project
 from tests.python.end_to_end.typed_values import collected, is_beyond_spark, typed
 
 #: In place of a value that no event carried.
-NOT_TOLD = "(not told)"
+UNAVAILABLE = "(unavailable)"
 
 
 def mart_of(written: Scaffolding, table_id: str) -> str:
@@ -25,13 +25,13 @@ def typed_differences(
     mart: str,
     table: str,
     database_rows: list[dict[str, str | None]],
-    cannot_tell: Mapping[tuple[str, str], str],
+    not_in_messages: Mapping[tuple[str, str], str],
     numbers_in_text: Container[tuple[str, str]] = (),
 ) -> list[str]:
-    """Where the mart is not what the database is, rows as a multiset of what can be told.
+    """Where the mart is not what the database is, rows as a multiset of what is compared.
 
-    `cannot_tell`: (table, column) -> why some of its values are not in the messages.
-    `numbers_in_text`: (table, column) of numbers that are text in the mart.
+    `not_in_messages`: (table, column) -> why some of its values are not in the messages: it is not
+    compared.  `numbers_in_text`: (table, column) of numbers that are text in the mart.
     """
     types = dict(project.spark.table(f"marts.{mart}").dtypes)
     columns = list(database_rows[0])
@@ -43,20 +43,20 @@ def typed_differences(
         f"cast(`{c}` as timestamp_ntz) as `{c}`" if types[c] == "timestamp" else f"`{c}`"
         for c in columns
     ]
-    told = [c for c in columns if (table, c) not in cannot_tell]
+    compared = [c for c in columns if (table, c) not in not_in_messages]
     ours: Counter[Any] = Counter()
     for row in project.rows(
         f"select {', '.join(selected)}, _cast_errors.`column` as _errors from marts.{mart}"
     ):
         errors = row.pop("_errors")
         row.update({c: None if row[c] is None else Decimal(row[c]).normalize() for c in numbers})
-        ours[tuple("beyond" if c in errors else str(collected(row[c])) for c in told)] += 1
+        ours[tuple("beyond" if c in errors else str(collected(row[c])) for c in compared)] += 1
     theirs: Counter[Any] = Counter(
         tuple(
             "beyond"
             if types[c] not in ("string", "float", "double") and is_beyond_spark(row[c])
             else str(typed(row[c], "number" if c in numbers else types[c]))
-            for c in told
+            for c in compared
         )
         for row in database_rows
     )
@@ -68,19 +68,20 @@ def state_differences(
     source_format: str,
     table_id: str,
     database_rows: list[dict[str, str | None]],
-    told: Callable[[dict[str, Any], str], Any],
+    mart_value: Callable[[dict[str, Any], str], Any],
     known: Callable[[str | None, str], Any],
 ) -> list[tuple[str, str, Any, Any]]:
     """(row, column, database's value, mart's value) where the two differ.
 
-    Rows are matched by key, those of a keyless table as a multiset.
+    Rows are matched by key, those of a keyless table as a multiset.  `mart_value`: of a state's
+    column, and `known`: of the database's text of a column, the value to compare.
     """
     states = list(project.latest_state(source_format, table_id))
     keys = json.loads(states[0]["row_key"]).keys()
     if set(keys) >= set(database_rows[0]):  # keyless: the key is the whole row
         ours: Counter[Any] = Counter()
         for state in states:
-            ours[tuple(told(state, c) for c in database_rows[0])] += state["row_count"]
+            ours[tuple(mart_value(state, c) for c in database_rows[0])] += state["row_count"]
         theirs = Counter(tuple(known(row[c], c) for c in row) for row in database_rows)
         return [("rows", "*", theirs - ours, ours - theirs)] if ours != theirs else []
     ours_by_key = {tuple(str(s["row"][c]) for c in keys): s for s in states}
@@ -93,7 +94,7 @@ def state_differences(
         state, row = ours_by_key[key], theirs_by_key[key]
         found += [(str(key), column, "dropped", "held") for column in state["row"].keys() - row]
         for column, text in row.items():
-            mine = told(state, column) if column in state["row"] else NOT_TOLD
+            mine = mart_value(state, column) if column in state["row"] else UNAVAILABLE
             if mine != known(text, column):
                 found.append((str(key), column, text, mine))
     return found
@@ -102,17 +103,17 @@ def state_differences(
 def unexplained(
     table: str,
     differences: list[tuple[str, str, Any, Any]],
-    cannot_tell: Mapping[tuple[str, str], str],
+    not_in_messages: Mapping[tuple[str, str], str],
     is_absent_null: bool = False,
 ) -> list[tuple[str, str, Any, Any]]:
     """The differences that have no reason.
 
-    `cannot_tell`: (table, column) -> why some of its values are not in the messages.
+    `not_in_messages`: (table, column) -> why some of its values are not in the messages.
     `is_absent_null`: whether a column that no event of a row carried stands for NULL.
     """
     return [
         (row, column, theirs, ours)
         for row, column, theirs, ours in differences
-        if (table, column) not in cannot_tell
-        and not (is_absent_null and ours == NOT_TOLD and theirs is None)
+        if (table, column) not in not_in_messages
+        and not (is_absent_null and ours == UNAVAILABLE and theirs is None)
     ]

@@ -34,9 +34,9 @@ def landed(project: Project) -> dict[str, int]:
 def test_the_ledger_accounts_for_every_message(project: Project, landed: dict[str, int]) -> None:
     rows = project.rows(
         "select source_format, landed, `change` + update_before + ddl + `transaction` + heartbeat"
-        f" + tombstone + rejected as told from marts.message_ledger where topic = '{TOPIC}'"
+        f" + tombstone + rejected as counted from marts.message_ledger where topic = '{TOPIC}'"
     )
-    assert {row["source_format"]: (row["landed"], row["told"]) for row in rows} == {
+    assert {row["source_format"]: (row["landed"], row["counted"]) for row in rows} == {
         source_format: (count, count) for source_format, count in landed.items()
     }
 

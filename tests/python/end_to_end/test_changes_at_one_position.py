@@ -135,7 +135,7 @@ def test_a_lindorm_row_is_what_its_last_image_holds(built: Project) -> None:
 
 
 def test_a_change_that_looks_like_a_redelivery_is_warned_of(built: Project) -> None:
-    # what the messages can't tell: the last change of `back`, the second equal row, and whether
+    # what the messages do not show: the last change of `back`, the second equal row, and whether
     # `reloaded` was truncated twice
     assert rows_of(built, LINDORM, "back") == [row(1)]
     assert [row["row_count"] for row in built.latest_state(CDL, "keyless")] == [1]

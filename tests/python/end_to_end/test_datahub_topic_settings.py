@@ -46,7 +46,7 @@ def test_a_changed_topic_stops_the_run_until_its_rows_are_rebuilt(landed: Projec
     landed.dbt(*STAGING, "--full-refresh", *settings({}))
     assert tables(landed) == {"db1_orders": "orders", "db2_orders": "orders"}
     one, two = ({f"proj.db{number}_orders": {"database": f"db{number}"}} for number in (1, 2))
-    for topics, told, expected in [
+    for topics, message, expected in [
         (
             one,
             "proj.db1_orders: not set, now database db1\n",
@@ -65,7 +65,7 @@ def test_a_changed_topic_stops_the_run_until_its_rows_are_rebuilt(landed: Projec
     ]:
         with pytest.raises(AssertionError) as error:
             landed.dbt(*STAGING, *settings(topics))
-        assert told in str(error.value)
+        assert message in str(error.value)
         assert REBUILD in str(error.value)
 
         landed.dbt(*STAGING, "--full-refresh", *settings(topics))
@@ -85,7 +85,7 @@ def test_every_dialect_may_be_set(landed: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("topics", "told"),
+    ("topics", "message"),
     [
         (["proj.new"], "it is no mapping"),
         ({"proj.new": "new"}, "the topic `proj.new` has new"),
@@ -96,9 +96,9 @@ def test_every_dialect_may_be_set(landed: Project) -> None:
     ],
 )
 def test_a_setting_that_cannot_be_read_stops_the_run(
-    landed: Project, topics: Any, told: str
+    landed: Project, topics: Any, message: str
 ) -> None:
     with pytest.raises(AssertionError) as error:
         landed.dbt(*STAGING, *settings(topics))
     assert "`vars: datahub_topics`" in str(error.value)
-    assert told in str(error.value)
+    assert message in str(error.value)

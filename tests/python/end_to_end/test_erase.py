@@ -99,19 +99,19 @@ def statement(*rows: RowChange) -> Statement:
 def messages(source_format: str, changes: list[Change], first: int = 0) -> list[Landed]:
     if source_format != CANAL:
         changes = one_by_one(changes)
-    told = [message for change in changes for message in ENCODE[source_format](change)]
+    encoded = [message for change in changes for message in ENCODE[source_format](change)]
     return [
         Landed("people", first + number, message.value, message.key)
-        for number, message in enumerate(told)
+        for number, message in enumerate(encoded)
     ]
 
 
 @pytest.fixture
 def landed(project: Project) -> Project:
     for source_format in FORMATS:
-        told = messages(source_format, history(source_format))
+        sent = messages(source_format, history(source_format))
         # A message that landed twice, and one that nobody can read.
-        project.land(source_format, [*told, told[0]])
+        project.land(source_format, [*sent, sent[0]])
     unreadable = json.dumps({"data": [person(LAST_KEY, MAILS[2])]}).encode()[:-1]
     project.land(CANAL, [Landed("people", 90, unreadable)])
     project.dbt("run")

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.long
 
 RUNS = 3
 MARTS = ("change_events", "latest_state", "row_history", "message_ledger", "quarantined_messages")
-#: Columns that tell when something landed, or where it stands in a file, not what it says.
+#: Columns that say when something landed, or where it stands in a file, not what it contains.
 NOT_COMPARED = {"landed_at"}
 
 

@@ -38,14 +38,14 @@ def landed(project: Project) -> Project:
 
 def test_a_changed_key_stops_the_run_until_its_rows_are_rebuilt(landed: Project) -> None:
     landed.dbt(*STAGING, "--full-refresh", *settings())
-    for now, told in [
+    for now, message in [
         ({"lines": ["invoice"]}, "no key, now invoice"),
         ({"lines": ["invoice", "number"]}, "invoice, now invoice, number"),
         ({}, "invoice, number, now no key"),
     ]:
         with pytest.raises(AssertionError) as error:
             landed.dbt(*STAGING, *settings(**now))
-        assert f"{TABLE_ID}: {told}\n" in str(error.value)
+        assert f"{TABLE_ID}: {message}\n" in str(error.value)
         assert REBUILD in str(error.value)
 
         landed.dbt(*STAGING, "--full-refresh", *settings(**now))

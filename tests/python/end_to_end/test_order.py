@@ -676,7 +676,7 @@ def _without_newer_codes(
 ) -> Callable[[str], dict[str, Any]]:
     def older(source_format: str) -> dict[str, Any]:
         newer = NEWER_CODES.get(source_format)
-        return {code: told for code, told in known(source_format).items() if code != newer}
+        return {code: meaning for code, meaning in known(source_format).items() if code != newer}
 
     return older
 

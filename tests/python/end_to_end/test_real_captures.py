@@ -1,6 +1,6 @@
 """Captures of real engines come out as their databases were.
 
-What a message can't tell is named here, with its cause; all else is equal.
+What no message has is named here, with its cause; all else is equal.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ pytestmark = pytest.mark.thorough
 
 CANAL, DEBEZIUM = "canal_json", "cdl_debezium_json"
 
-#: PostgreSQL, (table, column) -> why some values can't be told from the messages.
-DEBEZIUM_CANNOT_TELL = {
+#: PostgreSQL, (table, column) -> why some values are not in the messages.
+DEBEZIUM_NOT_IN_MESSAGES = {
     ("customers", "level"): "a NULL in a column with a default is published as the default,"
     " and rows from before ADD COLUMN … DEFAULT have no message with it",
     ("orders", "channel"): "rows from before ADD COLUMN have no message with it",
@@ -40,7 +40,7 @@ DEBEZIUM_CANNOT_TELL = {
 }
 
 #: MariaDB, likewise.
-CANAL_CANNOT_TELL = {
+CANAL_NOT_IN_MESSAGES = {
     ("customers", "level"): "rows from before ADD COLUMN … DEFAULT have no message with it",
     ("orders", "channel"): "rows from before ADD COLUMN have no message with it",
 }
@@ -76,7 +76,7 @@ def test_canal_on_mariadb_ends_with_the_databases_rows(built: Project, table: st
         f" where source_format = '{CANAL}' and table_id = 'shop.{table}'"
     )[0]["column_types"]
 
-    def told(state: dict[str, Any], column: str) -> Any:
+    def mart_value(state: dict[str, Any], column: str) -> Any:
         return canal_value(state["row"][column], types[column])
 
     differences = state_differences(
@@ -84,17 +84,17 @@ def test_canal_on_mariadb_ends_with_the_databases_rows(built: Project, table: st
         CANAL,
         f"shop.{table}",
         captures.final_rows("canal_mariadb", table),
-        told,
+        mart_value,
         lambda text, column: mariadb_value(text, types[column]),
     )
-    assert unexplained(table, differences, CANAL_CANNOT_TELL) == []
+    assert unexplained(table, differences, CANAL_NOT_IN_MESSAGES) == []
 
 
 @pytest.mark.parametrize("table", captures.tables_of("cdl_debezium_postgres"))
 def test_debezium_on_postgres_ends_with_the_databases_rows(built: Project, table: str) -> None:
     fields = _connect_fields(table)
 
-    def told(state: dict[str, Any], column: str) -> Any:
+    def mart_value(state: dict[str, Any], column: str) -> Any:
         offset = state["last_sequence"]["offset"]
         return debezium_value(state["row"][column], fields[offset][column])
 
@@ -104,16 +104,16 @@ def test_debezium_on_postgres_ends_with_the_databases_rows(built: Project, table
         DEBEZIUM,
         f"shop.public.{table}",
         captures.final_rows("cdl_debezium_postgres", table),
-        told,
+        mart_value,
         lambda text, column: postgres_value(text, newest[column]),
     )
-    assert unexplained(table, differences, DEBEZIUM_CANNOT_TELL) == []
+    assert unexplained(table, differences, DEBEZIUM_NOT_IN_MESSAGES) == []
 
 
 # --- Typed marts -------------------------------------------------------------------------------
 
-#: What only a typed mart can't tell, (table, column) -> why.
-TYPED_CANNOT_TELL = {
+#: What only a typed mart can't hold as the database does, (table, column) -> why.
+NOT_IN_TYPED_MARTS = {
     ("wide", "ttz"): "a time with zone is text as published: +08:00 where PostgreSQL shows +08",
     ("wide", "vb"): "the leading zeros of a bit string are not in a number",
 }
@@ -141,7 +141,7 @@ def test_typed_marts_of_canal_are_the_databases_tables(
 ) -> None:
     mart = mart_of(typed_marts[CANAL], f"shop.{table}")
     rows = captures.final_rows("canal_mariadb", table)
-    assert typed_differences(built, mart, table, rows, CANAL_CANNOT_TELL) == []
+    assert typed_differences(built, mart, table, rows, CANAL_NOT_IN_MESSAGES) == []
 
 
 @pytest.mark.parametrize("table", captures.tables_of("cdl_debezium_postgres"))
@@ -150,8 +150,8 @@ def test_typed_marts_of_debezium_are_the_databases_tables(
 ) -> None:
     mart = mart_of(typed_marts[DEBEZIUM], f"shop.public.{table}")
     rows = captures.final_rows("cdl_debezium_postgres", table)
-    cannot_tell = {**DEBEZIUM_CANNOT_TELL, **TYPED_CANNOT_TELL}
-    assert typed_differences(built, mart, table, rows, cannot_tell, NUMBERS_IN_TEXT) == []
+    not_compared = {**DEBEZIUM_NOT_IN_MESSAGES, **NOT_IN_TYPED_MARTS}
+    assert typed_differences(built, mart, table, rows, not_compared, NUMBERS_IN_TEXT) == []
 
 
 def _connect_fields(table: str) -> dict[int, dict[str, Any]]:

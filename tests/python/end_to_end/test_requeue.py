@@ -62,8 +62,8 @@ def test_what_a_fixed_parser_can_read_is_read_and_the_rest_stays(quarantined: Pr
     result = CliRunner().invoke(app, ["requeue"])
 
     assert result.exit_code == 0, result.output
-    told = r"^canal_json: read [\d,]+ messages, [\d,]+ remain: .*malformed_json"
-    assert re.search(told, result.output, re.MULTILINE)
+    summary = r"^canal_json: read [\d,]+ messages, [\d,]+ remain: .*malformed_json"
+    assert re.search(summary, result.output, re.MULTILINE)
     requeued = _marts(project)
     assert not any(_branches(project).values())
     _assert_ledger_balances(project)

@@ -37,7 +37,7 @@ def row(id_: int, v: str) -> dict[str, Any]:
     return {"id": id_, "v": v}
 
 
-#: What the stream told: the last update of 2 and the delete of 3 were lost.
+#: What the stream published: the last update of 2 and the delete of 3 were lost.
 BEFORE: Sequence[Change] = [
     ("snapshot", -1, row(1, "a"), None),
     ("snapshot", -1, row(2, "a"), None),
@@ -47,7 +47,7 @@ BEFORE: Sequence[Change] = [
     ("insert", 101, row(4, "a"), None),
     ("update", 102, row(2, "b"), row(2, "a")),
 ]
-#: The new load, and what the stream tells meanwhile and later.
+#: The new load, and what the stream publishes meanwhile and later.
 SINCE: Sequence[Change] = [
     ("snapshot", -1, row(1, "b"), None),
     ("snapshot", -1, row(2, "new"), None),

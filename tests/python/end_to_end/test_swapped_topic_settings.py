@@ -59,7 +59,7 @@ def notes(project: Project) -> list[tuple[str, str]]:
 def test_a_changed_topic_stops_the_run_until_its_rows_are_rebuilt(landed: Project) -> None:
     landed.dbt(*STAGING, "--full-refresh", *settings({}))
     assert notes(landed) == [("two", "one"), ("two", "three")]
-    for topics, told, expected in [
+    for topics, message, expected in [
         ({"shop": None}, "not swapped, now swapped", [("one", "two"), ("three", "two")]),
         (
             {"shop": RESTART},
@@ -70,7 +70,7 @@ def test_a_changed_topic_stops_the_run_until_its_rows_are_rebuilt(landed: Projec
     ]:
         with pytest.raises(AssertionError) as error:
             landed.dbt(*STAGING, *settings(topics))
-        assert f"shop: {told}\n" in str(error.value)
+        assert f"shop: {message}\n" in str(error.value)
         assert REBUILD in str(error.value)
 
         landed.dbt(*STAGING, "--full-refresh", *settings(topics))

@@ -4,7 +4,7 @@ MariaDB has two readers, a Canal server and a Debezium connector; PostgreSQL has
 connector.  A random workload runs on both databases while rounds of landing and `dbt run` go on.
 In the end every table of the marts is the table of its database.
 
-What a message can't tell is left out of the workload, or named here; see `workload.py` for rows
+What no message has is left out of the workload, or named here; see `workload.py` for rows
 that are written anew behind ADD COLUMN … DEFAULT and RENAME COLUMN, and for a TRUNCATE before
 DROP TABLE, of which Debezium publishes nothing.
 """
@@ -315,13 +315,13 @@ def test_canal_ends_with_the_rows_of_mariadb(outcome: Outcome, table: str) -> No
     )
     types = described["column_types"]
 
-    def told(state: dict[str, Any], column: str) -> Any:
+    def mart_value(state: dict[str, Any], column: str) -> Any:
         return canal_value(state["row"][column], types[column])
 
     def known(text: str | None, column: str) -> Any:
         return mariadb_value(text, types[column])
 
-    differences = state_differences(outcome.project, CANAL, table_id, rows, told, known)
+    differences = state_differences(outcome.project, CANAL, table_id, rows, mart_value, known)
     assert unexplained(table, differences, {}, is_absent_null=True)[:5] == []
     mart = outcome.mart_of(CANAL, table_id)
     assert typed_differences(outcome.project, mart, table, rows, {})[:5] == []
@@ -353,14 +353,14 @@ def _compare_with_debezium(
 ) -> None:
     newest = fields[max(fields)]
 
-    def told(state: dict[str, Any], column: str) -> Any:
+    def mart_value(state: dict[str, Any], column: str) -> Any:
         described = fields[state["last_sequence"]["offset"]]
         return debezium_value(state["row"][column], described.get(column, newest.get(column)))
 
     def known(text: str | None, column: str) -> Any:
         return value_of(text, newest[column])
 
-    differences = state_differences(outcome.project, DEBEZIUM, table_id, rows, told, known)
+    differences = state_differences(outcome.project, DEBEZIUM, table_id, rows, mart_value, known)
     assert unexplained(table, differences, {}, is_absent_null=True)[:5] == []
     mart = outcome.mart_of(DEBEZIUM, table_id)
     assert typed_differences(outcome.project, mart, table, rows, {})[:5] == []

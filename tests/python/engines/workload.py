@@ -368,7 +368,7 @@ class Workload:
         columns[new] = columns.pop(column)
 
     def _create_late(self, columns: dict[str, str]) -> None:
-        """Create the table, in place of the one of before, whose end a TRUNCATE tells too."""
+        """Create the table in place of an earlier one, whose end a TRUNCATE marks too."""
         shape = TableShape(LATE.name, columns, LATE.key)
         if LATE.name in self._tables:
             self._client.execute(f"truncate table {LATE.name}", f"drop table {LATE.name}")

@@ -44,9 +44,9 @@ def test_a_full_disk_is_told_and_what_was_committed_stays(disk: Path, work: Path
 
     run = home.dbt("run")
     assert run.wait() == 1
-    told = [line for line in home.output().splitlines() if "No space left on device" in line]
-    assert told, home.output()
-    for line in told:
+    messages = [line for line in home.output().splitlines() if "No space left on device" in line]
+    assert messages, home.output()
+    for line in messages:
         assert f"The folder {home.folder / 'local'} is full" in line
         assert "free space there" in line and "CDC_MARTS_HOME" in line
     assert "\tat " not in home.output()

@@ -93,13 +93,13 @@ def test_no_secret_is_told_or_kept(tmp_path: Path) -> None:
     landing = run(LANDING, "--bootstrap-servers", broker, "--properties", str(properties))
     done = run(SESSION)
 
-    told = "".join((landing.stdout, landing.stderr, done.stdout, done.stderr))
-    assert landing.returncode == 1, told
+    output = "".join((landing.stdout, landing.stderr, done.stdout, done.stderr))
+    assert landing.returncode == 1, output
     assert f"{broker}" in landing.stderr
-    assert done.returncode == 0, told
-    # The error was told, and its node is in the history.
-    assert "password=*****" in told
-    assert "leaky" in told
+    assert done.returncode == 0, output
+    # The error was printed, and its node is in the history.
+    assert "password=*****" in output
+    assert "leaky" in output
     profiles.unlink()
     properties.unlink()
     kept = {
@@ -110,7 +110,7 @@ def test_no_secret_is_told_or_kept(tmp_path: Path) -> None:
     assert any(name.endswith("dbt.log") for name in kept)
     assert any("run_results" in name and name.endswith(".parquet") for name in kept)
     assert any(name.endswith("spark.log") for name in kept)
-    assert "planted" not in told
+    assert "planted" not in output
     assert [name for name, content in kept.items() if b"planted" in content] == []
 
 

@@ -106,7 +106,7 @@ def test_the_delivery_that_landed_first_counts(spark: SparkSession) -> None:
     "records",
     [
         [change(1, "one"), change(2, "other")],
-        # Only coordinates tell these apart.
+        # Only coordinates distinguish these.
         [change(o, "canal_json:shop:0:1:0", source_format="canal_json") for o in (1, 2)],
         [change(o, "cdl_json:shop:0:1:0") for o in (1, 2)],
         [change(o, "twice", record_type="ddl") for o in (1, 2)],

@@ -43,7 +43,9 @@ def filled(
     spark: SparkSession, effects: list[dict[str, Any]], **others: Any
 ) -> dict[str, dict[str, Any]]:
     """event_id -> its row; `others`: as `found` takes them."""
-    return {event: told["row"] for event, told in found(spark, effects, **others).items()}
+    return {
+        event: filled_row["row"] for event, filled_row in found(spark, effects, **others).items()
+    }
 
 
 def found(
@@ -56,7 +58,7 @@ def found(
     halves: list[dict[str, Any]] = (),
     longest_key_chain: int = 20,
 ) -> dict[str, dict[str, Any]]:
-    """event_id -> its row, and what images before tell; sequences as their offsets.
+    """event_id -> its row, and what before images say; sequences as their offsets.
 
     `pairs`: delete, insert and old key.  `superseded`: key, event and took_older_row.
     """
@@ -124,9 +126,9 @@ def test_nothing_is_kept_over_a_truncation_or_an_insert(spark: SparkSession) -> 
 
 
 def test_the_image_before_says_what_no_event_before_does(spark: SparkSession) -> None:
-    told = {**PARTIAL, "before": {"id": 1, "a": 1, "b": 7}}
-    assert filled(spark, [told]) == {"3": {"id": 1, "a": 9, "b": 7}}
-    assert filled(spark, [INSERT, told]) == {"3": {"id": 1, "a": 9, "b": 2}}
+    with_before = {**PARTIAL, "before": {"id": 1, "a": 1, "b": 7}}
+    assert filled(spark, [with_before]) == {"3": {"id": 1, "a": 9, "b": 7}}
+    assert filled(spark, [INSERT, with_before]) == {"3": {"id": 1, "a": 9, "b": 2}}
     half = {"source_format": "canal_json", "pairing_id": "p", "before": {"id": 1, "b": 8}}
     assert filled(spark, [{**PARTIAL, "pairing_id": "p"}], halves=[half]) == {
         "3": {"id": 1, "a": 9, "b": 8}
@@ -137,9 +139,9 @@ def test_another_value_in_an_image_before_is_kept_beside_the_one_of_an_earlier_e
     spark: SparkSession,
 ) -> None:
     """A column that the table lost in between has no value from before the loss."""
-    told = {**PARTIAL, "before": {"id": 1, "a": 1, "b": 7}}
+    with_before = {**PARTIAL, "before": {"id": 1, "a": 1, "b": 7}}
     later = effect(5, "1", {"id": 1, "a": 10}, is_partial=True)
-    rows = found(spark, [INSERT, told, later])
+    rows = found(spark, [INSERT, with_before, later])
     assert rows == {
         "3": {
             "row": {"id": 1, "a": 9, "b": 2},
@@ -159,9 +161,9 @@ def test_another_value_in_an_image_before_is_kept_beside_the_one_of_an_earlier_e
 def test_a_value_that_an_image_before_tells_again_is_as_new_as_that_image(
     spark: SparkSession,
 ) -> None:
-    told = {**PARTIAL, "before": {"id": 1, "a": 1, "b": 2}}
+    with_before = {**PARTIAL, "before": {"id": 1, "a": 1, "b": 2}}
     later = effect(5, "1", {"id": 1, "a": 10}, is_partial=True)
-    rows = found(spark, [INSERT, told, later])
+    rows = found(spark, [INSERT, with_before, later])
     assert {event: row["filled_from"] for event, row in rows.items()} == {"3": {}, "5": {"b": 3}}
     assert [row["before_values"] for row in rows.values()] == [None, None]
 

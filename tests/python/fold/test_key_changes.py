@@ -104,8 +104,11 @@ def test_of_more_transactions_than_literals_all_are_found(
 ) -> None:
     monkeypatch.setattr(module, "_MOST_TRANSACTIONS", 1)
     moved_later = effect(12, "comes later", "upsert", "2", "update", transaction_id="v")
-    untold = {"transaction_id": None, "row_key": "7"}
-    timed = [{**COMES, **untold, "event_id": "a"}, {**DELETED, **untold, "event_id": "b"}]
+    without_transaction = {"transaction_id": None, "row_key": "7"}
+    timed = [
+        {**COMES, **without_transaction, "event_id": "a"},
+        {**DELETED, **without_transaction, "event_id": "b"},
+    ]
     found = listed(spark, [COMES, moved_later, *timed], earlier=[DELETED, *OTHERS], known=[])
     expected = [("a", "7"), ("b", "7"), ("comes", "2"), ("comes later", "2"), ("is deleted", "2")]
     assert found == expected

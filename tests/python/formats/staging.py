@@ -87,7 +87,7 @@ def _bytes(value: Any) -> bytearray | None:
 
 
 def without_ids(row: dict[str, Any]) -> dict[str, Any]:
-    """What a message tells: the row without the hashes that staging adds, of StreamX formats."""
+    """What a message says: the row without the hashes that staging adds, of StreamX formats."""
     added = ("event_id", "schema_id", "column_parameters")
     assert row["event_id"] and row["column_parameters"] is None
     return {name: value for name, value in row.items() if name not in added}

@@ -544,8 +544,8 @@ def test_an_erased_row_leaves_the_others_of_its_message_as_they_were(spark: Spar
     assert second == before[1]
     for erased, row_index in ((first, 0), (third, 2)):
         assert (erased["record_type"], erased["row_index"]) == ("tombstone", row_index)
-        told = ("row_key", "before", "after", "value", "reject_code", "op", "event_id")
-        assert [erased[column] for column in told] == [None] * len(told)
+        content = ("row_key", "before", "after", "value", "reject_code", "op", "event_id")
+        assert [erased[column] for column in content] == [None] * len(content)
 
 
 def test_a_swapped_message_loses_its_row_too(spark: SparkSession) -> None:

@@ -291,10 +291,10 @@ def test_an_update_in_one_message_waits_for_no_other_half(rows: dict[str, dict[s
 def test_an_update_of_one_image_is_a_half_that_waits_for_the_other(
     rows: dict[str, dict[str, Any]],
 ) -> None:
-    told = ("record_type", "op", "source_op", "before", "after", "pairing_id")
-    before = members(rows["update without after"], *told)
+    compared = ("record_type", "op", "source_op", "before", "after", "pairing_id")
+    before = members(rows["update without after"], *compared)
     assert before == ("update_before", None, "UPDATE", JOE, None, PAIRING_ID)
-    after = members(rows["update without before"], *told)
+    after = members(rows["update without before"], *compared)
     assert after == ("change", "update", "UPDATE", None, NEW_JOE, PAIRING_ID)
 
 

@@ -32,7 +32,7 @@ BEFORE, AFTER = "half before", "half after"
 
 @dataclass(frozen=True)
 class Case:
-    """Changes of one table, and for each run the messages that it lands, by what they tell."""
+    """Changes of one table, and for each run the messages that it lands, by what they contain."""
 
     name: str
     key: tuple[str, ...]
@@ -206,15 +206,15 @@ def _deliveries(source_format: str) -> list[list[Landed]]:
 
 
 def _messages(source_format: str, case: Case) -> dict[str, Message]:
-    """What a message tells -> the message."""
+    """What a message contains -> the message."""
     encode, options, _ = FORMATS[source_format]
     table = Table(_table_name(source_format, case), COLUMNS, case.key, "halves")
     messages: dict[str, Message] = {}
     for number, (name, (kind, before, after)) in enumerate(case.changes.items(), start=1):
         place = Place(1_709_280_000_000_000_000 + number, 1_709_280_000_000 + number, str(number))
-        told = encode(RowChange(kind, table, place, before, after), **options)
+        encoded = encode(RowChange(kind, table, place, before, after), **options)
         names = [f"{name}, {BEFORE}", f"{name}, {AFTER}"] if kind == UPDATE else [name]
-        messages |= dict(zip(names, told, strict=True))
+        messages |= dict(zip(names, encoded, strict=True))
     return messages
 
 
@@ -238,7 +238,7 @@ def _sorting(columns: dict[str, Any]) -> Iterable[Any]:
     return sorted(columns.items())
 
 
-#: A tuple topic and SharePlex don't tell the key.
+#: A tuple topic and SharePlex don't name the key.
 KEYS = {
     source_format: {_table_id(source_format, case): list(case.key) for case in CASES if case.key}
     for source_format in ("shareplex_json", "datahub_tuple")

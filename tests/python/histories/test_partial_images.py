@@ -105,10 +105,12 @@ def blob(
     """As `streamx`; members that would be null are left out."""
 
     def message(table: str, offset: int) -> Message:
-        told = streamx(op, before=before, after=after, lists=lists, place=place)(table, offset)
-        assert told is not None
-        payload = {name: member for name, member in told["payload"].items() if member is not None}
-        return {**told, "payload": payload}
+        envelope = streamx(op, before=before, after=after, lists=lists, place=place)(table, offset)
+        assert envelope is not None
+        payload = {
+            name: member for name, member in envelope["payload"].items() if member is not None
+        }
+        return {**envelope, "payload": payload}
 
     return message
 
@@ -494,16 +496,19 @@ CASES = [
                 },
                 {
                     3: canal(
-                        "UPDATE", row(id="1", v="b"), old=row(v="a", body=told), lists="id v body"
+                        "UPDATE",
+                        row(id="1", v="b"),
+                        old=row(v="a", body=old_body),
+                        lists="id v body",
                     ),
                 },
                 {4: canal("UPDATE", row(id="1", v="c"), old=row(v="b"), lists="id v body")},
             ],
-            [row(id="1", v="c", body=told)],
+            [row(id="1", v="c", body=old_body)],
             {3: ["body"], 4: ["body"]},
-            history=[WHOLE, row(id="1", v="b", body=told), row(id="1", v="c", body=told)],
+            history=[WHOLE, row(id="1", v="b", body=old_body), row(id="1", v="c", body=old_body)],
         )
-        for what, told in [("another_value", "new"), ("the_value", "long")]
+        for what, old_body in [("another_value", "new"), ("the_value", "long")]
     ),
     Case(
         "a_listed_column_that_a_blob_message_leaves_out_is_null",

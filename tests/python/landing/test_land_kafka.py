@@ -475,9 +475,9 @@ def test_no_piece_of_a_secret_is_told() -> None:
         "security.protocol": "SASL_SSL",
     }
 
-    told = without_secrets("no value for s3cr in w0rd, of hunter2, with SASL_SSL", given)
+    output = without_secrets("no value for s3cr in w0rd, of hunter2, with SASL_SSL", given)
 
-    assert told == "no value for *** in ***, of ***, with SASL_SSL"
+    assert output == "no value for *** in ***, of ***, with SASL_SSL"
 
 
 def test_use_that_is_wrong_says_so_before_spark_starts(tmp_path: Path) -> None:

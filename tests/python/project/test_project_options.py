@@ -198,7 +198,7 @@ def test_no_row_of_the_demo_is_erased(shop: Path, opened: list[Target]) -> None:
 def test_dbt_reads_the_project_from_elsewhere(
     tmp_path: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """dbt itself is told of both folders."""
+    """dbt itself is given both folders."""
     moved = tmp_path / "moved"
     moved.mkdir()
     text = (ROOT / "profiles" / "profiles.yml").read_text("utf-8")

@@ -25,7 +25,7 @@ def test_messages_are_kept_for_a_number_of_days(setting: Any, days: int | None) 
 
 
 @pytest.mark.parametrize(
-    ("setting", "told"),
+    ("setting", "message"),
     [
         ({"landing": 90}, "90 is not a number of days, weeks or years"),
         ({"landing": "90"}, "'90' is not a number of days"),
@@ -40,10 +40,10 @@ def test_messages_are_kept_for_a_number_of_days(setting: Any, days: int | None) 
         ([90], "it is no mapping ([90])"),
     ],
 )
-def test_a_wrong_setting_is_named_with_a_right_one(setting: Any, told: str) -> None:
+def test_a_wrong_setting_is_named_with_a_right_one(setting: Any, message: str) -> None:
     with pytest.raises(RetentionError) as error:
         days_of(setting)
-    assert told in str(error.value)
+    assert message in str(error.value)
     assert "{landing: 90 days}" in str(error.value)
 
 

@@ -1,4 +1,4 @@
-"""Rounds of `cdc-marts run`: when they begin, what ends them, and what is told of them."""
+"""Rounds of `cdc-marts run`: when they begin, what ends them, and what they print."""
 
 from __future__ import annotations
 
@@ -91,13 +91,13 @@ def test_a_request_ends_the_wait_and_no_round_begins() -> None:
 
 
 def test_the_first_signal_is_a_request_and_the_second_an_interrupt() -> None:
-    told = []
-    stop = StopRequest(lambda: told.append("stopping"))
+    notices = []
+    stop = StopRequest(lambda: notices.append("stopping"))
     before = signal.getsignal(signal.SIGTERM)
 
     with stop.by_signals():
         os.kill(os.getpid(), signal.SIGTERM)
-        assert (stop.is_made, told) == (True, ["stopping"])
+        assert (stop.is_made, notices) == (True, ["stopping"])
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
 
@@ -183,7 +183,7 @@ def test_a_round_that_does_not_get_the_catalog_fails_and_the_next_one_tries_agai
 
 
 @pytest.mark.parametrize(
-    ("outcome", "error", "exit_code", "told"),
+    ("outcome", "error", "exit_code", "message"),
     [
         (GOOD, None, 0, ""),
         (DbtOutcome(Counter({"error": 1}), {"stg_canal_json": "no"}, []), None, 1, ""),
@@ -202,7 +202,7 @@ def test_each_round_ends_with_a_report(
     outcome: DbtOutcome,
     error: Exception | None,
     exit_code: int,
-    told: str,
+    message: str,
 ) -> None:
     written = []
 
@@ -224,7 +224,7 @@ def test_each_round_ends_with_a_report(
 
     assert written == [("the session of the round", output)]
     assert result.exit_code == exit_code, result.output
-    assert told in result.stderr
+    assert message in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ BROWSER = next(
 _OPTIONS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
     *("--hide-scrollbars", "--enable-logging=stderr", "--log-level=0", "--no-first-run"),
-    # Whatever the page asks for is refused, and told of.
+    # Whatever the page asks for is refused, and logged.
     "--host-resolver-rules=MAP * ~NOTFOUND",
 )
 _PREFERRED = {"dark": "0", "light": "1"}

@@ -40,7 +40,7 @@ TABLES = (
 )
 #: Tables that get a key of all their columns -> the key.
 REKEYED = {"rekeyed": ["a", "b"], "rekeyed_in_another_order": ["b", "a"]}
-#: What reads messages and tells their effects, without the models that fold them.
+#: What reads messages and lists their records, without the models that fold them.
 WITHOUT_THE_FOLD = "stg_canal_json+1 int_records int_exceptional_records"
 
 Rows = dict[str, list[dict[str, Any]]]
