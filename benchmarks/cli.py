@@ -77,11 +77,11 @@ def full_command(
     with _session(place) as session:
         described = machine.description(session)
         for source_format, workload in _warmed_up(session, formats, workloads, warm_up, arguments):
-            build = full.measure_full(session, source_format, workload, repeat, arguments, _tell)
+            build = full.measure_full(session, source_format, workload, repeat, arguments, _say)
             if competitors:
-                add_competitors(session, build, repeat, _tell)
+                add_competitors(session, build, repeat, _say)
             builds.append(build)
-            _tell("\n\n".join(report.full_builds([build])))
+            _say("\n\n".join(report.full_builds([build])))
     _write_full("full", "The models against the baseline", described, builds, place)
 
 
@@ -110,7 +110,7 @@ def memory_command(
     with _session(place) as session:
         described = machine.description(session)
         builds = [
-            full.measure_models(session, source_format, workload, _selection(select), _tell)
+            full.measure_models(session, source_format, workload, _selection(select), _say)
             for source_format in _formats(formats)
             for workload in workloads
         ]
@@ -147,10 +147,10 @@ def incremental_command(
                 _numbers(shares, float),
                 repeat,
                 arguments,
-                _tell,
+                _say,
             )
             measured.append(increments)
-            _tell(report.increments(increments))
+            _say(report.increments(increments))
     sections = map(report.increments, measured)
     _write("incremental", "New messages, and none", described, sections, place)
     _plot(lambda: plot.increments(measured, place.output / "incremental.svg"))
@@ -172,7 +172,7 @@ def upkeep_command(
     with _session(place) as session:
         described = machine.description(session)
         measured = [
-            upkeep.measure_upkeep(session, source_format, drawn.workload(size), runs, share, _tell)
+            upkeep.measure_upkeep(session, source_format, drawn.workload(size), runs, share, _say)
             for source_format in _formats(formats)
         ]
     sections = map(report.upkeep, measured)
@@ -192,7 +192,7 @@ def layout_command(
     (source_format,) = _formats(source_format)
     with _session(place) as session:
         described = machine.description(session)
-        measured = layout.measure_layouts(session, source_format, drawn.workload(size), _tell)
+        measured = layout.measure_layouts(session, source_format, drawn.workload(size), _say)
     _write("layout", "Layouts of the tables", described, map(report.layouts, measured), place)
     _plot(lambda: plot.layouts(measured, place.output / "layout.svg"))
 
@@ -211,7 +211,7 @@ def profile_command(
     with _session(place, [profile.PROFILER]) as session:
         described = machine.description(session)
         measured = [
-            profile.measure_profile(session, source_format, workload, repeat, _tell)
+            profile.measure_profile(session, source_format, workload, repeat, _say)
             for source_format, workload in _warmed_up(
                 session, formats, [drawn.workload(size)], warm_up, ()
             )
@@ -254,14 +254,14 @@ def _write(
     page = place.output / f"{name}.md"
     text = report.document(title, described, [f"![{title}]({name}.svg)", *sections])
     page.write_text(text, "utf-8")
-    _tell(f"Wrote {page}")
+    _say(f"Wrote {page}")
 
 
 def _plot(draw: Callable[[], None]) -> None:
     try:
         draw()
     except ModuleNotFoundError as error:
-        _tell(f"No plot: {error}; `./run --group benchmarks python -m benchmarks …` has it.")
+        _say(f"No plot: {error}; `./run --group benchmarks python -m benchmarks …` has it.")
 
 
 @contextmanager
@@ -292,7 +292,7 @@ def _numbers(texts: str, type_: type[_Number]) -> list[_Number]:
         raise typer.BadParameter(f"{texts} are no numbers with commas between.") from None
 
 
-def _tell(text: str) -> None:
+def _say(text: str) -> None:
     typer.echo(text)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from benchmarks.messages import tell
+from benchmarks.messages import encode
 from benchmarks.workload import Workload, change_of, changes
 from cdc_marts.relations import OWN
 
@@ -61,22 +61,24 @@ def _messages(
 ) -> DataFrame:
     """Messages in the shape of the landing table."""
     change = change_of(workload)
-    told = [
+    structs = [
         F.struct(
             F.lit(part).alias("part"),
             _binary(message.key).alias("key"),
             _binary(message.value).alias("value"),
-            F.lit(True if message.is_told is None else message.is_told).alias("is_told"),
+            F.lit(True if message.is_published is None else message.is_published).alias(
+                "is_published"
+            ),
         )
-        for part, message in enumerate(tell(source_format, change))
+        for part, message in enumerate(encode(source_format, change))
     ]
     made_at = F.timestamp_millis(change.published_at)
     messages = changes(session, workload, note_length, first, tasks)
-    if len(told) == 1:
-        messages = messages.select("*", told[0].alias("message"))
+    if len(structs) == 1:
+        messages = messages.select("*", structs[0].alias("message"))
     else:
-        messages = messages.select("*", F.explode(F.array(*told)).alias("message"))
-        messages = messages.where("message.is_told")
+        messages = messages.select("*", F.explode(F.array(*structs)).alias("message"))
+        messages = messages.where("message.is_published")
     return messages.select(
         F.lit(TOPIC).alias("topic"),
         (F.col("row") % _PARTITIONS).cast("int").alias("partition"),

@@ -52,12 +52,12 @@ def increments(one: Increments) -> str:
     ]
     workload = one.workload
     read = max(cost.spark.input_records for cost in one.empty if cost.spark)
-    told = (
+    summary = (
         f"A base of {workload.changes:,} changes in messages of {workload.message_bytes:,} bytes."
         f" Runs with nothing new read {read:,} rows at most: {one.landed:,} messages were landed."
     )
     head = ["", *COST_HEAD, "s without those of an empty run", "task s / full build's"]
-    sections = [f"## {one.source_format}", told, table(head, rows)]
+    sections = [f"## {one.source_format}", summary, table(head, rows)]
     for what, runs in one.costs.items():
         sections += [f"Each model's own time, {what}:", model_seconds(runs)]
     return "\n\n".join(sections)
@@ -80,11 +80,11 @@ def upkeep(one: UpkeepMeasured) -> str:
         if max(seen.files) > 1
     ]
     files_head = ["table", "files", "then", "snapshots", "then", "orphan files"]
-    told = (
+    summary = (
         f"A base of {one.workload.changes:,} changes, and {one.runs} runs with {one.share:.1%} of"
         f" it new each. Maintenance took {one.maintenance_seconds:.1f} s."
     )
-    sections = [f"## {one.source_format}", told, table(head, rows), table(files_head, files)]
+    sections = [f"## {one.source_format}", summary, table(head, rows), table(files_head, files)]
     return "\n\n".join(sections)
 
 
@@ -127,8 +127,8 @@ def profile(one: Profile) -> str:
     rows.append(["all", *(f"{each:.2f}" for each in sums), f"{sums[0] - sums[1]:+.2f}"])
     head = ["processor seconds of the JVM", MODELS, BASELINE, "more"]
     workload = one.workload
-    told = f"{workload.changes:,} changes in messages of {workload.message_bytes:,} bytes."
-    return "\n\n".join([f"## {one.source_format}", told, table(head, rows)])
+    summary = f"{workload.changes:,} changes in messages of {workload.message_bytes:,} bytes."
+    return "\n\n".join([f"## {one.source_format}", summary, table(head, rows)])
 
 
 def _task_seconds(costs: Sequence[Cost]) -> float:
@@ -219,7 +219,7 @@ def _written(build: FullBuild, what: str) -> float:
 
 def _full_build(build: FullBuild) -> str:
     workload, repeated = build.workload, len(build.costs[MODELS])
-    told = (
+    summary = (
         f"{build.landed_bytes / _MIB:,.0f} MiB landed, {workload.changes:,} changes of"
         f" {workload.keys:,} rows{', 80 % of them of one' if workload.skewed else ''},"
         f" {workload.update_share:.0%} updates, seed {workload.seed};"
@@ -231,4 +231,4 @@ def _full_build(build: FullBuild) -> str:
     models = model_seconds(build.costs[MODELS])
     around = median(cost.dbt_seconds for cost in build.costs[MODELS])
     own = f"Each model's own time; dbt took {around:.1f} s around them (parsing, hooks):"
-    return "\n\n".join([f"## {build.title}", told, costs, own, models])
+    return "\n\n".join([f"## {build.title}", summary, costs, own, models])

@@ -2,7 +2,7 @@
 
 Every change is an expression of its number alone, so that millions of them are
 made in parallel, the same on every machine.  The rows are visited in rounds, in
-another order each: a row's visit number tells what it was before and is after.
+another order each: a row's visit number determines its image before and after.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Workload:
 
 @dataclass(frozen=True)
 class Change:
-    """Columns that tell a row-level change; no key ever changes."""
+    """Columns of a row-level change; no key ever changes."""
 
     #: insert, update, delete
     op: Column

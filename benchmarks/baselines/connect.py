@@ -13,15 +13,15 @@ _SCHEMA = f"struct<fields: array<struct<field: string, fields: array<struct<{_FI
 
 
 def events(
-    messages: DataFrame, source_format: str, *, payload: str, after: str, **told: Column
+    messages: DataFrame, source_format: str, *, payload: str, after: str, **columns: Column
 ) -> DataFrame:
     """Messages -> change events.
 
-    `payload`: the fields to read; `after`: the one of the row as it is; `told`:
-    columns of an event, of which `source_op` gives the `op`.
+    `payload`: the fields to read; `after`: the one of the row as it is; `columns`:
+    those of an event, of which `source_op` gives the `op`.
     """
     rows = read_json(messages, f"schema {_SCHEMA}, payload struct<{payload}>")
-    code = F.lower(told["source_op"])
+    code = F.lower(columns["source_op"])
     op = F.coalesce(*(F.when(code == short, long) for short, long in _OPS.items()), code)
     return change_events(
         rows,
@@ -31,7 +31,7 @@ def events(
         before=F.when(op != "insert", F.col("m.payload.before")),
         after=F.when(op != "delete", F.col(f"m.payload.{after}")),
         column_types=_column_types(after),
-        **told,
+        **columns,
     )
 
 

@@ -9,8 +9,8 @@ NAMESPACE = "baseline"
 CHANGE_EVENTS = f"{NAMESPACE}.change_events"
 LATEST_STATE = f"{NAMESPACE}.latest_state"
 
-#: What a baseline tells of an event, with its type; the rest of the contract's columns follow.
-_TOLD = {
+#: What a baseline reads from the messages, with its type; the contract's other columns follow.
+_PARSED_COLUMNS = {
     "row_index": "int",
     "source_type": "string",
     "database_name": "string",
@@ -53,18 +53,18 @@ def read(messages: DataFrame, message: Column) -> DataFrame:
 
 
 def change_events(
-    rows: DataFrame, source_format: str, key_column: str = "id", /, **told: Column
+    rows: DataFrame, source_format: str, key_column: str = "id", /, **columns: Column
 ) -> DataFrame:
     """Rows with the coordinates of their messages -> change events.
 
-    `told`: columns of `_TOLD`.  Where `row_key` is not among them, it is made
+    `columns`: some of `_PARSED_COLUMNS`.  Where `row_key` is not among them, it is made
     of the key column in the image.
     """
     events = rows.select(
         *_COORDINATES,
         *(
-            told.get(name, F.lit(0 if name == "row_index" else None)).cast(type_).alias(name)
-            for name, type_ in _TOLD.items()
+            columns.get(name, F.lit(0 if name == "row_index" else None)).cast(type_).alias(name)
+            for name, type_ in _PARSED_COLUMNS.items()
         ),
     )
     key = F.to_json(F.variant_get(F.coalesce("after", "before"), f"$.{key_column}", "variant"))

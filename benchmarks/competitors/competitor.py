@@ -30,9 +30,9 @@ class Competitor:
     name: str
     package: str
     script: str
-    #: Format -> what the script is told of it.
+    #: Format -> what the script is given for it.
     formats: dict[str, str]
-    #: Maven coordinates of jars that the script is told of too.
+    #: Maven coordinates of jars that the script is given too.
     jars: tuple[str, ...] = ()
     #: Names of jars that PySpark brings along, likewise.
     spark_jars: tuple[str, ...] = ()
@@ -102,10 +102,10 @@ def _run(
     command.append(",".join(map(str, jars)))
     running = subprocess.Popen(command, stdout=PIPE, stderr=PIPE, text=True)
     with running, measured(pid=running.pid) as cost:
-        told, complaints = running.communicate()
+        output, errors = running.communicate()
     if running.returncode:
-        reason = complaints.strip().splitlines()[-1:]
+        reason = errors.strip().splitlines()[-1:]
         say(f"{competitor.name} is left out of {build.source_format}: {''.join(reason)}")
         return None
-    cost.seconds = float(told.split()[-1])
+    cost.seconds = float(output.split()[-1])
     return cost

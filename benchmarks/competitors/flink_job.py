@@ -26,7 +26,7 @@ def main(message_format: str, folder: str, columns: str, jars: str) -> None:
     environment = TableEnvironment.create(settings)
     config = environment.get_config()
     config.set("parallelism.default", str(_CORES))
-    # The state per key that tells a new row from a known one.
+    # The state per key that distinguishes a new row from a known one.
     config.set("table.exec.source.cdc-events-duplicate", "true")
     if jars:
         config.set("pipeline.jars", ";".join(Path(jar).as_uri() for jar in jars.split(",")))

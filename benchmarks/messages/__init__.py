@@ -1,6 +1,6 @@
-"""How each format tells a change: one module a format, alike in one function.
+"""How each format encodes a change: one module per format, each with one function.
 
-`tell(change) -> list[Message]`: the messages of a change, in order.
+`encode(change) -> list[Message]`: the messages of a change, in order.
 """
 
 from __future__ import annotations
@@ -11,5 +11,5 @@ from benchmarks.messages.message import Message
 from benchmarks.workload import Change
 
 
-def tell(source_format: str, change: Change) -> list[Message]:
-    return import_module(f"benchmarks.messages.{source_format}").tell(change)
+def encode(source_format: str, change: Change) -> list[Message]:
+    return import_module(f"benchmarks.messages.{source_format}").encode(change)

@@ -17,7 +17,7 @@ _MYSQL_TYPES = {
 }
 
 
-def tell(change: Change) -> list[Message]:
+def encode(change: Change) -> list[Message]:
     """The columns of an update that it left alone are in `data` only."""
     before = texts({name: change.before[name] for name in CHANGED_COLUMNS}, change.types)
     value = {

@@ -11,7 +11,7 @@ from benchmarks.workload import DATABASE, SCHEMA, Change
 _CODES = {"insert": "c", "update": "u", "delete": "d"}
 
 
-def tell(change: Change) -> list[Message]:
+def encode(change: Change) -> list[Message]:
     key = json_object({"id": change.key})
     source = {
         "version": "1.4.0.Final",

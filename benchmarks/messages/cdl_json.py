@@ -9,7 +9,7 @@ from benchmarks.messages.message import Message, json, json_object
 from benchmarks.workload import SCHEMA, Change
 
 
-def tell(change: Change) -> list[Message]:
+def encode(change: Change) -> list[Message]:
     properties = F.array(
         json_object({"name": "lsn", "value": change.position}),
         json_object({"name": "txId", "value": change.transaction.cast("bigint")}),

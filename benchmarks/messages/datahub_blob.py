@@ -7,5 +7,5 @@ from benchmarks.messages.streamx import envelopes
 from benchmarks.workload import Change
 
 
-def tell(change: Change) -> list[Message]:
+def encode(change: Change) -> list[Message]:
     return envelopes(change, writes_nulls=False)

@@ -12,12 +12,12 @@ _PREFIX = "new_dts_sync_"
 _CODES = {"insert": "I", "update": "U", "delete": "D"}
 
 
-def tell(change: Change) -> list[Message]:
+def encode(change: Change) -> list[Message]:
     is_update = change.op == "update"
     code = code_of(change.op, _CODES)
     has_after = change.has_after
     return [
-        Message(_tuple(change, F.lit("U"), F.lit(False), change.before), is_told=is_update),
+        Message(_tuple(change, F.lit("U"), F.lit(False), change.before), is_published=is_update),
         Message(_tuple(change, code, has_after, change.row)),
     ]
 

@@ -30,7 +30,7 @@ _BRANCHES = {
 _TYPE_NUMBERS = {"long": 8, "text": 253, "decimal": 246, "boolean": 1, "timestamp": 12}
 
 
-def tell(change: Change) -> list[Message]:
+def encode(change: Change) -> list[Message]:
     position = F.concat(change.position, F.lit("@1"))
     fields = F.array(
         *(

@@ -1,4 +1,4 @@
-"""Lindorm's data subscription; the record key tells the row's key."""
+"""Lindorm's data subscription; the record key holds the row's key."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchmarks.workload import DATABASE, Change
 _CODES = {"insert": "c", "update": "u", "delete": "d"}
 
 
-def tell(change: Change) -> list[Message]:
+def encode(change: Change) -> list[Message]:
     source = {
         "version": "v1.0",
         "db": DATABASE,

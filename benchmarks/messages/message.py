@@ -16,7 +16,7 @@ class Message:
     value: Column
     key: Column | None = None
     #: Whether the change has this message, None where it always has.
-    is_told: Column | None = None
+    is_published: Column | None = None
 
 
 def json(members: Column) -> Column:

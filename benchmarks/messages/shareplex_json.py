@@ -13,7 +13,7 @@ _CODES = {"insert": "ins", "update": "upd", "delete": "del"}
 _WHOLE_UPDATES = 10
 
 
-def tell(change: Change) -> list[Message]:
+def encode(change: Change) -> list[Message]:
     """A whole update has its changed columns in `data` and the row before in `key`."""
     before, row = texts(change.before, change.types), texts(change.row, change.types)
     changes = {name: row[name] for name in CHANGED_COLUMNS}
@@ -21,7 +21,7 @@ def tell(change: Change) -> list[Message]:
     is_split = is_update & (change.position % _WHOLE_UPDATES == 0)
     code = code_of(change.op, _CODES)
     return [
-        Message(_message(change, F.lit("UPDATE BEFORE"), {"data": before}), is_told=is_split),
+        Message(_message(change, F.lit("UPDATE BEFORE"), {"data": before}), is_published=is_split),
         Message(
             F.when(is_split, _message(change, F.lit("UPDATE AFTER"), {"data": row}))
             .when(is_update, _message(change, code, {"data": changes, "key": before}))

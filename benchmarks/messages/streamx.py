@@ -33,7 +33,7 @@ def envelopes(change: Change, *, writes_nulls: bool) -> list[Message]:
     is_update = change.op == "update"
     op = F.when(is_update, "UPDATE_AFTER").otherwise(F.upper(change.op))
     return [
-        Message(_envelope(change, F.lit("UPDATE_BEFOR"), before, no_after), is_told=is_update),
+        Message(_envelope(change, F.lit("UPDATE_BEFOR"), before, no_after), is_published=is_update),
         Message(
             _envelope(
                 change,
