@@ -7,39 +7,35 @@ histories by `land(project, run)`, in tables of their own.
 from __future__ import annotations
 
 import json
+from importlib import import_module
 
 import pytest
 from pyspark.sql import SparkSession
 
 from tests.python.end_to_end.project import Project
-from tests.python.histories import (
-    test_changed_keys,
-    test_key_collisions,
-    test_late_halves,
-    test_late_truncations,
-    test_partial_images,
-    test_public_shapes,
-    test_statements,
-)
 from tests.python.histories.marts import LATEST_STATE, RUNS, Stages, read
+from tests.python.histories.test_late_halves import KEYS
 from tests.python.samples.declarations import with_keys
 
-_MODULES = (
-    test_changed_keys,
-    test_key_collisions,
-    test_late_halves,
-    test_late_truncations,
-    test_partial_images,
-    test_public_shapes,
-    test_statements,
-)
+_MODULES = [
+    import_module(f"tests.python.histories.{name}")
+    for name in (
+        "test_changed_keys",
+        "test_key_collisions",
+        "test_late_halves",
+        "test_late_truncations",
+        "test_partial_images",
+        "test_public_shapes",
+        "test_statements",
+    )
+]
 
 
 @pytest.fixture(scope="session")
 def stages(spark: SparkSession) -> Stages:
     project = Project(spark)
     project.empty()
-    settings = json.dumps({"tables": with_keys(test_late_halves.KEYS)})
+    settings = json.dumps({"tables": with_keys(KEYS)})
     options = ("--exclude", "models/marts/typed", "--vars", settings)
     after_runs = []
     for run in range(RUNS):
