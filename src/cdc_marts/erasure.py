@@ -130,7 +130,7 @@ class Erasure:
         whole = [*found.whole, *(found.mentions if with_mentions else ())]
         replacements = self._replacements(whole, found.shared)
         replacements |= dict.fromkeys(self._lone_tombstones(whole, found.row_keys))
-        # Told before: once staging was built anew, it names the rows no more.
+        # Set before the rebuild: staging that was built anew does not name the rows any more.
         self._set_unfinished(True)
         self._redact(replacements)
         self._redact_irreplaceable_rows(whole, found.shared)

@@ -84,7 +84,7 @@ def maintain(
 ) -> Iterator[Upkeep]:
     """Compact tables, expire their snapshots older than `keep`, remove orphan files.
 
-    `tables`: all that read one another.  Some are seen to at a time, and told of
+    `tables`: all that read one another.  Some are maintained at a time, and yielded
     in order; each step is one commit.  `retentions`: table -> how long its rows are
     kept, for those that are not kept for ever.  `removed`: table -> what it had before messages
     were removed from it just now.

@@ -135,7 +135,7 @@ def spark_session(
     """The session that dbt would open for `target`, as long as the block runs.
 
     `target`: its name alone means the project of the current folder.  `on_notice`
-    is told of what makes the opening take long.  `packages`: Maven coordinates of
+    is called with what makes the opening take long.  `packages`: Maven coordinates of
     jars beside the target's.  `is_reader`: the block only reads, and may do so
     beside a run.
     """
@@ -245,9 +245,9 @@ class DbtOutcome:
 def outcome_of_dbt(
     command: Sequence[str], target: Target, on_progress: Callable[[int, int], None] | None = None
 ) -> DbtOutcome:
-    """Run a dbt command as `run_dbt` does, and tell what came of it.
+    """Run a dbt command as `run_dbt` does, and return what came of it.
 
-    `on_progress` is told how many nodes have ended, and of how many.
+    `on_progress` is called with how many nodes have ended, and of how many.
     """
     ended: set[int] = set()
 

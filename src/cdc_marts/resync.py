@@ -26,7 +26,7 @@ class ResyncError(Exception):
 class Resynced:
     """What became of a table."""
 
-    #: When the load began: what the stream had told before is taken to be in it.
+    #: When the load began: what the stream had published before is taken to be in it.
     loaded_since: dt.datetime
     #: Rows of the load that were read.
     loaded_rows: int

@@ -80,7 +80,7 @@ class Topic:
         return self.read.total() + self.rejected + self.waiting
 
     def lag(self, now: dt.datetime) -> dt.timedelta | None:
-        """How old the newest event that was read is; where messages tell no time, their landing."""
+        """How old the newest event that was read is; where messages have no time, their landing."""
         newest = self.last_event_at or self.last_landed_at
         return None if newest is None else now - newest
 

@@ -20,7 +20,7 @@ from pyspark.sql import functions as F
 from cdc_marts.fold.formats import Traits, is_of_format_that
 from cdc_marts.fold.ranges import in_ranges_of, near_deliveries
 
-#: What tells a record from others, for good.
+#: What identifies a record, for good.
 _RECORD = ("source_format", "topic", "partition", "offset", "row_index", "event_id")
 _MESSAGE = ("source_format", "topic", "partition", "offset")
 #: Of the half before, and of the half after.
@@ -106,7 +106,7 @@ def _of_messages(records: DataFrame, messages: DataFrame) -> DataFrame:
 def _deliveries(records: DataFrame, formats: Traits) -> DataFrame:
     """Records that a redelivery would repeat, with the `delivery_id` that all of them share.
 
-    Only coordinates tell the others apart; ids that are made of them hold a colon.  Before
+    Only coordinates distinguish the others; ids that are made of them hold a colon.  Before
     halves are known by their pairing, which the after halves share.
     """
     delivery_id = F.when(
@@ -169,7 +169,7 @@ def _halves(records: DataFrame, formats: Traits) -> DataFrame:
 def _split_updates(new: DataFrame | None, halves: DataFrame) -> DataFrame:
     """The after halves of updates that moved their row, of pairs with a new half.
 
-    Few halves differ in their keys: hashes tell which may.  `new`: None where all are.
+    Few halves differ in their keys: hashes show which may.  `new`: None where all are.
     """
     if new is not None:
         halves = halves.join(new.select("pairing_hash").distinct(), "pairing_hash", "left_semi")

@@ -35,7 +35,7 @@ def filled_rows(
 
     Returns source_format, event_id, table_id, row_key, row; filled_from: the columns that earlier
     events gave, with the sequences of these events; before_values: other values of such columns,
-    which later images before tell and which count where a table has lost the column in between,
+    which later before images carry and which count where a table has lost the column in between,
     else null; before_values_from: the columns of these that earlier events gave, with their
     sequences.
     """
@@ -287,7 +287,7 @@ def _filled(column_steps: DataFrame) -> DataFrame:
         compared_values as (
             select
                 * except (after_value, before_value),
-                -- A value that an image before tells again is as new as that image.
+                -- A value that a before image repeats is as new as that image.
                 if(
                     after_value is null
                     or (

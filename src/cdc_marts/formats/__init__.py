@@ -13,7 +13,7 @@ SOURCE_FORMATS = tuple(yaml.safe_load(_PROJECT.read_text("utf-8"))["vars"]["sour
 
 
 def no_such_format(name: str) -> str:
-    """What to tell of a name that is no format: the closest format, and all of them."""
+    """What to say of a name that is no format: the closest format, and all of them."""
     meant = difflib.get_close_matches(name.lower(), SOURCE_FORMATS, n=1, cutoff=0.4)
     hint = f" Did you mean {meant[0]}?" if meant else ""
     return f"There is no format {name!r}.{hint} The formats are {', '.join(SOURCE_FORMATS)}."

@@ -244,7 +244,7 @@ def identity(kind: Column, row: Column) -> Column:
     """A record is known by its sequence id and kind, a half of an update on its own.
 
     All rows of full loads share one id: a later load of a row is known by its other image, and of
-    keyless rows, which may be equal, only the coordinates tell one from another.
+    keyless rows, which may be equal, only the coordinates distinguish one from another.
     """
     is_snapshot = F.col("op").eqNullSafe("snapshot")
     is_keyless = F.size("key_columns") == 0

@@ -124,7 +124,7 @@ def _imaged(checked: DataFrame) -> DataFrame:
 
 
 def _record() -> Record:
-    """What a row of `_imaged` tells."""
+    """The record of a row of `_imaged`."""
     op = F.col("meaning.op")
     is_statement = F.col("meaning.record_type") != "change"
     # What the server could not parse it calls a QUERY that is no schema change.
@@ -209,7 +209,7 @@ def _table_changes(message: Column) -> Column:
     changes = table_changes(
         message["sql"],
         own_change=change_of(message["type"], SOURCE_FORMAT),
-        # A statement brings no types that would tell the system.
+        # A statement brings no types that would name the system.
         source_type=F.lit(None).cast("string"),
         database_name=non_empty(message["database"]),
         schema_name=F.lit(None).cast("string"),
@@ -236,7 +236,7 @@ def _paired_rows() -> Column:
 
 
 def _is_swapped(swapped_topics: Mapping[str, dt.datetime | None]) -> Column:
-    """Whether updates have the row after in `old`; null where only the missing `ts` would tell."""
+    """Whether updates have the row after in `old`; null where it depends on a missing `ts`."""
     swapped = F.lit(False)
     for topic, until in swapped_topics.items():
         in_time = F.lit(True) if until is None else F.col("published_at") < F.lit(until)

@@ -24,7 +24,7 @@ _IDENTITY = ("topic", "partition", "offset")
 def land_files(
     session: SparkSession, messages: SpooledMessages, relations: Relations = OWN
 ) -> Iterator[Landing]:
-    """Append messages to the landing tables of their formats, and tell of each format.
+    """Append messages to the landing tables of their formats, and report each format.
 
     Bare messages go on from the offsets that their topic has; nothing else may land in it
     meanwhile.  `LandingError` where they find no room there: before anything lands.

@@ -82,7 +82,7 @@ def land_kafka(
     Kafka can't be asked.  Nothing has landed then.
 
     A format is one commit: a kill before it leaves the table as it was, after it the next landing
-    goes on behind.  `report` is told what a person should know.
+    goes on behind.  `report` is called with what a person should know.
     """
     settings, unused = client_settings(session, subscription.properties)
     if unused:

@@ -1,4 +1,4 @@
-"""What a Kafka cluster tells of its topics, through the Admin client in Spark's Java process."""
+"""What a Kafka cluster says of its topics, through the Admin client in Spark's Java process."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Broker:
         }.items():
             properties.setProperty(name, value)
         with self._refusals():
-            # What is wrong for the consumers, Spark would tell by a job that fails.
+            # Settings that are wrong for consumers would show in Spark by a job that fails.
             self._class("org.apache.kafka.clients.consumer.ConsumerConfig")(properties)
             admins = self._class("org.apache.kafka.clients.admin.Admin")
             self._admin = admins.create(properties)
@@ -148,7 +148,7 @@ class Broker:
                 raise _UnknownTopic("A topic was deleted just now: check --topics.") from None
             reasons = [cause.getMessage() or cause.getClass().getSimpleName() for cause in causes]
             remedy = next((_REMEDIES[name] for name in names if name in _REMEDIES), None)
-            # What is known, is told by its innermost cause.
+            # A known failure is named by its innermost cause.
             reason = reasons[-1] if remedy else ": ".join(reasons)
             raise LandingError(
                 f"Kafka at {self._servers} can't be asked"

@@ -1,7 +1,7 @@
 """Up to where the topics are landed.
 
 The landing table is the truth: its highest offset of a partition.  What it
-can't tell is noted in its properties, after the messages were committed: which
+does not hold is noted in its properties, after the messages were committed: which
 topic it was, and offsets that hold no message (of transactions, or deleted).
 A note counts as long as the highest offset is the one that it was made at, so
 that one that is lost or outlived costs nothing but a second look.
@@ -60,7 +60,7 @@ class Positions:
         read_to: Mapping[Place, int],
         offsets: Mapping[Place, tuple[int, int]],
     ) -> None:
-        """Note what the table can't tell.
+        """Note what the table's rows do not hold.
 
         `read_to`: the offset to go on from, of every partition.  `offsets`:
         first and last offset that was landed since.

@@ -67,7 +67,7 @@ def _read(session: SparkSession, path: Path) -> dict[str, str]:
 def without_secrets(text: str, settings: Mapping[str, str]) -> str:
     """`text` with `***` in place of what is secret in `settings`.
 
-    Kafka's parser of JAAS configurations tells the word that it stumbled over.
+    Kafka's parser of JAAS configurations names the word that it stumbled over.
     """
     secrets = set()
     for name, value in settings.items():

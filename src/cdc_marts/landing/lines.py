@@ -63,7 +63,7 @@ def _opened(path: Path, advance: Advance) -> BinaryIO:
 
 
 class _Counted(io.RawIOBase):
-    """A file that tells how many bytes were read from it."""
+    """A file that reports how many bytes were read from it."""
 
     def __init__(
         self, file: io.FileIO | io.BufferedReader, advance: Advance, closes: bool = True

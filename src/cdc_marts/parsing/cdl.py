@@ -192,7 +192,7 @@ def _identity(op: Column, key_columns: Column) -> Column:
     # A truncate has no op: it is known by its position, or a second delivery would end the rows
     # that came after it at that position.
     is_keyless_snapshot = op.eqNullSafe("snapshot") & (F.size(key_columns) == 0)
-    # Without a position another snapshot of the row is told apart by its time.
+    # Without a position another snapshot of the row is distinguished by its time.
     at = F.coalesce(position(F.col("lsn")).cast("string"), F.concat(F.lit("@"), "event_millis"))
     digests = (image_digest(F.col(f"texts_{side}")) for side in ("before", "after"))
     return F.when(~is_keyless_snapshot, F.array(at, *digests))

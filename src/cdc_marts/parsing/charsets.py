@@ -125,7 +125,7 @@ def _is_binary(charset: Column) -> Column:
 
 
 def _java_charset(charset: Column) -> Column:
-    """Null for UTF-8, which is told by name, for no charset, and for an unknown one."""
+    """Null for UTF-8, which is recognized by name, for no charset, and for an unknown one."""
     names = ",".join(f"{name}:{java}" for name, java in _JAVA_CHARSETS.items())
     return F.str_to_map(F.lit(names))[_plain_name(charset)]
 

@@ -109,7 +109,7 @@ def column_parameters(fields: Column) -> Column:
 def image_digest(texts: Column) -> Column:
     """A number of the names and values of a row image, as text; null without an image.
 
-    It tells changes apart that share a log position, and is the same for a redelivery.
+    It distinguishes changes that share a log position, and is the same for a redelivery.
     `texts`: the image as map<column, text>.
     """
     values = F.map_values(texts)

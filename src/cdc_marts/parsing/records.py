@@ -154,7 +154,7 @@ def to_staging(
 ) -> DataFrame:
     """Parsed messages -> staging rows (`STAGING_COLUMNS`), one per row of `messages`.
 
-    `messages` has the landing coordinates and `value`; `record` says what the format tells, in
+    `messages` has the landing coordinates and `value`; `record` is what the format says, in
     columns of `messages`.  `has_sparse_rows`: the columns of an image say nothing about those of
     its table.  `has_texts_only`: the format writes all values as texts, and so are those of its
     row keys, whatever a producer writes.  Added here, alike for all formats:
@@ -466,7 +466,7 @@ def _sequence() -> Column:
 
 
 def _delivery_position() -> Column:
-    """Null where only its coordinates tell a record apart."""
+    """Null where only its coordinates identify a record."""
     place = F.coalesce("delivery_position", "position", F.unix_millis("event_at"))
     return F.when(F.col("identity").isNotNull() | F.col("pairing_id").isNotNull(), place)
 

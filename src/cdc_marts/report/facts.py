@@ -38,7 +38,7 @@ class Traffic:
     #: when the bucket begins
     at: dt.datetime
     messages: int
-    #: seconds from event to landing; None where no message tells its time
+    #: seconds from event to landing; None where no message has its time
     median_lag: float | None
     longest_lag: float | None
 

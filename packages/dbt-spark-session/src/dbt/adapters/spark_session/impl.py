@@ -57,7 +57,7 @@ class SparkSessionConfig(SparkConfig):
     `delete_when`: with the strategy `merge`, a condition on DBT_INTERNAL_SOURCE: rows of the
     query that fulfil it delete what they match.
     `replaces`: of a Python model that reads new rows; `rows`, a condition on rows of the model
-    that this run makes anew, and `by`, the columns that tell what they were made from.
+    that this run makes anew, and `by`, the columns that say what they were made from.
     """
 
     tblproperties: dict[str, str] | None = None

@@ -114,8 +114,8 @@ class IncrementalRead:
     def changes(self, source: str) -> Changes:
         """What became of the table `source` since the model read it.
 
-        For tables whose new rows `new_rows` can't tell from others.  The table is one with row
-        lineage (format version 3); rows that only moved to another file have not changed.
+        For tables whose new rows `new_rows` can't distinguish from others.  The table is one with
+        row lineage (format version 3); rows that only moved to another file have not changed.
         """
         table = iceberg_table(self.session, source)
         newest = next(snapshots(self.session, table), None)

@@ -25,7 +25,7 @@ class Replacement:
 
     `rows`: a condition that they fulfil, true for whole partitions, so that
     taking them out rewrites no file.  `by`: columns that the model's table and
-    its input share, which tell what a row was made from.
+    its input share, which say what a row was made from.
     """
 
     rows: str

@@ -78,7 +78,7 @@ class RunLock:
         self._table = iceberg_table(self._session, self.name)
         deadline = time.monotonic() + timeout
         seen, seen_at = None, time.monotonic()
-        is_told = False
+        is_announced = False
         while True:
             self._table.refresh()
             holder, now = self._holder(), time.monotonic()
@@ -99,8 +99,8 @@ class RunLock:
                     f"Another run ({holder.owner}) still uses the catalog after {timeout:.0f} s:"
                     f" wait for it. The lock is the table {self.name}."
                 )
-            elif not is_told:
-                is_told = True
+            elif not is_announced:
+                is_announced = True
                 logger.info(
                     f"Another run ({holder.owner}) uses the catalog: waiting for it to end"
                     f" (up to {timeout:.0f} s)."

@@ -11,12 +11,12 @@
   {%- call statement('main') -%}
     {{ create_table_as(False, target_relation, query) }}
   {%- endcall -%}
-  {% do tell_written_rows(target_relation) %}
+  {% do report_written_rows(target_relation) %}
 {% endmacro %}
 
 
 {#- Have the model's result say how many rows it wrote; the table's metadata has the number. -#}
-{% macro tell_written_rows(target_relation) %}
+{% macro report_written_rows(target_relation) %}
   {%- if config.get('file_format', default='iceberg') == 'iceberg' -%}
     {%- set rows = adapter.written_rows(target_relation) -%}
     {%- if rows is not none -%}

@@ -63,7 +63,7 @@
         }) }}
       {%- endcall -%}
     {%- endif -%}
-    {% do tell_written_rows(target_relation) %}
+    {% do report_written_rows(target_relation) %}
   {%- endif -%}
 
   {% do finish_model(target_relation, existing_relation, read) %}
