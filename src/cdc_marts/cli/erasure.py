@@ -70,7 +70,7 @@ def erase(
     from cdc_marts.maintenance import split_tables
 
     if target.name == "demo":
-        stop("The samples of the demo are seeds and cannot be erased. Use another target.", WRONG_USE)
+        stop("The samples of the demo are seeds and stay there. Use another target.", WRONG_USE)
     staging = f"stg_{source_format.value}"
     with open_session(target) as session:
         erasure = Erasure(session, source_format.value, table_id, relations_of(target))
