@@ -40,15 +40,15 @@ def erase(
             "--key",
             metavar="KEY",
             help="The row_key of the row in marts.latest_state or marts.change_events. Repeat the"
-            " option to erase several rows by one rebuild.",
+            " option to erase several rows with one rebuild.",
         ),
     ],
     with_mentions: Annotated[
         bool,
         typer.Option(
             "--mentions",
-            help="Also erase quarantined messages and texts of statements that have the values of"
-            " the key.",
+            help="Also erase quarantined messages and texts of statements that contain the values"
+            " of the key.",
         ),
     ] = False,
     is_dry_run: Annotated[
@@ -62,15 +62,15 @@ def erase(
 ) -> None:
     """Erase rows from all tables and files, for example at a person's request.
 
-    The landed messages lose the row, everything that is made from them is built
-    anew, and older snapshots are deleted. Other rows stay as they are. A rebuild
-    does not bring the row back, but a source that sends it again does.
+    The landed messages lose the row, all tables that are built from them are
+    rebuilt, and older snapshots are deleted. Other rows stay as they are. A
+    rebuild does not bring the row back, but a source that sends it again does.
     """
     from cdc_marts.erasure import Erasure, ErasureError
     from cdc_marts.maintenance import split_tables
 
     if target.name == "demo":
-        stop("The demo has its samples in seeds, and they stay. Use another target.", WRONG_USE)
+        stop("The samples of the demo are seeds and stay there. Use another target.", WRONG_USE)
     staging = f"stg_{source_format.value}"
     with open_session(target) as session:
         erasure = Erasure(session, source_format.value, table_id, relations_of(target))
@@ -114,23 +114,23 @@ def erase(
             f" {', '.join(map(printable, others))}."
         )
     if is_back:
-        stop("Meanwhile a message with the rows landed: repeat this command.", FAILED)
+        stop("A message with the rows has landed in the meantime: repeat this command.", FAILED)
 
 
 def _read_what_waits(erasure: Erasure, target: Target, staging: str, is_dry_run: bool) -> None:
-    """Have messages that wait for a run read first: they may be about the rows."""
+    """Read messages that wait for a run first: they may contain the rows."""
     waiting = erasure.count_waiting()
     if not waiting or erasure.is_unfinished:
         return
     if is_dry_run:
-        tell(f"{counted(waiting, 'message')} wait for a run, and may be about the rows.")
+        tell(f"{counted(waiting, 'message')} wait for a run, and may contain the rows.")
         return
     run_dbt(["run", "--select", f"{staging}+"], target)
 
 
 def _lines(erasure: Erasure, found: Found, with_mentions: bool) -> Iterator[str]:
     if erasure.is_unfinished:
-        yield "An earlier erasure was interrupted; it is completed."
+        yield "An earlier erasure was interrupted. This command completes it."
     keys = ", ".join(map(printable, found.row_keys))
     yield f"{erasure.source_format} {printable(erasure.table_id)}: {keys}"
     live = ", ".join(map(printable, found.live_keys)) or "none"

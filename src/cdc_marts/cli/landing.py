@@ -189,7 +189,8 @@ def land_datahub(
     endpoint: Annotated[
         str,
         typer.Option(
-            metavar="URL", help="Such as https://dh-cn-hangzhou.aliyuncs.com, with http or https."
+            metavar="URL",
+            help="The endpoint of DataHub, such as https://dh-cn-hangzhou.aliyuncs.com.",
         ),
     ],
     topics: Annotated[
@@ -310,7 +311,7 @@ def read(
 def _land(messages: SpooledMessages, target: Target) -> None:
     from cdc_marts.landing import files
 
-    failed = "Spark failed, and nothing was landed but what is reported above"
+    failed = "Spark failed, and only the messages that are reported above have landed"
     with open_session(target, failed) as session:
         try:
             for landing in files.land_files(session, messages, relations_of(target)):

@@ -67,7 +67,7 @@ StartAt = Annotated[
     typer.Option(
         "--start",
         metavar="WHERE",
-        help="From where a topic is read that has not landed before: earliest, latest, or a time"
+        help="Where to start in a topic that has not landed before: earliest, latest, or a time"
         " such as 2026-11-22T08:00 (UTC).",
     ),
 ]

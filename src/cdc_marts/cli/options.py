@@ -53,7 +53,7 @@ ProfilesDir = Annotated[
     typer.Option(
         metavar="FOLDER",
         help="The folder of profiles.yml. The default is DBT_PROFILES_DIR, or else the current"
-        " folder, the project, or ~/.dbt.",
+        " folder, the project, its folder profiles, or ~/.dbt.",
     ),
 ]
 TargetName = Annotated[

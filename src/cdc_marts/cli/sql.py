@@ -68,7 +68,7 @@ def sql(
     statements = [] if is_prompt else _statements(sys.stdin.read() if query is None else query)
     if len(statements) > 1 and (output is not None or result_format not in _FOR_PEOPLE):
         raise typer.BadParameter(
-            f"{len(statements)} queries have no result in common. Give one, or use --format table."
+            f"These are {len(statements)} queries. Give only one, or use --format table."
         )
     with open_session(target, is_reader=True) as session:
         if is_prompt:

@@ -94,11 +94,11 @@ def report(
     *,
     target: Target,
 ) -> None:
-    """Write a page that shows how a target stands, as one HTML file.
+    """Write one HTML page that shows the state of a target.
 
     The page has plots of freshness, lag, volume, rejects, operations, sizes and
     run times, each with its exact numbers. It needs no network, and fits screens
-    and phones, light and dark.
+    and phones, in light and dark mode.
     """
     check_report(output)
     with open_session(target, is_reader=True) as session:
@@ -133,9 +133,9 @@ def maintain(
     """Compact the tables, expire old snapshots, and remove orphan files.
 
     Run this regularly, for example daily. Snapshots from which incremental runs
-    continue are kept. Tables that this project does not build stay untouched,
-    also those of models that were removed. With the setting `retention`, old
-    messages are removed from landing; staging keeps what they say.
+    continue are kept. Tables that this project does not build stay unchanged,
+    including the tables of removed models. With the setting `retention`, old
+    messages are removed from landing; staging keeps their content.
     """
     from cdc_marts.maintenance import Upkeep, split_tables
     from cdc_marts.maintenance import maintain as maintain_tables
@@ -186,7 +186,7 @@ def _remove_old_messages(
     if first and not is_confirmed:
         staging = ", ".join(removal.staging for removal in first)
         typer.confirm(
-            f"Then {staging} and the marts that follow can't be built from landing alone any more:"
+            f"Then {staging} and its marts can't be built from landing alone any more:"
             " a full refresh keeps the rows of removed messages as they were read, and builds the"
             " marts from them. A changed parser, key or topic setting no longer applies to these"
             " messages. Remove them?",

@@ -151,7 +151,7 @@ def test_an_erased_row_is_in_no_file_and_other_rows_stay(
     assert set(live_rows(project).values()) == {2}
     result = erase("--yes", "--mentions")
     assert result.exit_code == 0, result.output
-    assert "An earlier erasure was interrupted; it is completed." in result.output
+    assert "An earlier erasure was interrupted. This command completes it." in result.output
     for source_format in FORMATS[1:]:
         made = descendants(Target.find("local"), f"stg_{source_format}").tables
         erasure = erasures[source_format]
