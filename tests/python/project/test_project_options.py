@@ -192,7 +192,7 @@ def test_no_row_of_the_demo_is_erased(shop: Path, opened: list[Target]) -> None:
     row = ("--format", "canal_json", "--table", "a", "--key", "{}")
     result = run("erase", *row, "--project-dir", shop, "--target", "demo")
     assert (result.exit_code, opened) == (2, [])
-    assert "The demo has its samples in seeds, and they stay." in result.output
+    assert "The samples of the demo are seeds and stay there." in result.output
 
 
 def test_dbt_reads_the_project_from_elsewhere(
