@@ -10,17 +10,7 @@ from typing import Annotated, NoReturn, TypeVar
 import typer
 from pyspark.sql import SparkSession
 
-from benchmarks import (
-    full,
-    incremental,
-    layout,
-    machine,
-    plot,
-    profile,
-    project,
-    report,
-    upkeep,
-)
+from benchmarks import full, incremental, machine, plot, project, report
 from benchmarks.competitors.competitor import add_competitors
 from benchmarks.options import Drawn, Place, field_by_field
 from benchmarks.workload import Workload
@@ -50,7 +40,6 @@ _ALL = ",".join(SOURCE_FORMATS)
 _LARGE_MESSAGES = 40
 _DRAWN, _PLACE = Drawn(), Place()
 _OF_MANY_TABLES = Drawn(tables=200)
-_OF_MANY_ROWS = Drawn(keys=200_000, tables=20)
 _Number = TypeVar("_Number", int, float)
 
 
@@ -156,71 +145,6 @@ def incremental_command(
     _plot(lambda: plot.increments(measured, place.output / "incremental.svg"))
 
 
-@app.command("upkeep")
-@field_by_field
-def upkeep_command(
-    formats: Formats = "canal_json",
-    size: Annotated[int, typer.Option(help="Number of row changes of the base.")] = 400_000,
-    runs: Annotated[int, typer.Option(min=1, help="Runs with new messages.")] = 50,
-    share: Annotated[float, typer.Option(help="New changes of a run, as a share of the base.")] = (
-        0.001
-    ),
-    drawn: Drawn = _DRAWN,
-    place: Place = _PLACE,
-) -> None:
-    """Run many times over few new messages, maintain, and compare with all of it built anew."""
-    with _session(place) as session:
-        described = machine.description(session)
-        measured = [
-            upkeep.measure_upkeep(session, source_format, drawn.workload(size), runs, share, _say)
-            for source_format in _formats(formats)
-        ]
-    sections = map(report.upkeep, measured)
-    _write("upkeep", "Many small runs, and maintenance", described, sections, place)
-    _plot(lambda: plot.upkeep(measured, place.output / "upkeep.svg"))
-
-
-@app.command("layout")
-@field_by_field
-def layout_command(
-    source_format: Annotated[str, typer.Option("--format", help="Of the messages.")] = "canal_json",
-    size: Annotated[int, typer.Option(help="Number of row changes.")] = 400_000,
-    drawn: Drawn = _OF_MANY_ROWS,
-    place: Place = _PLACE,
-) -> None:
-    """Write the log and the state in other layouts, and read them as the project does."""
-    (source_format,) = _formats(source_format)
-    with _session(place) as session:
-        described = machine.description(session)
-        measured = layout.measure_layouts(session, source_format, drawn.workload(size), _say)
-    _write("layout", "Layouts of the tables", described, map(report.layouts, measured), place)
-    _plot(lambda: plot.layouts(measured, place.output / "layout.svg"))
-
-
-@app.command("profile")
-@field_by_field
-def profile_command(
-    formats: Formats = _ALL,
-    size: Annotated[int, typer.Option(help="Number of row changes.")] = 400_000,
-    drawn: Drawn = _DRAWN,
-    repeat: Annotated[int, typer.Option(min=1, help="Builds that are sampled.")] = 2,
-    warm_up: WarmUp = 60_000,
-    place: Place = _PLACE,
-) -> None:
-    """Sample what the JVM does while the models are built, and while the baseline is."""
-    with _session(place, [profile.PROFILER]) as session:
-        described = machine.description(session)
-        measured = [
-            profile.measure_profile(session, source_format, workload, repeat, _say)
-            for source_format, workload in _warmed_up(
-                session, formats, [drawn.workload(size)], warm_up, ()
-            )
-        ]
-    sections = map(report.profile, measured)
-    _write("profile", "Where the time goes", described, sections, place)
-    _plot(lambda: plot.profiles(measured, place.output / "profile.svg"))
-
-
 def _warmed_up(
     session: SparkSession,
     formats: str,
@@ -265,9 +189,9 @@ def _plot(draw: Callable[[], None]) -> None:
 
 
 @contextmanager
-def _session(place: Place, packages: Sequence[str] = ()) -> Iterator[SparkSession]:
+def _session(place: Place) -> Iterator[SparkSession]:
     try:
-        with project.opened(place.home, place.driver_memory, packages) as session:
+        with project.opened(place.home, place.driver_memory) as session:
             yield session
     except project.BenchmarkError as error:
         _stop(str(error))

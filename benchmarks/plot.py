@@ -10,10 +10,7 @@ from typing import Any
 
 from benchmarks.full import MODELS, FullBuild
 from benchmarks.incremental import Increments
-from benchmarks.layout import MERGE, WRITE, Layouts
 from benchmarks.measure import Cost
-from benchmarks.profile import PARTS, Profile
-from benchmarks.upkeep import AFTER_RUNS, FRESH, MAINTAINED, UpkeepMeasured
 
 _COLORS = ("#1f6f8b", "#c8c8c8", "#e0a458", "#7a9e7e", "#8c5e58")
 
@@ -38,46 +35,6 @@ def increments(measured: Sequence[Increments], path: Path) -> None:
     costs = [one.costs for one in measured]
     with _figure(path, 1, len(measured) * len(costs[0])) as (axis,):
         _bars(axis, names, {what: _seconds(one[what] for one in costs) for what in costs[0]})
-
-
-def upkeep(measured: Sequence[UpkeepMeasured], path: Path) -> None:
-    """Runs and queries after many runs, maintained, and built anew."""
-    names = [f"{one.source_format}: {what}" for one in measured for what in one.seconds]
-    taken = [by_time for one in measured for by_time in one.seconds.values()]
-    with _figure(path, 1, len(names) * 3) as (axis,):
-        times = (AFTER_RUNS, MAINTAINED, FRESH)
-        _bars(axis, names, {when: [by_time[when] for by_time in taken] for when in times})
-
-
-def layouts(measured: Sequence[Layouts], path: Path) -> None:
-    """What each layout takes to write."""
-    writes = {
-        f"{one.title.partition(',')[0]}: {name}": seconds.get(MERGE, seconds[WRITE])
-        for one in measured
-        for name, seconds in one.seconds.items()
-    }
-    with _figure(path, 1, len(writes)) as (axis,):
-        _bars(axis, list(writes), {"write, or merge": list(writes.values())})
-
-
-def profiles(measured: Sequence[Profile], path: Path) -> None:
-    """The parts of the work behind one another, per format: of the models and of the baseline."""
-    bars = {
-        f"{one.source_format}: {what}": seconds
-        for one in measured
-        for what, seconds in one.seconds.items()
-    }
-    with _figure(path, 1, 2 * len(bars) + len(PARTS)) as (axis,):
-        from matplotlib import colormaps
-
-        colors = colormaps["tab20"].colors
-        ends = [0.0] * len(bars)
-        for number, part in enumerate(PARTS):
-            widths = [seconds[part] for seconds in bars.values()]
-            axis.barh(list(bars), widths, 0.7, ends, label=part, color=colors[number % len(colors)])
-            ends = [end + width for end, width in zip(ends, widths, strict=True)]
-        axis.set_xlabel("processor seconds")
-        axis.legend(fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
 
 
 def _seconds(costs: Iterable[Sequence[Cost]]) -> list[list[float]]:

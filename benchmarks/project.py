@@ -28,8 +28,6 @@ from cdc_marts.relations import OWN
 TARGET = "local"
 LANDING = ("landing",)
 BUILT = ("staging", "intermediate", "marts")
-#: Copies of what was built, laid out in other ways.
-LAYOUT = "layout"
 _ROOT = Path(__file__).parents[1]
 
 
@@ -38,30 +36,24 @@ class BenchmarkError(Exception):
 
 
 @contextmanager
-def opened(
-    home: Path | None, driver_memory: str, packages: Sequence[str] = ()
-) -> Iterator[SparkSession]:
-    """A session of the target `local` in `home`, or in a folder that is removed afterwards.
-
-    `packages`: Maven coordinates of jars beside the target's.
-    """
+def opened(home: Path | None, driver_memory: str) -> Iterator[SparkSession]:
+    """A session of the target `local` in `home`, or in a folder that is removed afterwards."""
     folder = tempfile.TemporaryDirectory() if home is None else nullcontext(str(home))
     with folder as name:
         os.environ["CDC_MARTS_HOME"] = name
         os.environ["CDC_MARTS_DRIVER_MEMORY"] = driver_memory
         os.environ["DBT_TARGET_PATH"] = str(Path(name) / "target")
         os.environ["DBT_LOG_PATH"] = str(Path(name) / "logs")
-        with project.spark_session(TARGET, packages=packages) as session:
+        with project.spark_session(TARGET) as session:
             yield session
 
 
 def empty(session: SparkSession) -> None:
     """Drop all tables and views, and make the landing tables anew."""
-    _drop(session, (*LANDING, *BUILT, job.NAMESPACE, LAYOUT))
+    _drop(session, (*LANDING, *BUILT, job.NAMESPACE))
     for source_format in SOURCE_FORMATS:
         create_landing_table(session, OWN.landed(source_format))
-    for namespace in (job.NAMESPACE, LAYOUT):
-        session.sql(f"create namespace if not exists {namespace}")
+    session.sql(f"create namespace if not exists {job.NAMESPACE}")
 
 
 def unbuild(session: SparkSession) -> None:

@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 
-from benchmarks.full import BASELINE, MODELS, STAGING, FullBuild
+from benchmarks.full import MODELS, STAGING, FullBuild
 from benchmarks.incremental import Increments
-from benchmarks.layout import Layouts
 from benchmarks.measure import Cost, SparkWork
-from benchmarks.profile import PARTS, Profile
-from benchmarks.upkeep import AFTER_RUNS, FRESH, MAINTAINED, UpkeepMeasured
 
 _MIB = 2**20
 _TOP_MODELS = 15
-#: Less is one or two samples.
-_SEEN_SECONDS = 0.02
 
 Rows = Sequence[Sequence[str]]
 
@@ -61,74 +56,6 @@ def increments(one: Increments) -> str:
     for what, runs in one.costs.items():
         sections += [f"Each model's own time, {what}:", model_seconds(runs)]
     return "\n\n".join(sections)
-
-
-def upkeep(one: UpkeepMeasured) -> str:
-    """A section of one format: runs and queries after many runs, maintained, and built anew."""
-    times = (AFTER_RUNS, MAINTAINED, FRESH)
-    rows = [
-        [what, *(f"{median(by_time[when]):.2f}" for when in times), *_against_fresh(by_time)]
-        for what, by_time in one.seconds.items()
-    ]
-    head = [
-        *("median s", *times),
-        *(f"{when} / {FRESH}" for when in (AFTER_RUNS, MAINTAINED)),
-    ]
-    files = [
-        [f"`{seen.table}`", *map(str, (*seen.files, *seen.snapshots, seen.orphan_files))]
-        for seen in one.upkeep
-        if max(seen.files) > 1
-    ]
-    files_head = ["table", "files", "then", "snapshots", "then", "orphan files"]
-    summary = (
-        f"A base of {one.workload.changes:,} changes, and {one.runs} runs with {one.share:.1%} of"
-        f" it new each. Maintenance took {one.maintenance_seconds:.1f} s."
-    )
-    sections = [f"## {one.source_format}", summary, table(head, rows), table(files_head, files)]
-    return "\n\n".join(sections)
-
-
-def _against_fresh(by_time: Mapping[str, Sequence[float]]) -> list[str]:
-    fresh = median(by_time[FRESH])
-    return [f"{median(by_time[when]) / fresh:.2f}" for when in (AFTER_RUNS, MAINTAINED)]
-
-
-def layouts(one: Layouts) -> str:
-    """A section of one table: what each layout takes to write and to read."""
-    asked = list(dict.fromkeys(what for seconds in one.seconds.values() for what in seconds))
-    rows = [
-        [
-            name,
-            *(f"{median(seconds[what]):.2f}" for what in asked),
-            f"{one.written[name] / _MIB:,.1f}",
-            f"{one.files[name]}",
-        ]
-        for name, seconds in one.seconds.items()
-    ]
-    return f"## {one.title}\n\n" + table(
-        ["median s", *asked, "written MiB", "files in the end"], rows
-    )
-
-
-def profile(one: Profile) -> str:
-    """A section of one format: processor seconds of each part of the work."""
-    models, baseline = one.seconds[MODELS], one.seconds[BASELINE]
-    taken = [part for part in PARTS if max(models[part], baseline[part]) >= _SEEN_SECONDS]
-    rows = [
-        [
-            part,
-            f"{models[part]:.2f}",
-            f"{baseline[part]:.2f}",
-            f"{models[part] - baseline[part]:+.2f}",
-        ]
-        for part in sorted(taken, key=lambda part: baseline[part] - models[part])
-    ]
-    sums = [sum(seconds.values()) for seconds in (models, baseline)]
-    rows.append(["all", *(f"{each:.2f}" for each in sums), f"{sums[0] - sums[1]:+.2f}"])
-    head = ["processor seconds of the JVM", MODELS, BASELINE, "more"]
-    workload = one.workload
-    summary = f"{workload.changes:,} changes in messages of {workload.message_bytes:,} bytes."
-    return "\n\n".join([f"## {one.source_format}", summary, table(head, rows)])
 
 
 def _task_seconds(costs: Sequence[Cost]) -> float:

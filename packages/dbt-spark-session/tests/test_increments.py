@@ -11,6 +11,8 @@ from dbt.adapters.spark_session.increments import notes_of
 from dbt.tests.util import run_dbt
 from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.thorough
+
 READERS = ("python_reader", "sql_reader", "merging_reader")
 
 SOURCES_YML = """

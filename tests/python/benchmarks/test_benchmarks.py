@@ -15,30 +15,12 @@ from pyspark.sql import Row, SparkSession
 from benchmarks import baselines, project, report
 from benchmarks.baselines import job
 from benchmarks.comparison import check_equal
-from benchmarks.full import BASELINE, COMPARED, MODELS, FullBuild
+from benchmarks.full import COMPARED, FullBuild
 from benchmarks.incremental import Increments
 from benchmarks.landing import land
-from benchmarks.layout import (
-    LOG_LAYOUTS,
-    MERGE,
-    STATE_LAYOUTS,
-    WRITE,
-    Layout,
-    Layouts,
-    measure_layouts,
-)
 from benchmarks.measure import Cost, SparkWork, measured
-from benchmarks.profile import DRIVER, PARTS, Profile, parts_of
-from benchmarks.upkeep import (
-    AFTER_RUNS,
-    FRESH,
-    MAINTAINED,
-    UpkeepMeasured,
-    measure_upkeep,
-)
 from benchmarks.workload import Workload, changes
 from cdc_marts.formats import SOURCE_FORMATS
-from cdc_marts.maintenance import Upkeep
 from cdc_marts.relations import OWN
 
 #: Every row is visited some times, in two tables.
@@ -147,49 +129,6 @@ def test_a_report_shows_costs_and_each_models_seconds() -> None:
     assert "| `stg_canal_json` | 1.25 | 1.25 | 1.25 |" in text
 
 
-def test_a_sampled_stack_counts_for_its_innermost_known_frame() -> None:
-    task = "java/lang/Thread.run;org/apache/spark/executor/Executor$TaskRunner.run"
-    loop = f"{task};GeneratedClass$GeneratedIteratorForCodegenStage1.processNext"
-    stacks = {
-        f"{loop};org/apache/spark/sql/catalyst/expressions/variant/VariantGet$.cast": 3,
-        f"{loop};org/apache/iceberg/parquet/ParquetReader$FileIterator.next;memcpy": 2,
-        loop: 5,
-        f"{task};java/lang/Object.wait": 1,
-        "clone3;start_thread;CompileBroker::compiler_thread_loop;PhaseIdealLoop::split_if": 7,
-        "java/lang/Thread.run;py4j/GatewayConnection.run": 4,
-    }
-
-    parts = parts_of("".join(f"{stack} {number}\n" for stack, number in stacks.items()))
-
-    assert parts == {
-        "VARIANTs into columns": 3,
-        "Parquet read": 2,
-        "the rest of the loops: checks, copies": 5,
-        "the rest of the tasks": 1,
-        "Java: compiles": 7,
-        DRIVER: 4,
-    }
-
-
-def test_a_report_of_a_profile_begins_with_what_the_models_do_more() -> None:
-    def seconds(json: float, hashes: float) -> dict[str, float]:
-        return {**dict.fromkeys(PARTS, 0.0), "JSON into rows and VARIANTs": json, "hashes": hashes}
-
-    profile = Profile("canal_json", WORKLOAD, {MODELS: seconds(4, 1), BASELINE: seconds(3.5, 0)})
-
-    *_, first, second, last = report.profile(profile).splitlines()
-    assert first == "| hashes | 1.00 | 0.00 | +1.00 |"
-    assert second == "| JSON into rows and VARIANTs | 4.00 | 3.50 | +0.50 |"
-    assert last == "| all | 5.00 | 3.50 | +1.50 |"
-
-
-@pytest.mark.long
-def test_the_models_and_the_baseline_are_profiled(tmp_path: Path) -> None:
-    page = page_of("profile", tmp_path, "--size", "2000", "--warm-up", "0")
-
-    assert f"| {DRIVER} |" in page
-
-
 @pytest.mark.long
 def test_messages_of_20_mb_are_built_in_4_gb(tmp_path: Path) -> None:
     sizes = ["--size", "2000", "--large-bytes", "20000000", "--driver-memory", "4g"]
@@ -220,57 +159,3 @@ def test_a_report_of_increments_leaves_out_what_an_empty_run_takes() -> None:
         "| 1.0% new | 3.00 | 3.00 | 3.00 | 1,024 |  | 1 | 1.5 | 40 | 0.0 | 0.0 | 1.00 | 5.0% |"
         in text
     )
-
-
-def test_a_report_of_upkeep_compares_with_what_was_built_anew() -> None:
-    measured = UpkeepMeasured("canal_json", WORKLOAD, runs=50, share=0.001)
-    for when, seconds in ((AFTER_RUNS, 3.0), (MAINTAINED, 2.2), (FRESH, 2.0)):
-        measured.note("all events", when, seconds)
-    measured.upkeep = [
-        Upkeep("staging.stg_canal_json", (51, 1), (52, 3), (9_000, 1_000), (40, 40), 0),
-        Upkeep("landing.cdl_json", (0, 0), (1, 1), (0, 0), (0, 0), 0),
-    ]
-
-    text = report.upkeep(measured)
-
-    assert "| all events | 3.00 | 2.20 | 2.00 | 1.50 | 1.10 |" in text
-    assert "| `staging.stg_canal_json` | 51 | 1 | 52 | 3 | 0 |" in text
-    assert "landing.cdl_json" not in text
-
-
-def test_a_report_of_layouts_shows_what_each_takes() -> None:
-    measured = Layouts("The state", written={"as built": 2**20}, files={"as built": 3})
-    for what, seconds in ((WRITE, 0.5), (MERGE, 1.0), (MERGE, 2.0)):
-        measured.note(Layout("as built"), what, seconds)
-
-    text = report.layouts(measured)
-
-    assert "| median s | write | merge | written MiB | files in the end |" in text
-    assert "| as built | 0.50 | 1.50 | 1.0 | 3 |" in text
-
-
-@pytest.mark.long
-def test_after_maintenance_runs_and_queries_still_work(spark: SparkSession) -> None:
-    measured = measure_upkeep(spark, "canal_json", WORKLOAD, runs=2, share=0.1)
-
-    assert {when for by_time in measured.seconds.values() for when in by_time} == {
-        AFTER_RUNS,
-        MAINTAINED,
-        FRESH,
-    }
-    (staging,) = (seen for seen in measured.upkeep if seen.table == "staging.stg_canal_json")
-    assert staging.files[1] < staging.files[0]
-
-
-@pytest.mark.long
-def test_every_layout_holds_what_was_built(spark: SparkSession) -> None:
-    log, state = measure_layouts(spark, "canal_json", WORKLOAD)
-
-    assert set(log.seconds) == {layout.name for layout in LOG_LAYOUTS}
-    assert set(state.seconds) == {layout.name for layout in STATE_LAYOUTS}
-    # The last ones are still there.
-    for copy, built in (
-        ("layout.log", "staging.stg_canal_json"),
-        ("layout.state", "intermediate.int_row_state"),
-    ):
-        assert spark.table(copy).count() == spark.table(built).count()

@@ -20,9 +20,14 @@ def test_the_profile_sets_what_parsers_need(spark_target: dict[str, Any]) -> Non
     assert written == {name: value.lower() for name, value in REQUIRED_CONF.items()}
 
 
+@pytest.fixture(scope="module")
+def session(spark: SparkSession) -> SparkSession:
+    """A session of its own, so that its settings may change."""
+    return spark.newSession()
+
+
 @pytest.mark.parametrize("name", REQUIRED_CONF)
-def test_a_session_that_is_set_otherwise_is_refused(spark: SparkSession, name: str) -> None:
-    session = spark.newSession()
+def test_a_session_that_is_set_otherwise_is_refused(session: SparkSession, name: str) -> None:
     for required, value in REQUIRED_CONF.items():
         session.conf.set(required, value)
     session.conf.set(name, OTHERS[REQUIRED_CONF[name]])

@@ -22,6 +22,8 @@ from tests.python.cluster.services import HOST, free_port
 from tests.python.landing.kafka_server import LOGIN, PASSWORD, Kafka
 from tests.python.landing.kafka_server import kafka as kafka_broker
 
+pytestmark = pytest.mark.thorough
+
 PROJECT = Path(__file__).parents[3]
 TABLE = "landing.canal_json"
 QUICK = "default.api.timeout.ms=2000\nrequest.timeout.ms=1000\n"

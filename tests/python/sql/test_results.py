@@ -207,7 +207,7 @@ def test_queries_come_from_stdin_where_none_is_given(sql: Sql) -> None:
     ("arguments", "given", "said"),
     [
         (("select 1", "--format", "parquet"), None, "Name a file with --output"),
-        (("--format", "csv"), "select 1; select 2", "have no result in common"),
+        (("--format", "csv"), "select 1; select 2", "These are 2 queries"),
         ((), "\n", "There is no query"),
         (("select 1", "--output", "nowhere/file"), None, "does not exist"),
     ],

@@ -12,6 +12,8 @@ import pytest
 
 from tests.python.typed.folded import Folded, SourceTable, declared
 
+pytestmark = pytest.mark.thorough
+
 DECIMAL = "org.apache.kafka.connect.data.Decimal"
 
 _numbers = count()
