@@ -11,6 +11,7 @@ in place of those of Kafka, of which few models are built.
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import json
 import os
 import re
@@ -27,17 +28,26 @@ PAGE = ROOT / "docs" / "scheduling.md"
 _SAMPLES = ROOT / "seeds" / "samples" / "sample_canal_json.csv"
 
 AIRFLOW, DAGSTER = "apache-airflow==3.3.2", "dagster==1.13.29"
+COSMOS = "astronomer-cosmos==1.15.1"
 
 _FOLDER = "/srv/my_project"
 _MODELS = "+stg_canal_json"
 #: What stands in the page -> what runs.
 _REPLACED = {
+    "land kafka --map topics.yml --bootstrap-servers broker:9092": (
+        "land files --map topics.yml messages.jsonl"
+    ),
     "--bootstrap-servers broker:9092": f"--select {_MODELS} --no-tests messages.jsonl",
     '"--bootstrap-servers",\n    "broker:9092",': (
         f'"--select",\n    "{_MODELS}",\n    "--no-tests",\n    "messages.jsonl",'
     ),
 }
 _ROUND = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC  round .*")
+#: When a task of Airflow began, and when it ended.
+_TASK_LINES = tuple(
+    re.compile(rf"^(\S+Z) .*\[DAG TEST\] {what} task_id=(\S+)", re.MULTILINE)
+    for what in ("starting", "end task")
+)
 #: A line of Airflow's log: its time, level and text, before where it comes from.
 _AIRFLOW_LINE = re.compile(r"^\S+Z \[info +\] (.*?) *\[(?:airflow|task)", re.MULTILINE)
 
@@ -70,10 +80,11 @@ class Workplace:
             sys.exit(f"{ended.stdout}\n{' '.join(command)} ended with {ended.returncode}")
         return ended.stdout
 
-    def with_package(self, package: str, *command: str) -> list[str]:
-        """A command in an environment of this package alone."""
+    def with_packages(self, packages: Sequence[str], *command: str) -> list[str]:
+        """A command in an environment of these packages alone."""
         uv = os.environ["UV"]
-        return [uv, "run", "--quiet", "--isolated", "--no-project", "--with", package, *command]
+        listed = ",".join(packages)
+        return [uv, "run", "--quiet", "--isolated", "--no-project", "--with", listed, *command]
 
 
 def _cron(place: Workplace, code: str) -> str:
@@ -94,17 +105,30 @@ def _airflow(place: Workplace, code: str) -> str:
     return "\n".join(shown).replace(str(place.project), _FOLDER)
 
 
+def _cosmos(place: Workplace, code: str) -> str:
+    folders = [f"--{kind}-dir={place.project}" for kind in ("project", "profiles")]
+    place.run([str(place.project / ".venv/bin/dbt"), "parse", "--target", "local", *folders])
+    log = _run_dag(place, "cdc_marts_by_model", code, COSMOS)
+    begun, ended = (
+        {found[2]: dt.datetime.fromisoformat(found[1]) for found in line.finditer(log)}
+        for line in _TASK_LINES
+    )
+    return "\n".join(
+        f"{task:<30}{(ended[task] - begun[task]).total_seconds():>5.0f} s" for task in begun
+    )
+
+
 def _dagster(place: Workplace, code: str) -> str:
     file = place.folder / "definitions.py"
     file.write_text(place.code(code), "utf-8")
     command = ("dagster", "job", "execute", "-f", str(file), "-j", "cdc_marts")
-    log = place.run(place.with_package(DAGSTER, *command), {"DAGSTER_HOME": str(place.folder)})
+    log = place.run(place.with_packages([DAGSTER], *command), {"DAGSTER_HOME": str(place.folder)})
     [success] = re.findall(r"RUN_SUCCESS - (.*)", log)
     return f"{_round(log)}\n{success}"
 
 
-def _run_dag(place: Workplace, name: str, code: str) -> str:
-    """The log of a run of Airflow's DAG."""
+def _run_dag(place: Workplace, name: str, code: str, *packages: str) -> str:
+    """The log of a run of Airflow's DAG, in an environment of Airflow and these packages."""
     dags = place.folder / "dags"
     dags.mkdir()
     (dags / f"{name}.py").write_text(place.code(code), "utf-8")
@@ -114,7 +138,7 @@ def _run_dag(place: Workplace, name: str, code: str) -> str:
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
     }
     for command in (("db", "migrate"), ("dags", "reserialize"), ("dags", "test", name)):
-        log = place.run(place.with_package(AIRFLOW, "airflow", *command), environment)
+        log = place.run(place.with_packages([AIRFLOW, *packages], "airflow", *command), environment)
     return log
 
 
@@ -127,6 +151,7 @@ def _round(log: str) -> str:
 RECIPES: dict[str, Callable[[Workplace, str], str]] = {
     "cron": _cron,
     "Airflow": _airflow,
+    "Cosmos": _cosmos,
     "Dagster": _dagster,
 }
 
