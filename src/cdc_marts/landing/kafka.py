@@ -190,9 +190,11 @@ def _messages(
         .option("endingOffsets", json.dumps(ends))
         .option("minPartitions", tasks)
         .load()
+        # A task reads its partitions one after the other, so the first message answers isEmpty.
+        .coalesce(tasks)
     )
     # Offsets may be those of transactions, or of messages that compaction removed.
-    return None if messages.isEmpty() else messages.coalesce(tasks)
+    return None if messages.isEmpty() else messages
 
 
 def _append(messages: DataFrame, ranges: Ranges, landing: Landing) -> None:

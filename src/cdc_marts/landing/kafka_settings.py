@@ -21,8 +21,14 @@ _NOT_SETTABLE = {
     "key.deserializer",
     "value.deserializer",
 }
-#: Of messages in transactions, those that were committed.
-_DEFAULTS = {"isolation.level": "read_committed"}
+_DEFAULTS = {
+    # Of messages in transactions, those that were committed.
+    "isolation.level": "read_committed",
+    # Only offsets that exist are read, so a fetch has nothing to wait for.  Spark asks for the
+    # ends of a partition behind a fetch that still waits: Kafka's 500 ms would count twice in
+    # each partition.
+    "fetch.max.wait.ms": "10",
+}
 
 _SECRET = re.compile("(?i)password|secret|token|jaas|credential|key")
 #: In a JAAS configuration: what is no secret.
