@@ -281,14 +281,17 @@ def _is_same_arrival(held: Column, newest: Column, step: Column) -> Column:
 def _was_deleted_since(held: Column, step: Column) -> Column:
     """Whether a change comes before the delete that stands before it.
 
-    Both have one position in two partitions, and the delete took the row that the change wrote.
+    Both have one position in two partitions, and the delete took the row that the change wrote:
+    the delete found no row with this image, or nothing is left for an update to change.
     """
     last = held["last_delete"]
+    is_update = ~step["is_insert"] & ~step["is_key_change"] & ~step["is_snapshot"]
+    updates_nothing = is_update & (F.size(held["rows"]) == 0)
     return F.coalesce(
         (step["effect"] == "upsert")
         & (last["position"] == step["sequence"]["position"])
         & (last["partition"] != step["sequence"]["partition"])
-        & ~last["found_its_row"]
+        & (~last["found_its_row"] | updates_nothing)
         & last["image"].isNotNull()
         & _images_agree(last["image"], step["after_image"]),
         F.lit(False),

@@ -204,6 +204,18 @@ CASES = {
         ],
         [row("2", "b")],
     ),
+    "an update without a difference, at the write time of the key change behind it": Case(
+        "canal_json",
+        "updated_without_difference",
+        [
+            [canal("UPDATE", 2000, row("2", "a"), {"id": "1"})],
+            [
+                canal("INSERT", 1000, row("1", "a")),
+                canal("UPDATE", 2000, row("1", "a"), {}),
+            ],
+        ],
+        [row("2", "a")],
+    ),
     "an insert at the write time of the key change that takes its row away": Case(
         "canal_json",
         "inserted_and_moved",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -138,15 +138,21 @@ def history_differences(history: History, row_history: ByTable) -> list[Differen
         table_id = history.table_id(table)
         found = row_history.get((history.source_format, table_id), [])
         rows = _Rows(history, table, table_id)
-        if table.is_keyless or table.unique_columns or history.repeated:
-            differences += rows.of_state([v for v in found if v["is_current"]])
+        open_versions = [v for v in found if v["is_current"]]
+        if table.unique_columns:
+            differences += rows.by_key(open_versions, _rows_by_columns(history.log, name))
+        elif table.is_keyless or history.repeated:
+            differences += rows.of_state(open_versions)
         else:
             differences += rows.versions(versions[name], found)
     return differences
 
 
 def _versions(history: History) -> dict[str, dict[Any, list[_Version]]]:
-    """Table -> identity of a row -> its versions, in the order of the log."""
+    """Table -> identity of a row -> its versions, in the order of the log.
+
+    None of a table whose key changes.
+    """
     tables: dict[str, dict[Any, list[_Version]]] = {name: {} for name in history.tables}
     available = _AvailableColumns()
     #: (table, address) -> the row's last version, under whatever key.
@@ -158,7 +164,7 @@ def _versions(history: History) -> dict[str, dict[Any, list[_Version]]]:
             for table in change.tables:
                 for versions in tables[table.name].values():
                     versions[-1].end(at)
-        if not isinstance(change, RowChange):
+        if not isinstance(change, RowChange) or history.tables[change.table.name].unique_columns:
             continue
         row = (change.table.name, change.row_id)
         if change.before is not None:
@@ -172,6 +178,15 @@ def _versions(history: History) -> dict[str, dict[Any, list[_Version]]]:
             last[row] = _Version(change, at, available.of(*row))
             versions.append(last[row])
     return tables
+
+
+def _that_are_found(versions: list[_Version], times: Sequence[tuple[Any, ...]]) -> list[_Version]:
+    """The versions but for closed ones that are not found: a known limit.
+
+    Where two partitions report the change of a row and its end at one write time, no version is
+    between them.
+    """
+    return [v for v in versions if v.is_current or (v.valid_from, v.valid_to, False) in times]
 
 
 class _AvailableColumns:
@@ -209,11 +224,26 @@ def _available_columns(history: History, table: SourceTable) -> dict[Any, frozen
     }
 
 
-def _rows_by_key(log: Iterable[Change], name: str) -> list[tuple[tuple[str, ...], Row]]:
-    """(key columns, row) of a table whose key changes, as far as messages show: a known limit.
+#: (key columns, row)
+_KeyedRows = list[tuple[tuple[str, ...], Row]]
+
+
+def _rows_by_columns(log: Sequence[Change], name: str) -> _KeyedRows:
+    """As `_rows_by_key`; in a table that was keyless once, the columns of a key have no order.
+
+    There `row_history` looks for a row under its key and without it.
+    """
+    changes = [c for c in one_by_one(log) if isinstance(c, RowChange) and c.table.name == name]
+    was_keyless = any(not identifying_columns(change.table) for change in changes)
+    return _rows_by_key(log, name, has_order=not was_keyless)
+
+
+def _rows_by_key(log: Iterable[Change], name: str, has_order: bool = True) -> _KeyedRows:
+    """The rows of a table whose key changes, as far as messages show: a known limit.
 
     A row stays under a key until a message with that key, or a statement, takes it away.  Where
     the key is lost, it is so, too, and rows of the keyless table are counted beside it.
+    `has_order`: the same columns in another order are another key.
     """
     #: Key columns -> key -> row.
     keyed: dict[tuple[str, ...], dict[Any, Row]] = defaultdict(dict)
@@ -225,24 +255,35 @@ def _rows_by_key(log: Iterable[Change], name: str) -> list[tuple[tuple[str, ...]
         if not isinstance(change, RowChange) or change.table.name != name:
             continue
         key = identifying_columns(change.table)
+        if not has_order:
+            key = tuple(sorted(key))
         rows = keyed[key]
         if change.before is not None:
             if key:
                 rows.pop(_values_of(change.before, key), None)
-            else:
+            elif not _pop_known_by_all_columns(keyed, change.before):
                 keyless[_items(change.before)] -= 1
         if change.after is not None:
             if key:
                 rows[_values_of(change.after, key)] = change.after
             else:
                 keyless[_items(change.after)] += 1
-            if set(key) == set(change.after):
+        for image in (change.before, change.after):
+            if image is not None and set(key) == set(image):
                 # It is known by its whole image, as it was without a key.
-                del keyless[_items(change.after)]
+                del keyless[_items(image)]
     return [
         *((key, row) for key, rows in keyed.items() for row in rows.values()),
         *(((*dict(items),), dict(items)) for items in keyless.elements()),
     ]
+
+
+def _pop_known_by_all_columns(keyed: dict[tuple[str, ...], dict[Any, Row]], row: Row) -> bool:
+    """Whether a row was known by a key of all its columns: without a key it is the same row."""
+    popped = [
+        rows.pop(_values_of(row, key), None) for key, rows in keyed.items() if set(key) == set(row)
+    ]
+    return any(one is not None for one in popped)
 
 
 def _values_of(row: Row, names: Iterable[str]) -> tuple[Any, ...]:
@@ -349,12 +390,12 @@ class _Rows:
         """The table in the end against rows of a mart."""
         stored = self._history.stored[self._table.name]
         if self._table.unique_columns:
-            return self.by_key(found)
+            return self.by_key(found, _rows_by_key(self._history.log, self._table.name))
         if self._table.is_keyless:
             return self.as_multiset(stored, found)
         return self.by_identity(stored, found)
 
-    def by_key(self, found: list[MartRow]) -> list[Difference]:
+    def by_key(self, found: list[MartRow], rows: _KeyedRows) -> list[Difference]:
         """Each row with the columns that it is known by: a table whose key changes has several."""
         hidden = set(HIDDEN_COLUMNS.values())
         types = without(self._types, frozenset(hidden))
@@ -363,7 +404,6 @@ class _Rows:
             # The hidden column of rows from before is gone, or not there yet.
             return frozenset(key), self._comparable(without(row, frozenset(hidden)))
 
-        rows = _rows_by_key(self._history.log, self._table.name)
         expected = Counter(counted(key, self._as_expected(row)) for key, row in rows)
         states: Counter[Any] = Counter()
         for state in found:
@@ -425,6 +465,8 @@ class _Rows:
         for identity in expected.keys() | states.keys():
             ours, theirs = states.get(identity, []), expected.get(identity, [])
             found_times = [(v["valid_from"], v["valid_to"], v["is_current"]) for v in ours]
+            if self._history.traits.may_tie_partitions:
+                theirs = _that_are_found(theirs, found_times)
             times = [(v.valid_from, v.valid_to, v.is_current) for v in theirs]
             if found_times != times:
                 key = ours[0]["row_key"] if ours else identity
