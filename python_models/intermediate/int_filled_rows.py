@@ -8,7 +8,9 @@ from cdc_marts.fold.filled_rows import (
 
 
 def model(dbt, session):
-    touched, new_truncations = dbt.new_rows(dbt.ref("int_touched_keys"), dbt.ref("int_truncations"))
+    touched, replayed, new_truncations = dbt.new_rows(
+        dbt.ref("int_touched_keys"), dbt.ref("int_replayed_keys"), dbt.ref("int_truncations")
+    )
     effects = dbt.rows_so_far(dbt.ref("int_row_effects")).where("not is_keyless")
     missing = dbt.ref("int_missing_columns")
     partial_tables = (
@@ -20,7 +22,8 @@ def model(dbt, session):
     )
     if partial_tables.isEmpty():
         return no_filled_rows(effects)
-    keys = touched.where("not is_keyless").select(*KEY)
+    # What became of a colliding key may change with an effect on another key.
+    keys = touched.where("not is_keyless").select(*KEY).union(replayed.select(*KEY))
     if dbt.is_incremental:
         # Rows that were filled before a truncation of their table landed.
         held = session.table(str(dbt.this)).join(new_truncations, [*TABLE], "left_semi")

@@ -9,8 +9,8 @@ def moves(effects: DataFrame, split_key_changes: DataFrame) -> DataFrame:
     """The key changes of rows with partial images: such a row has its missing values from before.
 
     Its own update says which key the row had, or where a format reports a key change as a delete
-    and an insert, the delete right before the insert: between the two stands a tombstone, not
-    another change of a row.
+    and an insert, the delete before the insert: in one partition, no other change of the table at
+    their log position stands between the two.
 
     `effects`: all those on the rows of some tables, as `int_row_effects`.
 
@@ -59,6 +59,7 @@ def moves(effects: DataFrame, split_key_changes: DataFrame) -> DataFrame:
             and inserts.sequence.partition = deletes.sequence.partition
             and inserts.sequence.offset > others.sequence.offset
             and deletes.sequence.offset < others.sequence.offset
+            and inserts.sequence.position = others.sequence.position
         where inserts.effect = 'upsert' and inserts.is_partial and deletes.effect = 'delete'
         """,
         effects=effects,

@@ -185,14 +185,17 @@ def test_a_row_takes_its_values_to_another_key(spark: SparkSession) -> None:
 
 
 def test_a_delete_and_an_insert_may_be_one_move(spark: SparkSession) -> None:
-    gone = effect(4, "1", None, event_id="gone")
+    gone = {**effect(5, "1", None, event_id="gone"), "sequence": (5, 0, 4)}
     come = effect(5, "2", {"id": 2, "a": 4}, op="insert", is_partial=True, event_id="come")
     pairs = [("gone", "come", "1")]
-    assert filled(spark, [INSERT, gone, come], pairs=pairs) == {"come": {"id": 2, "a": 4, "b": 2}}
-    # Another change of a row between the two.
-    come = {**come, "sequence": (6, 0, 6)}
+    moved, not_moved = {"come": {"id": 2, "a": 4, "b": 2}}, {"come": {"id": 2, "a": 4}}
+    assert filled(spark, [INSERT, gone, come], pairs=pairs) == moved
+    # Another change of a row between the two, at their position and at an earlier one.
+    come = {**come, "sequence": (5, 0, 6)}
     other = effect(5, "7", {"id": 7, "b": 0})
-    assert filled(spark, [INSERT, gone, other, come], pairs=pairs) == {"come": {"id": 2, "a": 4}}
+    assert filled(spark, [INSERT, gone, other, come], pairs=pairs) == not_moved
+    late = {**other, "sequence": (3, 0, 5)}
+    assert filled(spark, [INSERT, gone, late, come], pairs=pairs) == moved
 
 
 def test_a_delete_that_took_an_older_row_ends_nothing(spark: SparkSession) -> None:

@@ -686,6 +686,27 @@ CASES = [
         [row(id="2", big="TOAST"), row(id="7", big="small")],
         {1: ["big"], 5: ["big"]},
     ),
+    # Two rows swap their keys.  Until the delete of the one is there, its insert under the key of
+    # the other is no key change, and the delete behind it takes all that the key has.
+    Case(
+        "a_placeholder_is_the_value_of_a_row_whose_old_key_was_deleted_in_a_later_run",
+        "cdl_debezium_json",
+        [
+            {
+                0: debezium("c", row(id="1", v="a", big="A"), 10),
+                1: debezium("c", row(id="2", v="b", big="B"), 11),
+            },
+            {
+                3: debezium("c", row(id="2", v="a", big="A"), 20),
+                4: debezium("d", row(id="2"), 21),
+                5: debezium("c", row(id="1", v="b", big="B"), 21),
+                6: debezium("u", row(id="2", v="n", big=PLACEHOLDER), 30),
+            },
+            {2: debezium("d", row(id="1"), 20)},
+        ],
+        [row(id="1", v="b", big="B"), row(id="2", v="n", big="A")],
+        {2: ["big", "v"], 4: ["big", "v"], 6: ["big"]},
+    ),
 ]
 
 
