@@ -182,17 +182,20 @@ def _leaving_row(step: Column, rows: Column) -> Column:
 
     The one whose image the delete carries; where that is not one row, a key change takes the
     oldest, and so does a delete where equal rows are there because one of them came from another
-    key.
+    key.  A row that was inserted and deleted beside an older one, without a key change, leaves
+    none: the older one had made room, and its delete is not known.
     """
     fits = F.transform(rows, lambda row: _has_image(row, step))
     has_come = F.try_element_at(rows, F.lit(-1))["previous_key"].isNotNull()
+    fits_newest = F.coalesce(F.try_element_at(fits, F.lit(-1)), F.lit(False))
     takes_one = step["is_key_change"] | (F.exists(fits, lambda fit: fit) & has_come)
     return (
         F.when(step["effect"] != "delete", 0)
         .when(F.size(rows) <= 1, 0)
         .when(
             (F.size(F.filter(fits, lambda fit: fit)) == 1)
-            & ~(F.try_element_at(fits, F.lit(-1)) & _was_loaded_on_its_way(step, rows)),
+            & (takes_one | ~fits_newest)
+            & ~(fits_newest & _was_loaded_on_its_way(step, rows)),
             F.array_position(fits, True).cast("int"),
         )
         .when(~takes_one | _was_loaded_on_its_way(step, rows), 0)

@@ -156,6 +156,25 @@ def test_a_loaded_row_that_came_on_its_way_leaves_with_its_later_image(
     assert superseded(spark, steps, images=images) == {}
 
 
+def test_a_row_that_came_and_went_without_a_key_change_leaves_no_older_one(
+    spark: SparkSession,
+) -> None:
+    steps = [
+        effect(1, "older", "upsert", "1", "insert", transaction_id="t1"),
+        effect(3, "newer", "upsert", "1", "insert"),
+        effect(4, "goes", "delete", "1", "delete"),
+    ]
+    images = {
+        "older": {"after": {"seat": 1, "guest": "a"}},
+        "newer": {"after": {"seat": 1, "guest": "b"}},
+        "goes": {"before": {"seat": 1, "guest": "b"}},
+    }
+    assert superseded(spark, steps, images=images) == {}
+    # The older one goes behind the newer one, where keys are checked at the end.
+    images["goes"] = {"before": {"seat": 1, "guest": "a"}}
+    assert superseded(spark, steps, images=images) == {("goes", "delete", "1"): True}
+
+
 def test_changes_that_are_sent_again_bring_no_second_row(spark: SparkSession) -> None:
     """A server that restarts sends the change of a key and the one behind it again."""
     steps = [

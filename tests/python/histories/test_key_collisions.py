@@ -238,6 +238,19 @@ CASES = {
         ],
         [],
     ),
+    "a row that is inserted and deleted at one log position is no key change": Case(
+        "cdl_debezium_json",
+        "lost_delete_at_one_position",
+        [
+            [
+                debezium("c", 100, 1, row(1, "a")),
+                {"op": "d", "message_version": "2.0"},
+                debezium("c", 300, 3, row(1, "b")),
+                {**(debezium("d", 300, 3, row(1, "b")) or {}), "before": row(1, "b")},
+            ]
+        ],
+        [],
+    ),
     "two rows swap their keys, each told as a delete and an insert": Case(
         "cdl_debezium_json",
         "swap",
