@@ -18,7 +18,7 @@ from dbt.cli.main import dbtRunner
 from pyspark.sql import SparkSession
 
 from benchmarks.baselines import job
-from benchmarks.measure import Cost, measured, table_bytes, written_bytes
+from benchmarks.measure import Cost, measured, written_bytes
 from benchmarks.workload import DATABASE, Workload
 from cdc_marts import project
 from cdc_marts.formats import SOURCE_FORMATS
@@ -76,11 +76,6 @@ def run_models(session: SparkSession, workload: Workload, *arguments: str) -> Co
         cost.models = {result.node.name: result.execution_time for result in results}
     cost.written_bytes = written_bytes(session, BUILT) - written
     return cost
-
-
-def staging_bytes(session: SparkSession, source_format: str) -> int:
-    """Bytes written to the staging table of a format."""
-    return table_bytes(session, f"staging.stg_{source_format}")
 
 
 def _dbt_run(workload: Workload, arguments: Sequence[str]) -> list[Any]:

@@ -120,6 +120,8 @@ class _Version:
     available: Set[str]
     valid_to: dt.datetime | None = None
     is_current: bool = True
+    #: The row left its key.
+    is_moved: bool = False
 
     def end(self, at: dt.datetime | None) -> None:
         if self.is_current:
@@ -167,10 +169,13 @@ def _versions(history: History) -> dict[str, dict[Any, list[_Version]]]:
         if not isinstance(change, RowChange) or history.tables[change.table.name].unique_columns:
             continue
         row = (change.table.name, change.row_id)
+        identity_of = history.tables[change.table.name].identity
         if change.before is not None:
             last[row].end(at)
         if change.after is not None:
-            identity = history.tables[change.table.name].identity(change.after, change.row_id)
+            identity = identity_of(change.after, change.row_id)
+            if change.before is not None:
+                last[row].is_moved = identity_of(change.before, change.row_id) != identity
             versions = tables[change.table.name].setdefault(identity, [])
             if versions:
                 # In a swap another row still holds the key.
@@ -181,12 +186,12 @@ def _versions(history: History) -> dict[str, dict[Any, list[_Version]]]:
 
 
 def _that_are_found(versions: list[_Version], times: Sequence[tuple[Any, ...]]) -> list[_Version]:
-    """The versions but for closed ones that are not found: a known limit.
+    """The versions but for those that a key change ended and that are not found: a known limit.
 
-    Where two partitions report the change of a row and its end at one write time, no version is
-    between them.
+    Where two partitions report a change of a row and its key change at one write time, no version
+    is between them.
     """
-    return [v for v in versions if v.is_current or (v.valid_from, v.valid_to, False) in times]
+    return [v for v in versions if not v.is_moved or (v.valid_from, v.valid_to, False) in times]
 
 
 class _AvailableColumns:
