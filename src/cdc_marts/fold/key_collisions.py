@@ -20,12 +20,12 @@ _ROW = (
 )
 _SUPERSEDED = "struct<event_id: string, effect: string, took_older_row: boolean>"
 #: A key between two effects.  rows: what is under it, the oldest first, each with the events that
-#: wrote it there.  last_delete: with the image of the row that it took, and whether a row under
-#: the key had that image.
+#: wrote it there.  last_delete: with the image of the row that it took, whether a row under the
+#: key had that image, and how many rows it left there.
 _HELD = (
     f"struct<rows: array<{_ROW}>, generation: int, transaction: string,"
     f" last_delete: struct<position: decimal(38,0), partition: int, image: {_IMAGE},"
-    f" found_its_row: boolean>, superseded: array<{_SUPERSEDED}>>"
+    f" found_its_row: boolean, rows_left: int>, superseded: array<{_SUPERSEDED}>>"
 )
 
 
@@ -146,11 +146,13 @@ def _key_after_step(held: Column, step: Column) -> Column:
 
     def with_leaving(rows: Column, leaving: Column) -> Column:
         found_its_row = F.exists(rows, lambda row: _has_image(row, step))
+        rows_left = F.when(leaving == 0, 0).otherwise(F.size(rows) - 1)
         last_delete = F.struct(
             step["sequence"]["position"].alias("position"),
             step["sequence"]["partition"].alias("partition"),
             step["before_image"].alias("image"),
             found_its_row.alias("found_its_row"),
+            rows_left.alias("rows_left"),
         )
         return F.struct(
             _rows_after_step(held, step, rows, leaving).alias("rows"),
@@ -235,15 +237,16 @@ def _images_agree(one: Column, other: Column) -> Column:
 
 def _rows_after_step(held: Column, step: Column, rows: Column, leaving: Column) -> Column:
     newest = F.try_element_at(rows, F.lit(-1))
-    in_its_place = F.concat(
-        F.slice(rows, F.lit(1), F.greatest(F.size(rows) - 1, F.lit(0))),
-        F.array(_row_of_step(step, newest)),
-    )
+    older_rows = F.slice(rows, F.lit(1), F.greatest(F.size(rows) - 1, F.lit(0)))
+    in_its_place = F.concat(older_rows, F.array(_row_of_step(step, newest)))
     is_delete = step["effect"] == "delete"
     return (
         F.when(is_delete & (leaving == 0), F.slice(rows, 1, 0))
         .when(is_delete, F.filter(rows, lambda _, index: index != leaving - 1))
-        .when(_was_deleted_since(held, step), rows)
+        .when(
+            _was_deleted_since(held, step),
+            F.when(_changes_deleted_row(held, step, rows), older_rows).otherwise(rows),
+        )
         .when(
             (step["is_key_change"] | step["is_insert"]) & ~_is_same_arrival(held, newest, step),
             F.array_append(rows, _row_of_step(step, F.lit(None).cast(_ROW))),
@@ -288,8 +291,7 @@ def _was_deleted_since(held: Column, step: Column) -> Column:
     the delete found no row with this image, or nothing is left for an update to change.
     """
     last = held["last_delete"]
-    is_update = ~step["is_insert"] & ~step["is_key_change"] & ~step["is_snapshot"]
-    updates_nothing = is_update & (F.size(held["rows"]) == 0)
+    updates_nothing = _is_update(step) & (F.size(held["rows"]) == 0)
     return F.coalesce(
         (step["effect"] == "upsert")
         & (last["position"] == step["sequence"]["position"])
@@ -301,6 +303,15 @@ def _was_deleted_since(held: Column, step: Column) -> Column:
     )
 
 
+def _changes_deleted_row(held: Column, step: Column, rows: Column) -> Column:
+    """Of a change that comes before the delete: whether an earlier one of them wrote its row."""
+    return _is_update(step) & (F.size(rows) > held["last_delete"]["rows_left"])
+
+
+def _is_update(step: Column) -> Column:
+    return ~step["is_insert"] & ~step["is_key_change"] & ~step["is_snapshot"]
+
+
 def _superseded_by_step(held: Column, step: Column, rows: Column, leaving: Column) -> Column:
     def superseded(event_id: Column, effect: Column, took_older_row: Column) -> Column:
         return F.struct(
@@ -309,23 +320,33 @@ def _superseded_by_step(held: Column, step: Column, rows: Column, leaving: Colum
             took_older_row.alias("took_older_row"),
         )
 
+    def writes_of(row: Column) -> Column:
+        return F.transform(
+            row["event_ids"],
+            lambda event_id: superseded(event_id, F.lit("upsert"), F.lit(False)),
+        )
+
     delete = superseded(step["event_id"], step["effect"], leaving < F.size(rows))
-    writes_of_newest = F.transform(
-        F.try_element_at(rows, leaving)["event_ids"],
-        lambda event_id: superseded(event_id, F.lit("upsert"), F.lit(False)),
-    )
     none = F.array().cast(f"array<{_SUPERSEDED}>")
     return (
         F.when(
             leaving > 0,
             F.concat(
                 F.array(delete),
-                F.when(leaving == F.size(rows), writes_of_newest).otherwise(none),
+                F.when(
+                    leaving == F.size(rows), writes_of(F.try_element_at(rows, leaving))
+                ).otherwise(none),
             ),
         )
         .when(
             _was_deleted_since(held, step),
-            F.array(superseded(step["event_id"], step["effect"], F.lit(False))),
+            F.concat(
+                F.when(
+                    _changes_deleted_row(held, step, rows),
+                    writes_of(F.try_element_at(rows, F.lit(-1))),
+                ).otherwise(none),
+                F.array(superseded(step["event_id"], step["effect"], F.lit(False))),
+            ),
         )
         .otherwise(none)
     )

@@ -216,6 +216,31 @@ CASES = {
         ],
         [row("2", "a")],
     ),
+    "an insert and an update at the write time of the key change behind them": Case(
+        "canal_json",
+        "inserted_updated_and_moved",
+        [
+            [canal("UPDATE", 2000, row("2", "b"), {"id": "1"})],
+            [
+                canal("INSERT", 2000, row("1", "a")),
+                canal("UPDATE", 2000, row("1", "b"), {"name": "a"}),
+            ],
+        ],
+        [row("2", "b")],
+    ),
+    "updates at the write time of the key change behind them": Case(
+        "canal_json",
+        "updated_twice_and_moved",
+        [
+            [canal("UPDATE", 2000, row("2", "c"), {"id": "1"})],
+            [
+                canal("INSERT", 1000, row("1", "a")),
+                canal("UPDATE", 2000, row("1", "b"), {"name": "a"}),
+                canal("UPDATE", 2000, row("1", "c"), {"name": "b"}),
+            ],
+        ],
+        [row("2", "c")],
+    ),
     "an insert at the write time of the key change that takes its row away": Case(
         "canal_json",
         "inserted_and_moved",
