@@ -1,37 +1,68 @@
 {#-
-  All live rows of a table are known by the same key columns.  When a table gets
-  another key, its older rows keep the old one until they change, and may then be
-  there twice.  A warning names the table; `cdc-marts resync` ends the old rows.
+  No live row of a table was written before the table had a row with another key.
+  When a table gets another key, its older rows keep the old one until they
+  change, and may then be there twice, also after the table got the old key back.
+  A warning names the table; `cdc-marts resync` ends the old rows.
 
-  model: rows of tables with keys, as in `int_row_state`.
+  model: rows of tables with keys, deleted ones too, as `int_row_state`.
+  truncations: as `int_truncations`.
 -#}
-{% test rows_have_one_key(model) %}
+{% test rows_have_one_key(model, truncations) %}
 
 {{ config(severity='warn') }}
 
+{%- set table_key = ['source_format', 'table_id'] %}
+
 with
 
-live_rows as (
+row_state as (
 
     select
-        source_format,
-        table_id,
-        array_join(array_sort(json_object_keys(row_key)), ', ') as key_columns,
-        last_event_at
+        *,
+        array_join(json_object_keys(row_key), ', ') as key_columns
     from {{ model }}
-    where is_live
 
 ),
 
-rows_by_key as (
+truncations as (select * from {{ truncations }}),
+
+live_rows as (
+
+    select row_state.*
+    from row_state
+    left anti join truncations
+        on
+            {{ matches('row_state', 'truncations', table_key) }}
+            and {{ is_truncated_by(
+                'row_state',
+                'truncations',
+                sequence='last_sequence',
+            ) }}
+    where row_state.is_live
+
+),
+
+live_keys as (
 
     select
         source_format,
         table_id,
         key_columns,
         count(*) as live_rows,
-        max(last_event_at) as last_event_at
+        min(last_sequence) as first_sequence
     from live_rows
+    group by source_format, table_id, key_columns
+
+),
+
+table_keys as (
+
+    select
+        source_format,
+        table_id,
+        key_columns,
+        max(last_sequence) as last_sequence
+    from row_state
     group by source_format, table_id, key_columns
 
 ),
@@ -39,14 +70,17 @@ rows_by_key as (
 validation_errors as (
 
     select
-        source_format,
-        table_id,
-        array_sort(collect_list(struct(
-            last_event_at, key_columns, live_rows
-        ))) as keys
-    from rows_by_key
-    group by source_format, table_id
-    having count(*) > 1
+        live_keys.source_format,
+        live_keys.table_id,
+        live_keys.key_columns,
+        live_keys.live_rows,
+        table_keys.key_columns as later_key_columns
+    from live_keys
+    inner join table_keys
+        on
+            {{ matches('live_keys', 'table_keys', table_key) }}
+            and live_keys.key_columns <> table_keys.key_columns
+            and live_keys.first_sequence < table_keys.last_sequence
 
 )
 

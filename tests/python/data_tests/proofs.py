@@ -866,24 +866,41 @@ PROOFS = {
     ),
     "rows_have_one_key": Proof(
         Rows(
-            columns="table_id, row_key, is_live",
+            columns="table_id, row_key, is_live, position",
             good="""
-                ('orders', '{"id":1}', true),
-                ('orders', '{"id":2}', true),
+                ('orders', '{"id":1}', true, 3),
+                ('orders', '{"id":2}', true, 4),
                 -- gone with the old key
-                ('orders', '{"number":1}', false),
-                ('visits', '{"a":1,"b":1}', true),
-                ('visits', '{"b":2,"a":1}', true)
+                ('orders', '{"number":1}', false, 2),
+                ('visits', '{"a":1,"b":1}', true, 2),
+                ('visits', '{"a":2,"b":1}', true, 5),
+                -- truncated
+                ('seats', '{"number":1}', true, 3),
+                ('seats', '{"id":1}', true, 5)
             """,
             bad="""
                 -- known by the old key
-                ('visits', '{"a":1}', true)
+                ('visits', '{"a":1}', true, 1),
+                -- known by a key in another order
+                ('books', '{"b":1,"a":1}', true, 1),
+                ('books', '{"a":1,"b":1}', true, 2),
+                -- the old key came back, and the row may be gone
+                ('guests', '{"id":1}', true, 1),
+                ('guests', '{"code":1}', false, 2),
+                ('guests', '{"id":2}', true, 3)
             """,
-            selected="""
+            selected=f"""
                 'canal_json' as source_format, table_id, row_key, is_live,
-                cast(null as timestamp) as last_event_at
+                {SEQUENCE} as last_sequence
             """,
         ),
+        {
+            "truncations": Rows(
+                columns="table_id, position",
+                good="('seats', 4)",
+                selected=f"'canal_json' as source_format, table_id, {SEQUENCE} as `sequence`",
+            )
+        },
         outcome="warn",
     ),
     "sequence_follows_arrival": Proof(
