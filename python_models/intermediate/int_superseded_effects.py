@@ -1,12 +1,14 @@
 from pyspark.sql import functions as F
 
-from cdc_marts.fold.key_collisions import superseded_effects
+from cdc_marts.fold.key_collisions import no_superseded_effects, superseded_effects
 
 KEY = ["source_format", "table_id", "row_key"]
 
 
 def model(dbt, session):
     keys = dbt.new_rows(dbt.ref("int_replayed_keys")).distinct()
+    if keys.isEmpty():
+        return no_superseded_effects(keys)
     effects = dbt.rows_so_far(dbt.ref("int_row_effects")).join(keys, KEY, "left_semi")
     # Asked twice: a checkpoint ends the plan.
     effects = effects.drop("before", "after", "unavailable_columns").localCheckpoint()

@@ -53,13 +53,15 @@ def key_changes(
         # Asked several times: a checkpoint ends the plan.
         looked_at = looked_at.localCheckpoint()
     is_insert_or_delete = F.col("op").isin("insert", "delete")
-    is_listed = F.col("is_key_change") | (
-        is_insert_or_delete & is_of_format_that(formats, "moves_rows_by_delete_and_insert")
+    is_listed_too = is_insert_or_delete & is_of_format_that(
+        formats, "moves_rows_by_delete_and_insert"
     )
-    moves = _moves(looked_at).localCheckpoint()
+    # Few, and asked several times.
+    of_key_changes = looked_at.where("is_key_change").localCheckpoint()
+    moves = _moves(of_key_changes)
     transactions = _transactions_of(moves)
-    listed = looked_at.where(is_listed)
-    beside = is_insert_or_delete & ~is_listed
+    listed = of_key_changes.unionByName(looked_at.where(is_listed_too & ~F.col("is_key_change")))
+    beside = is_insert_or_delete & ~F.col("is_key_change") & ~is_listed_too
     if transactions is not None:
         listed = listed.unionByName(_on_keys_of(moves, effects.where(beside & transactions)))
     if known is not None:

@@ -58,6 +58,16 @@ def superseded_effects(
     )
 
 
+def no_superseded_effects(keys: DataFrame) -> DataFrame:
+    """What `superseded_effects` returns where no keys collide; `keys` has none."""
+    return keys.selectExpr(
+        *_KEY,
+        "cast(null as string) as event_id",
+        "cast(null as string) as effect",
+        "cast(null as boolean) as took_older_row",
+    )
+
+
 def _images(events: DataFrame) -> DataFrame:
     """The images of events as texts by column; a before image that says only its key as null."""
     before = F.expr(f"try_cast(before as {_IMAGE})")

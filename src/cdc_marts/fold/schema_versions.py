@@ -83,11 +83,16 @@ def _spans(seen: DataFrame) -> DataFrame:
         seen.where("schema_id is not null")
         .groupBy(*VERSION)
         .agg(
-            F.min("sequence").alias("first_sequence"),
-            F.min_by("message", F.struct("sequence", "message")).alias("first_message"),
+            F.min(F.struct("sequence", "message")).alias("first"),
             F.max("sequence").alias("last_sequence"),
             F.min(whole).alias("first_whole_sequence"),
             F.max(whole).alias("last_whole_sequence"),
+        )
+        .select(
+            *VERSION,
+            F.col("first.sequence").alias("first_sequence"),
+            F.col("first.message").alias("first_message"),
+            *_SEQUENCES[1:],
         )
     )
     # Few, and asked several times: the events are read once.
