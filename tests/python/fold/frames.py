@@ -21,9 +21,6 @@ _TYPES = {
     "schema_id": "bigint",
     "landing_commit": "bigint",
     "delivery_position": "decimal(38,0)",
-    "sequence": SEQUENCE,
-    "from_sequence": SEQUENCE,
-    "to_sequence": SEQUENCE,
     "event_at": "timestamp",
     "key_columns": "array<string>",
     "unavailable_columns": "array<string>",
@@ -53,6 +50,8 @@ def frame(spark: SparkSession, columns: str, rows: Iterable[Mapping[str, Any]]) 
 
 
 def _type(name: str) -> str:
+    if name.endswith("sequence"):
+        return SEQUENCE
     return _TYPES.get(name, "boolean" if name.startswith(_FLAGS) else "string")
 
 

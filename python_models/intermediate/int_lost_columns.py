@@ -1,0 +1,11 @@
+from cdc_marts.fold.lost_columns import lost_columns
+
+
+def model(dbt, session):
+    # Few rows, made anew where an event or a statement may change them.
+    dbt.new_rows(dbt.ref("int_touched_keys"), dbt.ref("int_column_drops"))
+    return lost_columns(
+        dbt.ref("int_table_schemas"),
+        dbt.ref("int_column_drops"),
+        dbt.config.get("source_formats"),
+    )

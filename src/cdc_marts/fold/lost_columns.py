@@ -1,0 +1,182 @@
+"""Where source tables lost columns: by a statement, or by a list of all columns that lacks them.
+
+A table has few schema versions and few statements, and each is compared with all others of its
+table.  So they are collected and compared in Python: Spark would plan longer than it computes.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from pyspark.sql import DataFrame, Row
+from pyspark.sql.types import BooleanType, StringType, StructType
+
+from cdc_marts.fold.formats import Traits, is_of_format_that
+
+#: A sequence as something that Python orders as Spark does: nulls first.
+_Order = tuple[tuple[bool, Any], ...]
+_TABLE = ("source_format", "table_id")
+
+
+def lost_columns(versions: DataFrame, drops: DataFrame, formats: Traits) -> DataFrame:
+    """The columns that tables lost, with what shows it.
+
+    `versions`: as `int_table_schemas`, of which those of formats with sparse rows show nothing.
+    `drops`: as `int_column_drops`.
+
+    Returns source_format, table_id, column_name, sequence, is_dropped_by_statement.  Of a schema
+    version, the first and the last event that list all columns are known.
+    """
+    tables: defaultdict[tuple[str, str], _Table] = defaultdict(_Table)
+    shown = versions.where(~is_of_format_that(formats, "has_sparse_rows")).select(
+        *_TABLE, "column_names", *_Version.sequences()
+    )
+    for row in shown.collect():
+        tables[row.source_format, row.table_id].versions.append(_Version.of(row))
+    for row in drops.select(*_TABLE, "column_name", "sequence").collect():
+        tables[row.source_format, row.table_id].statements.append((row.column_name, row.sequence))
+    lost = [
+        (source_format, table_id, *one)
+        for (source_format, table_id), table in tables.items()
+        for one in table.lost_columns(bool(formats[source_format].get("inserts_leave_out_columns")))
+    ]
+    schema = (
+        StructType()
+        .add("source_format", StringType())
+        .add("table_id", StringType())
+        .add("column_name", StringType())
+        .add("sequence", drops.schema["sequence"].dataType)
+        .add("is_dropped_by_statement", BooleanType())
+    )
+    return versions.sparkSession.createDataFrame(lost, schema)
+
+
+def _order(sequence: Row) -> _Order:
+    return tuple((value is not None, value) for value in sequence)
+
+
+@dataclass(frozen=True)
+class _Version:
+    """A schema version: what it lists, and from where to where it is seen."""
+
+    column_names: frozenset[str]
+    #: Whether the columns are known at all.
+    is_list: bool
+    first: _Order
+    last: _Order
+    #: Of the events that list all columns of their table.
+    whole: Sequence[Row]
+
+    @staticmethod
+    def sequences() -> tuple[str, ...]:
+        return ("first_sequence", "last_sequence", "first_whole_sequence", "last_whole_sequence")
+
+    @classmethod
+    def of(cls, row: Row) -> _Version:
+        whole = {
+            _order(sequence): sequence
+            for sequence in (row.first_whole_sequence, row.last_whole_sequence)
+            if sequence is not None
+        }
+        return cls(
+            frozenset(row.column_names or ()),
+            row.column_names is not None,
+            _order(row.first_sequence),
+            _order(row.last_sequence),
+            tuple(whole.values()),
+        )
+
+    def lacks(self, column: str) -> bool:
+        return self.is_list and column not in self.column_names
+
+    @property
+    def last_narrow(self) -> _Order | None:
+        """The last update or delete that is known to have listed it before a whole list did.
+
+        None where a whole list was first.  Other events may stand between the first and the last.
+        """
+        if not self.whole:
+            return self.last
+        return self.first if self.first < _order(self.whole[0]) else None
+
+
+@dataclass
+class _Table:
+    """What is known of the columns of a table."""
+
+    versions: list[_Version] = field(default_factory=list)
+    #: (column, or None for all of them, sequence) of each drop.
+    statements: list[tuple[str | None, Row]] = field(default_factory=list)
+
+    def lost_columns(self, inserts_leave_out_columns: bool) -> Iterator[tuple[str, Row, bool]]:
+        """(column, sequence, is it dropped by a statement)."""
+        for (column, _), sequence in self.drops.items():
+            yield column, sequence, True
+        # Where images are partial, a list of all columns is none.
+        if inserts_leave_out_columns and self.has_partial_images():
+            return
+        for version in self.versions:
+            for sequence in version.whole:
+                for column, first in self.first_seen.items():
+                    if first < _order(sequence) and version.lacks(column):
+                        yield column, sequence, False
+
+    @cached_property
+    def first_seen(self) -> dict[str, _Order]:
+        """Column -> the first event that lists it."""
+        first: dict[str, _Order] = {}
+        for version in self.versions:
+            for column in version.column_names:
+                first[column] = min(first.get(column, version.first), version.first)
+        return first
+
+    @cached_property
+    def drops(self) -> dict[tuple[str, _Order], Row]:
+        """The sequences of statements, by column and order."""
+        return {
+            (column, _order(sequence)): sequence
+            for named, sequence in self.statements
+            for column in self._columns_of(named, sequence)
+        }
+
+    def _columns_of(self, named: str | None, sequence: Row) -> list[str]:
+        """The columns that a statement drops.
+
+        It names a column exactly, or in any letter case if that is the only one of these letters.
+        """
+        if named is None:
+            return [column for column, first in self.first_seen.items() if first < _order(sequence)]
+        alike = [column for column in self.first_seen if column.lower() == named.lower()]
+        return alike if len(alike) == 1 else [named]
+
+    def has_partial_images(self) -> bool:
+        """Whether an update or a delete listed less than its table had, before any insert did.
+
+        Then an insert may leave out columns too.
+        """
+        return any(
+            version.last_narrow is not None
+            and first < version.last_narrow
+            and version.lacks(column)
+            and not self._is_dropped_throughout(column, version.first, version.last_narrow)
+            for version in self.versions
+            for column, first in self.first_seen.items()
+        )
+
+    def _is_dropped_throughout(self, column: str, first: _Order, last: _Order) -> bool:
+        """Whether a column was dropped before `first` and may not have come back until `last`."""
+        for dropped, at in self.drops:
+            if dropped != column or at >= first:
+                continue
+            back = [
+                version.first
+                for version in self.versions
+                if column in version.column_names and at < version.last
+            ]
+            if not back or last < min(back):
+                return True
+        return False

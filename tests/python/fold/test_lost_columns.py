@@ -1,0 +1,149 @@
+"""Where tables lost columns: by statements, and by lists of all columns that lack one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from cdc_marts.fold.lost_columns import lost_columns
+from tests.python.fold.frames import frame
+
+VERSIONS = (
+    "source_format table_id column_names first_sequence last_sequence first_whole_sequence"
+    " last_whole_sequence"
+)
+DROPS = "source_format table_id column_name sequence"
+CANAL = {"source_format": "canal_json", "table_id": "shop.orders"}
+FORMATS: dict[str, dict[str, Any]] = {
+    "canal_json": {"inserts_leave_out_columns": True},
+    "dataworks_json": {},
+    "lindorm_debezium": {"has_sparse_rows": True},
+}
+
+
+def version(
+    names: str, seen: tuple[int, int], whole: tuple[int, int] | None = None
+) -> dict[str, Any]:
+    """A schema version of these columns, seen from one offset to another, and listed whole."""
+    first_whole, last_whole = whole or (None, None)
+    return {
+        **CANAL,
+        "column_names": names.split(),
+        "first_sequence": at(seen[0]),
+        "last_sequence": at(seen[1]),
+        "first_whole_sequence": at(first_whole),
+        "last_whole_sequence": at(last_whole),
+    }
+
+
+def drop(column: str | None, offset: int) -> dict[str, Any]:
+    return {**CANAL, "column_name": column, "sequence": at(offset)}
+
+
+def at(offset: int | None) -> tuple[int, int, int] | None:
+    return None if offset is None else (offset, 0, offset)
+
+
+WHOLE = version("id note", (1, 1), (1, 1))
+#: An update listed less before an insert did.
+NARROW = version("id", (2, 6), (3, 4))
+
+
+def lost(
+    spark: SparkSession,
+    versions: list[dict[str, Any]],
+    drops: list[dict[str, Any]] = (),
+    source_format: str = "canal_json",
+) -> list[tuple[str, int, bool]]:
+    """Column, offset of what shows that it is gone, whether that is a statement."""
+    of_format = {"source_format": source_format}
+    found = lost_columns(
+        frame(spark, VERSIONS, [{**row, **of_format} for row in versions]),
+        frame(spark, DROPS, [{**row, **of_format} for row in drops]),
+        FORMATS,
+    )
+    rows = found.collect()
+    assert all((row.source_format, row.table_id) == (source_format, "shop.orders") for row in rows)
+    return sorted(
+        (row.column_name, row.sequence.offset, row.is_dropped_by_statement) for row in rows
+    )
+
+
+def test_the_first_and_the_last_list_of_all_columns_show_what_is_gone(spark: SparkSession) -> None:
+    assert lost(spark, [WHOLE, NARROW], source_format="dataworks_json") == [
+        ("note", 3, False),
+        ("note", 4, False),
+    ]
+
+
+def test_sparse_rows_show_nothing(spark: SparkSession) -> None:
+    assert lost(spark, [WHOLE, NARROW], source_format="lindorm_debezium") == []
+
+
+def test_an_update_with_fewer_columns_shows_nothing(spark: SparkSession) -> None:
+    narrow = version("id", (2, 6))
+    assert lost(spark, [WHOLE, narrow], source_format="dataworks_json") == []
+
+
+def test_where_images_are_partial_an_insert_may_leave_out_columns_too(spark: SparkSession) -> None:
+    assert lost(spark, [WHOLE, NARROW]) == []
+    by_update = version("id", (6, 7), (7, 7))
+    assert lost(spark, [WHOLE, by_update]) == []
+
+
+def test_a_shorter_insert_alone_shows_what_is_gone(spark: SparkSession) -> None:
+    assert lost(spark, [WHOLE, version("id", (6, 9), (6, 8))]) == [
+        ("note", 6, False),
+        ("note", 8, False),
+    ]
+
+
+def test_a_statement_drops_a_column_also_where_images_are_partial(spark: SparkSession) -> None:
+    narrow_too = version("note", (2, 6))
+    assert lost(spark, [WHOLE, NARROW, narrow_too], [drop("note", 9)]) == [("note", 9, True)]
+
+
+def test_a_dropped_table_loses_the_columns_seen_before(spark: SparkSession) -> None:
+    created_anew = version("id", (6, 7))
+    later = version("city", (8, 8), (8, 8))
+    dropped = [("id", 5, True), ("note", 5, True)]
+    # The update of the new table is no partial image: its table has the key alone.
+    assert lost(spark, [WHOLE, created_anew], [drop(None, 5)]) == dropped
+    assert lost(spark, [WHOLE, created_anew, later], [drop(None, 5)]) == [
+        ("id", 5, True),
+        ("id", 8, False),
+        ("note", 5, True),
+        ("note", 8, False),
+    ]
+
+
+def test_a_partial_image_before_a_drop_counts_where_the_column_came_back(
+    spark: SparkSession,
+) -> None:
+    before = version("id note", (1, 8), (1, 1))
+    after = version("note", (9, 9), (9, 9))
+    assert lost(spark, [before, version("id", (6, 7)), after], [drop(None, 5)]) == [
+        ("id", 5, True),
+        ("note", 5, True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("named", "columns", "dropped"),
+    [
+        ("NOTE", "id note", "note"),
+        ("note", "id note Note", "note"),
+        ("NOTE", "id note Note", "NOTE"),
+        ("other", "id note", "other"),
+    ],
+)
+def test_a_statement_names_a_column_in_any_letter_case_where_that_is_unambiguous(
+    spark: SparkSession, named: str, columns: str, dropped: str
+) -> None:
+    assert lost(spark, [version(columns, (1, 1), (1, 1))], [drop(named, 9)]) == [(dropped, 9, True)]
+
+
+def test_a_statement_may_drop_a_column_of_a_table_without_rows(spark: SparkSession) -> None:
+    assert lost(spark, [], [drop("note", 9), drop("note", 9)]) == [("note", 9, True)]
