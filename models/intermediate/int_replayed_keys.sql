@@ -14,8 +14,8 @@
 --   order, one of them by a key change: databases that check uniqueness at the
 --   end of a statement or transaction let two rows swap their keys.  Where
 --   messages name no transaction, changes of one time count as one.
--- - One partition reports that the row left the key and another, at the same
---   position, a change of the row: their order is not known.
+-- - One partition reports a key change and another, at the same position, a
+--   change of the old or the new key: their order is not known.
 
 {#- dbt must see it in a first run, too. -#}
 {%- set split_key_changes = ref('int_split_key_changes') %}
@@ -64,26 +64,24 @@ keys_shared_in_a_transaction as (
 
 ),
 
-
-leaving as (
+moves as (
 
     select * from {{ rows_so_far(ref('int_key_changes')) }}
     where
-        effect = 'delete'
-        and is_key_change
+        is_key_change
         and {{ is_of_format_that('ordered_by_landing') }}
 
 ),
 
-written as (
+effects_beside as (
 
     select
         source_format,
         table_id,
         row_key,
+        topic,
         sequence
     from {{ new_rows(ref('int_row_effects')) }}
-    where effect = 'upsert'
 
     {% if is_incremental() -%}
     union all
@@ -92,11 +90,11 @@ written as (
         effects.source_format,
         effects.table_id,
         effects.row_key,
+        effects.topic,
         effects.sequence
     from {{ rows_so_far(ref('int_row_effects')) }} as effects
     left semi join new_key_changes
         on {{ matches('effects', 'new_key_changes', key) }}
-    where effects.effect = 'upsert'
     {%- endif %}
 
 ),
@@ -104,16 +102,19 @@ written as (
 keys_with_unordered_effects as (
 
     select
-        leaving.source_format,
-        leaving.table_id,
-        leaving.row_key
-    from leaving
-    inner join written
+        moves.source_format,
+        moves.table_id,
+        moves.row_key
+    from moves
+    inner join effects_beside
         on
-            {{ matches('leaving', 'written', key) }}
-            and leaving.sequence.position = written.sequence.position
-            and leaving.sequence.`partition` <> written.sequence.`partition`
-            and leaving.sequence < written.sequence
+            {{ matches('moves', 'effects_beside', key) }}
+            and moves.sequence.position = effects_beside.sequence.position
+            and not (
+                moves.topic = effects_beside.topic
+                and moves.sequence.`partition`
+                = effects_beside.sequence.`partition`
+            )
 
 ){% if is_incremental() %},
 

@@ -1,15 +1,13 @@
 {#-
   Changes of one key, and truncations of its table, have different write times
   where their partitions differ: the write time is all that orders one partition
-  against another.  Changes that their images put in order are left out.
+  against another.  Changes that stand in an order in which their images chain
+  are left out.
 
-  model: as `int_row_effects`.  colliding_keys: where such changes were played
-  back.  superseded: effects that say nothing of their key, after that.
-  truncations: as `int_truncations`.
+  model: as `int_row_effects`.  superseded: effects that say nothing of their
+  key, after colliding ones were played back.  truncations: as `int_truncations`.
 -#}
-{% test write_times_order_changes(
-    model, colliding_keys, superseded, truncations
-) %}
+{% test write_times_order_changes(model, superseded, truncations) %}
 
 {{ config(severity='warn') }}
 
@@ -18,22 +16,22 @@ with
 effects as (
 
     select * from {{ model }}
-    where {{ is_of_format_that('ordered_by_landing') }}
+    where
+        {{ is_of_format_that('ordered_by_landing') }}
+        and not is_keyless
+        -- a load that repairs a table stands behind what has its position
+        and sequence.transaction_index < {{ resync_index(0) }}
 
 ),
-
-colliding_keys as (select * from {{ colliding_keys }}),
 
 superseded_effects as (select * from {{ superseded }}),
 
 truncations as (select * from {{ truncations }}),
 
-colliding_effects as (
+lasting_effects as (
 
     select effects.*
     from effects
-    left semi join colliding_keys
-        on {{ matches('effects', 'colliding_keys') }}
     left anti join superseded_effects
         on {{ matches(
             'effects',
@@ -43,47 +41,72 @@ colliding_effects as (
 
 ),
 
-unordered_key_changes as (
+changes_of_one_time as (
 
     select
-        leaving.source_format,
-        leaving.table_id,
-        leaving.row_key,
-        leaving.event_id as one_event,
-        written.event_id as other_event,
-        leaving.event_at
-    from colliding_effects as leaving
-    inner join colliding_effects as written
-        on
-            {{ matches('leaving', 'written') }}
-            and leaving.sequence.position = written.sequence.position
-            and leaving.sequence.`partition` <> written.sequence.`partition`
-    where
-        leaving.effect = 'delete'
-        and leaving.is_key_change
-        and written.effect = 'upsert'
+        source_format,
+        table_id,
+        row_key,
+        sequence.position
+    from lasting_effects
+    group by source_format, table_id, row_key, sequence.position
+    having count(distinct struct(topic, sequence.`partition`)) > 1
+
+),
+
+followed_changes as (
+
+    select
+        *,
+        lag(struct(event_id, effect, after)) over (
+            partition by source_format, table_id, row_key
+            order by sequence
+        ) as previous
+    from lasting_effects
+    left semi join changes_of_one_time
+        on {{ matches('lasting_effects', 'changes_of_one_time') }}
+
+),
+
+chained_changes as (
+
+    select
+        *,
+        case
+            when
+                effect = 'upsert'
+                and (is_key_change or op in ('insert', 'snapshot'))
+                then coalesce(previous.effect = 'delete', true)
+            else coalesce(
+                forall(
+                    map_entries(try_cast(before as map<string, string>)),
+                    column -> column.value <=> coalesce(
+                        try_cast(previous.after as map<string, string>),
+                        map()
+                    )[column.key]
+                ),
+                false
+            )
+        end as follows_previous
+    from followed_changes
 
 ),
 
 unordered_changes as (
 
     select
-        effects.source_format,
-        effects.table_id,
-        effects.row_key,
-        min_by(effects.event_id, effects.sequence) as one_event,
-        max_by(effects.event_id, effects.sequence) as other_event,
-        max(effects.event_at) as event_at
-    from effects
-    left anti join colliding_keys
-        on {{ matches('effects', 'colliding_keys') }}
-    where not effects.is_keyless
-    group by
-        effects.source_format,
-        effects.table_id,
-        effects.row_key,
-        effects.sequence.position
-    having count(distinct effects.sequence.`partition`) > 1
+        changes.source_format,
+        changes.table_id,
+        changes.row_key,
+        changes.previous.event_id as one_event,
+        changes.event_id as other_event,
+        changes.event_at
+    from chained_changes as changes
+    left semi join changes_of_one_time
+        on
+            {{ matches('changes', 'changes_of_one_time') }}
+            and changes.sequence.position <=> changes_of_one_time.position
+    where not changes.follows_previous
 
 ),
 
@@ -101,16 +124,16 @@ unordered_truncations as (
         on
             {{ matches('effects', 'truncations', ['source_format', 'table_id']) }}
             and effects.sequence.position = truncations.sequence.position
-            and effects.sequence.`partition` <> truncations.sequence.`partition`
+            and not (
+                effects.topic = truncations.topic
+                and effects.sequence.`partition`
+                = truncations.sequence.`partition`
+            )
     where effects.effect = 'upsert' and truncations.source_op <> 'RESYNC'
 
 ),
 
 validation_errors as (
-
-    select * from unordered_key_changes
-
-    union all
 
     select * from unordered_changes
 

@@ -2,9 +2,12 @@
 
 Where rows collide on a key, the newest effect need not say what is under it.  A delete takes the
 row whose image it carries; where that is not one row, the older one, which had to make room.
+Effects of one position in several partitions are put in the order in which their images chain.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -20,12 +23,10 @@ _ROW = (
 )
 _SUPERSEDED = "struct<event_id: string, effect: string, took_older_row: boolean>"
 #: A key between two effects.  rows: what is under it, the oldest first, each with the events that
-#: wrote it there.  last_delete: with the image of the row that it took, whether a row under the
-#: key had that image, and how many rows it left there.
+#: wrote it there.
 _HELD = (
     f"struct<rows: array<{_ROW}>, generation: int, transaction: string,"
-    f" last_delete: struct<position: decimal(38,0), partition: int, image: {_IMAGE},"
-    f" found_its_row: boolean, rows_left: int>, superseded: array<{_SUPERSEDED}>>"
+    f" superseded: array<{_SUPERSEDED}>>"
 )
 
 
@@ -35,7 +36,8 @@ def superseded_effects(
     """The effects on colliding keys which say nothing of what became of their key.
 
     They are the delete that took an older row from under a newer one, what was written of a row
-    that left while an older one stayed, and a change that comes before the delete in front of it.
+    that left while an older one stayed, and what has the position of a later change that stands in
+    front of it.
 
     `effects`: all those on the keys, as `int_row_effects` without images.  `events`: with their
     images, as `change_events`.  `split_key_changes`, `truncations`: as the models so named.
@@ -44,15 +46,24 @@ def superseded_effects(
     whether a newer row stayed).
     """
     steps = _steps(effects, _images(events), split_key_changes, truncations)
-    in_sequence = F.array_sort(
-        F.collect_list(F.struct(*(name for name in steps.columns if name not in _KEY))),
+    step = F.struct(*(name for name in steps.columns if name not in _KEY))
+    of_one_position = F.array_sort(
+        F.collect_list(step),
         lambda one, other: F.when(one["sequence"] < other["sequence"], -1).otherwise(1),
     )
+    in_sequence = F.array_sort(
+        F.collect_list("steps"),
+        lambda one, other: F.when(one[0]["sequence"] < other[0]["sequence"], -1).otherwise(1),
+    )
     superseded = F.aggregate(
-        in_sequence, _key_without_rows(), _key_after_step, lambda held: held["superseded"]
+        in_sequence, _key_without_rows(), _key_after_position, lambda held: held["superseded"]
     )
     return (
-        steps.groupBy(*_KEY)
+        # One shuffle serves both groupings.
+        steps.repartition(*_KEY)
+        .groupBy(*_KEY, "generation", "sequence.position")
+        .agg(of_one_position.alias("steps"))
+        .groupBy(*_KEY)
         .agg(superseded.alias("superseded"))
         .select(*_KEY, F.inline("superseded"))
     )
@@ -120,6 +131,7 @@ def _steps(
         .groupBy(*_KEY, "event_id", "effect")
         .agg(
             F.max("sequence").alias("sequence"),
+            F.max_by(F.struct("topic", "sequence.partition"), "sequence").alias("source"),
             F.max_by("generation", "sequence").alias("generation"),
             F.max(F.when(~is_snapshot, transaction)).alias("transaction"),
             F.bool_or(is_snapshot).alias("is_snapshot"),
@@ -140,44 +152,145 @@ def _steps(
 def _key_without_rows() -> Column:
     return F.expr(
         "cast(named_struct('rows', array(), 'generation', 0, 'transaction', null,"
-        f" 'last_delete', null, 'superseded', array()) as {_HELD})"
+        f" 'superseded', array()) as {_HELD})"
     )
 
 
-def _key_after_step(held: Column, step: Column) -> Column:
-    # Arrays of one element stand for variables: Spark copies an expression wherever it is named.
-    def with_rows(rows: Column) -> Column:
-        return F.get(
-            F.transform(
-                F.array(_leaving_row(step, rows)), lambda leaving: with_leaving(rows, leaving)
+def _key_after_position(held: Column, steps: Column) -> Column:
+    """In another order than that of their sequence, only the last step counts."""
+
+    def with_chain(chain: Column) -> Column:
+        is_reordered = F.coalesce(
+            F.transform(chain, _sequence) != F.transform(steps, _sequence), F.lit(False)
+        )
+        return _let(
+            F.aggregate(F.coalesce(chain, steps), held, _key_after_step),
+            lambda after: after.withField(
+                "superseded",
+                F.when(
+                    is_reordered, F.concat(held["superseded"], _superseded_by_last(chain))
+                ).otherwise(after["superseded"]),
             ),
-            F.lit(0),
         )
 
-    def with_leaving(rows: Column, leaving: Column) -> Column:
-        found_its_row = F.exists(rows, lambda row: _has_image(row, step))
-        rows_left = F.when(leaving == 0, 0).otherwise(F.size(rows) - 1)
-        last_delete = F.struct(
-            step["sequence"]["position"].alias("position"),
-            step["sequence"]["partition"].alias("partition"),
-            step["before_image"].alias("image"),
-            found_its_row.alias("found_its_row"),
-            rows_left.alias("rows_left"),
+    return _let(_chain(held, steps), with_chain)
+
+
+def _chain(held: Column, steps: Column) -> Column:
+    """The steps of one position in the order in which their images chain.
+
+    Those of one partition stand in its order.  Null where no such order takes all steps, and where
+    two rows are there before.
+    """
+    none = F.slice(steps, 1, 0)
+    rows = _rows_met(held, steps[0])
+    image = F.try_element_at(rows, F.lit(-1))["image"]
+    start = F.struct(none.alias("done"), steps.alias("left"), image.alias("image"))
+
+    def after_next(walk: Column, _: Column) -> Column:
+        return _let(
+            _next_in_chain(walk),
+            lambda step: F.when(step.isNull(), walk).otherwise(
+                F.struct(
+                    F.array_append(walk["done"], step).alias("done"),
+                    F.filter(walk["left"], lambda left: left["sequence"] != step["sequence"]).alias(
+                        "left"
+                    ),
+                    _image_after(step).alias("image"),
+                )
+            ),
         )
+
+    walked = F.aggregate(steps, start, after_next)
+    has_one_source = F.size(F.array_distinct(F.transform(steps, lambda step: step["source"]))) == 1
+    return F.when(
+        ~has_one_source & (F.size(rows) <= 1),
+        _let(walked, lambda walk: F.when(F.size(walk["left"]) == 0, walk["done"])),
+    )
+
+
+def _next_in_chain(walk: Column) -> Column:
+    """First the step whose image before no other one wrote, then one that others can follow."""
+    left = walk["left"]
+
+    def has_other(step: Column, that: Callable[[Column], Column]) -> Column:
+        return F.exists(left, lambda other: (other["sequence"] != step["sequence"]) & that(other))
+
+    def is_head(step: Column) -> Column:
+        return ~has_other(
+            step,
+            lambda other: (
+                (other["source"] == step["source"]) & (other["sequence"] < step["sequence"])
+            ),
+        )
+
+    def is_start(step: Column) -> Column:
+        is_written = has_other(step, lambda other: _follows(step, _image_after(other)))
+        return (F.size(walk["done"]) == 0) & ~_comes(step) & ~is_written
+
+    def is_followed(step: Column) -> Column:
+        return has_other(step, lambda other: _follows(other, _image_after(step)))
+
+    def choose(heads: Column) -> Column:
+        following = F.filter(heads, lambda step: _follows(step, walk["image"]))
+        preferred = (F.filter(heads, is_start), F.filter(following, is_followed), following)
+        return F.coalesce(*(F.get(steps, F.lit(0)) for steps in preferred))
+
+    return _let(F.filter(left, is_head), choose)
+
+
+def _follows(step: Column, image: Column) -> Column:
+    """Whether a step changes the row that has an image; null: no row is there."""
+    changes_it = step["before_image"].isNotNull() & _images_agree(step["before_image"], image)
+    return F.when(_comes(step), image.isNull()).otherwise(changes_it)
+
+
+def _comes(step: Column) -> Column:
+    """Whether a step brings a row to the key."""
+    comes = step["is_insert"] | step["is_key_change"] | step["is_snapshot"]
+    return (step["effect"] == "upsert") & comes
+
+
+def _image_after(step: Column) -> Column:
+    return F.when(step["effect"] == "upsert", step["after_image"])
+
+
+def _superseded_by_last(chain: Column) -> Column:
+    last = F.element_at(chain, -1)
+    return F.transform(
+        F.slice(chain, F.lit(1), F.size(chain) - 1),
+        lambda step: F.struct(
+            step["event_id"].alias("event_id"),
+            step["effect"].alias("effect"),
+            ((step["effect"] == "delete") & (last["effect"] == "upsert")).alias("took_older_row"),
+        ),
+    )
+
+
+def _sequence(step: Column) -> Column:
+    return step["sequence"]
+
+
+def _let(value: Column, body: Callable[[Column], Column]) -> Column:
+    """`body` of a variable: Spark copies an expression wherever it is named."""
+    return F.get(F.transform(F.array(value), body), F.lit(0))
+
+
+def _key_after_step(held: Column, step: Column) -> Column:
+    def with_rows(rows: Column) -> Column:
+        return _let(_leaving_row(step, rows), lambda leaving: with_leaving(rows, leaving))
+
+    def with_leaving(rows: Column, leaving: Column) -> Column:
         return F.struct(
             _rows_after_step(held, step, rows, leaving).alias("rows"),
             step["generation"].alias("generation"),
             step["transaction"].alias("transaction"),
-            F.when(step["effect"] == "delete", last_delete)
-            .otherwise(held["last_delete"])
-            .alias("last_delete"),
-            F.concat(held["superseded"], _superseded_by_step(held, step, rows, leaving)).alias(
+            F.concat(held["superseded"], _superseded_by_step(step, rows, leaving)).alias(
                 "superseded"
             ),
         )
 
-    rows_met = _rows_met(held, step)
-    return F.get(F.transform(F.array(rows_met), with_rows), F.lit(0)).cast(_HELD)
+    return _let(_rows_met(held, step), with_rows).cast(_HELD)
 
 
 def _rows_met(held: Column, step: Column) -> Column:
@@ -247,16 +360,14 @@ def _images_agree(one: Column, other: Column) -> Column:
 
 def _rows_after_step(held: Column, step: Column, rows: Column, leaving: Column) -> Column:
     newest = F.try_element_at(rows, F.lit(-1))
-    older_rows = F.slice(rows, F.lit(1), F.greatest(F.size(rows) - 1, F.lit(0)))
-    in_its_place = F.concat(older_rows, F.array(_row_of_step(step, newest)))
+    in_its_place = F.concat(
+        F.slice(rows, F.lit(1), F.greatest(F.size(rows) - 1, F.lit(0))),
+        F.array(_row_of_step(step, newest)),
+    )
     is_delete = step["effect"] == "delete"
     return (
         F.when(is_delete & (leaving == 0), F.slice(rows, 1, 0))
         .when(is_delete, F.filter(rows, lambda _, index: index != leaving - 1))
-        .when(
-            _was_deleted_since(held, step),
-            F.when(_changes_deleted_row(held, step, rows), older_rows).otherwise(rows),
-        )
         .when(
             (step["is_key_change"] | step["is_insert"]) & ~_is_same_arrival(held, newest, step),
             F.array_append(rows, _row_of_step(step, F.lit(None).cast(_ROW))),
@@ -294,35 +405,7 @@ def _is_same_arrival(held: Column, newest: Column, step: Column) -> Column:
     return F.coalesce(is_same & is_near, F.lit(False))
 
 
-def _was_deleted_since(held: Column, step: Column) -> Column:
-    """Whether a change comes before the delete that stands before it.
-
-    Both have one position in two partitions, and the delete took the row that the change wrote:
-    the delete found no row with this image, or nothing is left for an update to change.
-    """
-    last = held["last_delete"]
-    updates_nothing = _is_update(step) & (F.size(held["rows"]) == 0)
-    return F.coalesce(
-        (step["effect"] == "upsert")
-        & (last["position"] == step["sequence"]["position"])
-        & (last["partition"] != step["sequence"]["partition"])
-        & (~last["found_its_row"] | updates_nothing)
-        & last["image"].isNotNull()
-        & _images_agree(last["image"], step["after_image"]),
-        F.lit(False),
-    )
-
-
-def _changes_deleted_row(held: Column, step: Column, rows: Column) -> Column:
-    """Of a change that comes before the delete: whether an earlier one of them wrote its row."""
-    return _is_update(step) & (F.size(rows) > held["last_delete"]["rows_left"])
-
-
-def _is_update(step: Column) -> Column:
-    return ~step["is_insert"] & ~step["is_key_change"] & ~step["is_snapshot"]
-
-
-def _superseded_by_step(held: Column, step: Column, rows: Column, leaving: Column) -> Column:
+def _superseded_by_step(step: Column, rows: Column, leaving: Column) -> Column:
     def superseded(event_id: Column, effect: Column, took_older_row: Column) -> Column:
         return F.struct(
             event_id.alias("event_id"),
@@ -330,33 +413,15 @@ def _superseded_by_step(held: Column, step: Column, rows: Column, leaving: Colum
             took_older_row.alias("took_older_row"),
         )
 
-    def writes_of(row: Column) -> Column:
-        return F.transform(
-            row["event_ids"],
-            lambda event_id: superseded(event_id, F.lit("upsert"), F.lit(False)),
-        )
-
     delete = superseded(step["event_id"], step["effect"], leaving < F.size(rows))
-    none = F.array().cast(f"array<{_SUPERSEDED}>")
-    return (
-        F.when(
-            leaving > 0,
-            F.concat(
-                F.array(delete),
-                F.when(
-                    leaving == F.size(rows), writes_of(F.try_element_at(rows, leaving))
-                ).otherwise(none),
-            ),
-        )
-        .when(
-            _was_deleted_since(held, step),
-            F.concat(
-                F.when(
-                    _changes_deleted_row(held, step, rows),
-                    writes_of(F.try_element_at(rows, F.lit(-1))),
-                ).otherwise(none),
-                F.array(superseded(step["event_id"], step["effect"], F.lit(False))),
-            ),
-        )
-        .otherwise(none)
+    writes_of_newest = F.transform(
+        F.try_element_at(rows, leaving)["event_ids"],
+        lambda event_id: superseded(event_id, F.lit("upsert"), F.lit(False)),
     )
+    none = F.array().cast(f"array<{_SUPERSEDED}>")
+    return F.when(
+        leaving > 0,
+        F.concat(
+            F.array(delete), F.when(leaving == F.size(rows), writes_of_newest).otherwise(none)
+        ),
+    ).otherwise(none)

@@ -1081,43 +1081,68 @@ PROOFS = {
     ),
     "write_times_order_changes": Proof(
         Rows(
-            columns="row_key, event_id, effect, is_key_change, position, partition_of_topic",
+            columns=(
+                "row_key, event_id, position, topic, partition_of_topic, value_before, value_after"
+            ),
             good="""
-                ('2', 'moved 2', 'delete', true, 5, 0),
-                ('2', 'changed 2', 'upsert', false, 5, 1),
-                ('6', 'changed 2', 'upsert', false, 6, 1),
+                ('2', 'inserted 2', 1, 'topic', 0, null, 'a'),
+                ('2', 'moved 2', 5, 'topic', 0, 'b', null),
+                ('2', 'changed 2', 5, 'topic', 1, 'a', 'b'),
+                ('6', 'changed 2', 6, 'topic', 1, 'a', 'b'),
+                -- in the order that their images show
+                ('3', 'inserted 3', 5, 'topic', 0, null, 'a'),
+                ('3', 'changed 3', 5, 'topic', 1, 'a', 'b'),
+                ('3', 'moved 3', 5, 'topic', 2, 'b', null),
+                ('3', 'came to 3', 5, 'topic', 3, 'c', 'c'),
                 -- in one partition
-                ('7', 'inserted 7', 'upsert', false, 7, 1),
-                ('7', 'changed 7', 'upsert', false, 7, 1),
+                ('7', 'inserted 7', 7, 'topic', 1, null, 'a'),
+                ('7', 'changed 7', 7, 'topic', 1, 'b', 'c'),
                 -- beside a truncation in its own partition, and of another time
-                ('8', 'inserted 8', 'upsert', false, 20, 0),
-                ('8', 'changed 8', 'upsert', false, 21, 1)
+                ('8', 'inserted 8', 20, 'topic', 0, null, 'a'),
+                ('8', 'changed 8', 21, 'topic', 1, 'a', 'b'),
+                -- beside a load that repairs the table
+                ('4', 'inserted 4', 21, 'topic', 0, null, 'a'),
+                ('4', 'loaded 4', 21, 'topic', 1, null, 'b')
             """,
             bad="""
-                -- in two partitions
-                ('9', 'changed 9', 'upsert', false, 9, 0),
-                ('9', 'changed 9 again', 'upsert', false, 9, 1),
+                ('9', 'inserted 9', 8, 'topic', 0, null, 'a'),
+                -- the later update stands first
+                ('9', 'changed 9 again', 9, 'topic', 0, 'b', 'c'),
+                -- and the earlier one behind it
+                ('9', 'changed 9', 9, 'topic', 1, 'a', 'b'),
+                ('11', 'inserted 11', 10, 'topic', 0, null, 'a'),
+                ('11', 'changed 11', 11, 'topic', 0, 'a', 'b'),
+                -- in another topic
+                ('11', 'changed 11 otherwise', 11, 'other topic', 0, 'a', 'c'),
                 -- at the time of a truncation in another partition
-                ('10', 'inserted 10', 'upsert', false, 20, 1),
-                -- left its key at the time of a change in another partition
-                ('1', 'moved 1', 'delete', true, 5, 0),
-                ('1', 'changed 1', 'upsert', false, 5, 1)
+                ('10', 'inserted 10', 20, 'topic', 1, null, 'a'),
+                ('1', 'inserted 1', 1, 'topic', 0, null, 'a'),
+                ('1', 'moved 1', 5, 'topic', 0, 'a', null),
+                -- changed at the time at which it left its key, in another partition
+                ('1', 'changed 1', 5, 'topic', 1, 'b', 'c')
             """,
             selected="""
                 'canal_json' as source_format,
                 'orders' as table_id,
                 row_key,
-                'topic' as topic,
-                'update' as op,
+                topic,
+                case
+                    when event_id like 'inserted%' then 'insert'
+                    when event_id like 'loaded%' then 'snapshot'
+                    else 'update'
+                end as op,
                 event_id,
                 cast(null as string) as transaction_id,
-                effect,
+                if(value_after is null, 'delete', 'upsert') as effect,
                 false as is_keyless,
-                is_key_change,
+                event_id rlike 'moved|came' as is_key_change,
+                to_variant_object(map('v', value_before)) as before,
+                to_variant_object(map('v', value_after)) as after,
                 cast(null as timestamp) as event_at,
                 struct(
                     cast(position as decimal(38, 0)) as position,
-                    0L as transaction_index,
+                    if(event_id like 'loaded%', 9223372036854775807, length(topic))
+                        as transaction_index,
                     partition_of_topic as `partition`,
                     1L as offset,
                     0 as row_index
@@ -1129,14 +1154,9 @@ PROOFS = {
                 columns="source_op, position",
                 good="('TRUNCATE', 20), ('RESYNC', 21)",
                 selected=f"""
-                    'canal_json' as source_format, 'orders' as table_id, source_op,
-                    {SEQUENCE} as sequence
+                    'canal_json' as source_format, 'topic' as topic, 'orders' as table_id,
+                    source_op, {SEQUENCE} as sequence
                 """,
-            ),
-            "colliding_keys": Rows(
-                columns="row_key",
-                good="('1'), ('2')",
-                selected="'canal_json' as source_format, 'orders' as table_id, row_key",
             ),
             # Its image is the image before of the row that left the key: it came first.
             "superseded": Rows(

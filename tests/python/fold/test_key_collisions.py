@@ -11,7 +11,7 @@ from cdc_marts.fold.key_collisions import superseded_effects
 from tests.python.fold.frames import frame
 
 EFFECTS = (
-    "source_format table_id row_key event_id effect op transaction_id event_at is_key_change"
+    "source_format table_id row_key topic event_id effect op transaction_id event_at is_key_change"
     " sequence before after"
 )
 EVENTS = "source_format event_id row_key key_columns previous_row_key before after"
@@ -28,6 +28,7 @@ def effect(
         "source_format": "cdl_debezium_json",
         "table_id": "shop.seats",
         "row_key": row_key,
+        "topic": "seats",
         "event_id": event_id,
         "effect": kind,
         "op": op,
@@ -289,3 +290,66 @@ def test_of_equal_rows_one_is_deleted(spark: SparkSession) -> None:
         "is deleted": {"before": row},
     }
     assert superseded(spark, steps, images=images) == {("is deleted", "delete", "2"): True}
+
+
+#: A row comes to a key, changes and leaves it, at one position in three partitions.
+COMES_AND_LEAVES = {
+    "comes": {"after": {"seat": 1, "guest": "a"}},
+    "changes": {"before": {"seat": 1, "guest": "a"}, "after": {"seat": 1, "guest": "b"}},
+    "leaves": {"before": {"seat": 1, "guest": "b"}, "after": {"seat": 2, "guest": "b"}},
+}
+
+
+def comes_and_leaves(comes: int, changes: int, leaves: int) -> list[dict[str, Any]]:
+    """Each effect in its partition."""
+    return [
+        effect(5, "comes", "upsert", "1", "insert", sequence=(5, comes, 0)),
+        effect(5, "changes", "upsert", "1", "update", sequence=(5, changes, 1)),
+        effect(5, "leaves", "delete", "1", "update", sequence=(5, leaves, 2), is_key_change=True),
+    ]
+
+
+@pytest.mark.parametrize("partitions", [(2, 1, 0), (1, 2, 0), (1, 0, 1), (2, 0, 2)])
+def test_of_one_position_the_last_in_the_order_of_images_counts(
+    spark: SparkSession, partitions: tuple[int, int, int]
+) -> None:
+    steps = comes_and_leaves(*partitions)
+    assert superseded(spark, steps, images=COMES_AND_LEAVES) == {
+        ("comes", "upsert", "1"): False,
+        ("changes", "upsert", "1"): False,
+    }
+
+
+def test_topics_at_one_position_are_in_the_order_of_images_too(spark: SparkSession) -> None:
+    steps = comes_and_leaves(0, 0, 0)
+    for step, topic, index in zip(steps, ("c", "b", "a"), (2, 1, 0), strict=True):
+        step.update(topic=topic, sequence=(5, 0, index))
+    assert superseded(spark, steps, images=COMES_AND_LEAVES) == {
+        ("comes", "upsert", "1"): False,
+        ("changes", "upsert", "1"): False,
+    }
+
+
+def test_where_partitions_have_the_order_of_images_all_count(spark: SparkSession) -> None:
+    steps = comes_and_leaves(0, 1, 2)
+    assert superseded(spark, steps, images=COMES_AND_LEAVES) == {}
+
+
+def test_a_row_leaves_before_another_comes_at_its_position(spark: SparkSession) -> None:
+    steps = [
+        effect(1, "is there", "upsert", "1", "insert"),
+        effect(5, "comes", "upsert", "1", "insert", sequence=(5, 0, 0)),
+        effect(5, "leaves", "delete", "1", "update", sequence=(5, 1, 0), is_key_change=True),
+    ]
+    images = {
+        "is there": {"after": {"seat": 1, "guest": "a"}},
+        "comes": {"after": {"seat": 1, "guest": "b"}},
+        "leaves": {"before": {"seat": 1, "guest": "a"}, "after": {"seat": 2, "guest": "a"}},
+    }
+    assert superseded(spark, steps, images=images) == {("leaves", "delete", "1"): True}
+
+
+def test_partitions_decide_where_images_do_not_chain(spark: SparkSession) -> None:
+    steps = comes_and_leaves(2, 1, 0)
+    images = {**COMES_AND_LEAVES, "changes": {"after": {"seat": 1, "guest": "c"}}}
+    assert superseded(spark, steps, images=images) == {}

@@ -241,6 +241,58 @@ CASES = {
         ],
         [row("2", "c")],
     ),
+    "an insert, an update and a key change in three partitions, the last one first": Case(
+        "canal_json",
+        "changed_in_three_partitions",
+        [
+            [canal("UPDATE", 2000, row("2", "b"), {"id": "1"})],
+            [canal("UPDATE", 2000, row("1", "b"), {"name": "a"})],
+            [canal("INSERT", 2000, row("1", "a"))],
+        ],
+        [row("2", "b")],
+    ),
+    "an update at the write time of the insert and the key change around it": Case(
+        "canal_json",
+        "updated_between",
+        [
+            [canal("UPDATE", 2000, row("1", "b"), {"name": "a"})],
+            [
+                canal("INSERT", 2000, row("1", "a")),
+                canal("UPDATE", 2000, row("2", "b"), {"id": "1"}),
+            ],
+        ],
+        [row("2", "b")],
+    ),
+    "an update at the write time of the key change before it": Case(
+        "canal_json",
+        "moved_and_updated",
+        [
+            [canal("UPDATE", 2000, row("2", "b"), {"name": "a"})],
+            [
+                canal("INSERT", 1000, row("1", "a")),
+                canal("UPDATE", 2000, row("2", "a"), {"id": "1"}),
+            ],
+        ],
+        [row("2", "b")],
+    ),
+    "another row takes the key at the write time of the key change, which lands later": Case(
+        "canal_json",
+        "key_taken_again",
+        [
+            [
+                canal("UPDATE", 2000, row("1", "c"), {"name": "b"}),
+                canal("UPDATE", 2000, row("1", "y"), {"name": "x"}),
+            ],
+            [canal("INSERT", 2000, row("1", "x"))],
+            [
+                canal("INSERT", 1000, row("1", "a")),
+                canal("INSERT", 1000, row("3", "a")),
+                canal("UPDATE", 1500, row("1", "b"), {"name": "a"}),
+                canal("UPDATE", 2000, row("2", "c"), {"id": "1"}),
+            ],
+        ],
+        [row("1", "y"), row("2", "c"), row("3", "a")],
+    ),
     "an insert at the write time of the key change that takes its row away": Case(
         "canal_json",
         "inserted_and_moved",
