@@ -20,6 +20,7 @@ from cdc_marts.fold.formats import Traits, is_of_format_that
 #: A sequence as something that Python orders as Spark does: nulls first.
 _Order = tuple[tuple[bool, Any], ...]
 _TABLE = ("source_format", "table_id")
+_SEQUENCES = ("first_sequence", "last_sequence", "first_whole_sequence", "last_whole_sequence")
 
 
 def lost_columns(versions: DataFrame, drops: DataFrame, formats: Traits) -> DataFrame:
@@ -33,7 +34,7 @@ def lost_columns(versions: DataFrame, drops: DataFrame, formats: Traits) -> Data
     """
     tables: defaultdict[tuple[str, str], _Table] = defaultdict(_Table)
     shown = versions.where(~is_of_format_that(formats, "has_sparse_rows")).select(
-        *_TABLE, "column_names", *_Version.sequences()
+        *_TABLE, "column_names", *_SEQUENCES
     )
     for row in shown.collect():
         tables[row.source_format, row.table_id].versions.append(_Version.of(row))
@@ -70,10 +71,6 @@ class _Version:
     last: _Order
     #: Of the events that list all columns of their table.
     whole: Sequence[Row]
-
-    @staticmethod
-    def sequences() -> tuple[str, ...]:
-        return ("first_sequence", "last_sequence", "first_whole_sequence", "last_whole_sequence")
 
     @classmethod
     def of(cls, row: Row) -> _Version:
