@@ -12,6 +12,8 @@ from collections.abc import Callable
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from cdc_marts.expressions import let
+
 _KEY = ("source_format", "table_id", "row_key")
 _EVENT = ("source_format", "event_id")
 
@@ -163,7 +165,7 @@ def _key_after_position(held: Column, steps: Column) -> Column:
         is_reordered = F.coalesce(
             F.transform(chain, _sequence) != F.transform(steps, _sequence), F.lit(False)
         )
-        return _let(
+        return let(
             F.aggregate(F.coalesce(chain, steps), held, _key_after_step),
             lambda after: after.withField(
                 "superseded",
@@ -173,7 +175,7 @@ def _key_after_position(held: Column, steps: Column) -> Column:
             ),
         )
 
-    return _let(_chain(held, steps), with_chain)
+    return let(_chain(held, steps), with_chain)
 
 
 def _chain(held: Column, steps: Column) -> Column:
@@ -188,7 +190,7 @@ def _chain(held: Column, steps: Column) -> Column:
     start = F.struct(none.alias("done"), steps.alias("left"), image.alias("image"))
 
     def after_next(walk: Column, _: Column) -> Column:
-        return _let(
+        return let(
             _next_in_chain(walk),
             lambda step: F.when(step.isNull(), walk).otherwise(
                 F.struct(
@@ -205,7 +207,7 @@ def _chain(held: Column, steps: Column) -> Column:
     has_one_source = F.size(F.array_distinct(F.transform(steps, lambda step: step["source"]))) == 1
     return F.when(
         ~has_one_source & (F.size(rows) <= 1),
-        _let(walked, lambda walk: F.when(F.size(walk["left"]) == 0, walk["done"])),
+        let(walked, lambda walk: F.when(F.size(walk["left"]) == 0, walk["done"])),
     )
 
 
@@ -236,7 +238,7 @@ def _next_in_chain(walk: Column) -> Column:
         preferred = (F.filter(heads, is_start), F.filter(following, is_followed), following)
         return F.coalesce(*(F.get(steps, F.lit(0)) for steps in preferred))
 
-    return _let(F.filter(left, is_head), choose)
+    return let(F.filter(left, is_head), choose)
 
 
 def _follows(step: Column, image: Column) -> Column:
@@ -271,14 +273,9 @@ def _sequence(step: Column) -> Column:
     return step["sequence"]
 
 
-def _let(value: Column, body: Callable[[Column], Column]) -> Column:
-    """`body` of a variable: Spark copies an expression wherever it is named."""
-    return F.get(F.transform(F.array(value), body), F.lit(0))
-
-
 def _key_after_step(held: Column, step: Column) -> Column:
     def with_rows(rows: Column) -> Column:
-        return _let(_leaving_row(step, rows), lambda leaving: with_leaving(rows, leaving))
+        return let(_leaving_row(step, rows), lambda leaving: with_leaving(rows, leaving))
 
     def with_leaving(rows: Column, leaving: Column) -> Column:
         return F.struct(
@@ -290,7 +287,7 @@ def _key_after_step(held: Column, step: Column) -> Column:
             ),
         )
 
-    return _let(_rows_met(held, step), with_rows).cast(_HELD)
+    return let(_rows_met(held, step), with_rows).cast(_HELD)
 
 
 def _rows_met(held: Column, step: Column) -> Column:

@@ -8,12 +8,13 @@ SQL Server, "ALTER TABLE".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from cdc_marts.expressions import let
 from cdc_marts.parsing.ops import TABLE_DROPS, source_ops
 
 # Java's regular expressions recurse for each repetition of a group, unless it is possessive (`*+`).
@@ -231,7 +232,7 @@ def table_changes(
 
     def changes(envelope: Column) -> Column:
         text = _without_comments(envelope["sql"], envelope["is_standard"])
-        return _let(text, lambda text: changes_of_text(text, envelope))
+        return let(text, lambda text: changes_of_text(text, envelope))
 
     def changes_of_text(text: Column, envelope: Column) -> Column:
         named = F.transform(_named_changes(text, envelope), lambda named: _change(named, envelope))
@@ -240,7 +241,7 @@ def table_changes(
             F.filter(named, lambda change: ~_is_of_session(change, envelope["source_type"])),
         )
 
-    return _let(_let(envelope, changes), lambda changes: F.when(F.size(changes) > 0, changes)).cast(
+    return let(let(envelope, changes), lambda changes: F.when(F.size(changes) > 0, changes)).cast(
         _CHANGES
     )
 
@@ -272,11 +273,6 @@ def _has(changes: Column, change: str) -> Column:
     return F.coalesce(F.array_contains(changes["change"], change), F.lit(False))
 
 
-def _let(value: Column, body: Callable[[Column], Column]) -> Column:
-    """`body` of a value that is computed once."""
-    return F.get(F.transform(F.array(value), body), F.lit(0))
-
-
 def _by_dialect(is_standard: Column, standard: str, mysql: str) -> Column:
     return F.when(is_standard, F.lit(standard)).otherwise(F.lit(mysql))
 
@@ -301,7 +297,7 @@ def _named_changes(text: Column, envelope: Column) -> Column:
     ).otherwise(_rules(_STATEMENT_RULES))
 
     def changes_of(statement: Column) -> Column:
-        found = _let(
+        found = let(
             _by_rules(statement, rules),
             lambda found: F.when(
                 (F.size(found) == 0) & statement.rlike(_EMPTYING), _own_change(envelope)
@@ -321,9 +317,7 @@ def _named_changes(text: Column, envelope: Column) -> Column:
     each = F.flatten(
         F.transform(
             statements,
-            lambda statement: _let(
-                F.regexp_replace(_trimmed(statement), _SETTINGS, ""), changes_of
-            ),
+            lambda statement: let(F.regexp_replace(_trimmed(statement), _SETTINGS, ""), changes_of),
         )
     )
     is_read = text.rlike(_STATEMENT) | envelope["own_change"].isNull()
@@ -370,10 +364,10 @@ def _altered(statement: Column, envelope: Column) -> Column:
     found = F.flatten(
         F.transform(
             actions,
-            lambda action: _let(_trimmed(action), lambda action: _by_rules(action, rules)),
+            lambda action: let(_trimmed(action), lambda action: _by_rules(action, rules)),
         )
     )
-    return _let(found, changes)
+    return let(found, changes)
 
 
 def _by_rules(text: Column, rules: Column) -> Column:
@@ -466,7 +460,7 @@ def _change(named: Column, envelope: Column) -> Column:
         )
 
     parts = {"first": 1, "second": 2, "third": 3}
-    return _let(
+    return let(
         F.struct(*(_unquoted(named["name"], n).alias(part) for part, n in parts.items())), resolved
     )
 
