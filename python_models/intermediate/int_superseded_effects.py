@@ -1,6 +1,6 @@
 from pyspark.sql import functions as F
 
-from cdc_marts.fold.key_collisions import no_superseded_effects, superseded_effects
+from cdc_marts.fold.key_collisions import merged, no_superseded_effects, superseded_effects
 
 KEY = ["source_format", "table_id", "row_key"]
 
@@ -20,8 +20,8 @@ def model(dbt, session):
         return found
     # What was superseded before, and is no more, comes without `took_older_row`, to be deleted.
     held = session.table(str(dbt.this)).join(keys, KEY, "left_semi")
-    return (
-        found.unionByName(held.withColumn("took_older_row", F.lit(None).cast("boolean")))
-        .groupBy(*KEY, "event_id", "effect")
-        .agg(F.bool_or("took_older_row").alias("took_older_row"))
-    )
+    unknown = [
+        F.lit(None).cast(found.schema[name].dataType).alias(name)
+        for name in ("took_older_row", "stands_before")
+    ]
+    return merged(found.unionByName(held.select(*KEY, "event_id", "effect", *unknown)))

@@ -23,9 +23,9 @@ def filled_rows(
 ) -> DataFrame:
     """The rows of partial images on some keys, and on those that rows moved to from these.
 
-    A column keeps the value that it has in the event before, in sequence, also under an earlier
-    key of the row; where none before has it, the one in the event's own image before.  Nothing is
-    kept over a delete or a truncation.
+    A column keeps the value that it has in the event before, also under an earlier key of the row;
+    where none before has it, the one in the event's own image before.  Nothing is kept over a
+    delete or a truncation.
 
     `effects`: all those on the keyed tables of `keys`, as `int_row_effects`, with `is_partial` also
     where an image lacks columns of its table.  `keys`: source_format, table_id, row_key.
@@ -269,17 +269,18 @@ def _filled(column_steps: DataFrame) -> DataFrame:
                 name,
                 distance,
                 is_partial,
-                sequence,
+                place,
                 last_value(
-                    if(value is null, null, struct(value.value, sequence)), true
+                    if(value is null, null, struct(value.value, place, sequence)), true
                 ) over up_to_event as after_value,
                 last_value(
-                    if(value_before is null, null, struct(value_before.value, sequence)), true
+                    if(value_before is null, null, struct(value_before.value, place, sequence)),
+                    true
                 ) over up_to_event as before_value
             from {column_steps}
             window up_to_event as (
                 partition by source_format, table_id, row_key, life, name
-                order by sequence
+                order by place
                 rows between unbounded preceding and current row
             )
         ),
@@ -291,14 +292,14 @@ def _filled(column_steps: DataFrame) -> DataFrame:
                 if(
                     after_value is null
                     or (
-                        before_value.sequence > after_value.sequence
+                        before_value.place > after_value.place
                         and to_json(before_value.value) = to_json(after_value.value)
                     ),
                     before_value,
                     after_value
                 ) as filled,
                 if(
-                    before_value.sequence > after_value.sequence
+                    before_value.place > after_value.place
                     and to_json(before_value.value) <> to_json(after_value.value),
                     before_value,
                     null
@@ -316,13 +317,13 @@ def _filled(column_steps: DataFrame) -> DataFrame:
                     collect_list(struct(name, filled.value))
                 )) as row,
                 map_from_entries(collect_list(if(
-                    filled.sequence < sequence, struct(name, filled.sequence), null
+                    filled.place < place, struct(name, filled.sequence), null
                 ))) as filled_from,
                 map_from_entries(collect_list(if(
                     other is null, null, struct(name, other.value)
                 ))) as before_values,
                 map_from_entries(collect_list(if(
-                    other.sequence < sequence, struct(name, other.sequence), null
+                    other.place < place, struct(name, other.sequence), null
                 ))) as before_values_from
             from compared_values
             where is_partial and distance = 0 and filled is not null

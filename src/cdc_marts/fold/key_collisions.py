@@ -13,6 +13,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from cdc_marts.expressions import let
+from cdc_marts.parsing.records import SEQUENCE
 
 _KEY = ("source_format", "table_id", "row_key")
 _EVENT = ("source_format", "event_id")
@@ -23,7 +24,13 @@ _ROW = (
     f"struct<event_ids: array<string>, image: {_IMAGE}, is_snapshot: boolean,"
     f" arrival_image: {_IMAGE}, previous_key: string>"
 )
-_SUPERSEDED = "struct<event_id: string, effect: string, took_older_row: boolean>"
+#: Where an effect stands whose images show another order than the sequences: in front of the effect
+#: with this sequence, and behind so many of that position.
+_STANDS_BEFORE = f"struct<sequence: {SEQUENCE}, index: int>"
+_SUPERSEDED = (
+    "struct<event_id: string, effect: string, took_older_row: boolean,"
+    f" stands_before: {_STANDS_BEFORE}>"
+)
 #: A key between two effects.  rows: what is under it, the oldest first, each with the events that
 #: wrote it there.
 _HELD = (
@@ -44,8 +51,9 @@ def superseded_effects(
     `effects`: all those on the keys, as `int_row_effects` without images.  `events`: with their
     images, as `change_events`.  `split_key_changes`, `truncations`: as the models so named.
 
-    Returns source_format, table_id, row_key, event_id, effect, took_older_row (of a delete:
-    whether a newer row stayed).
+    Returns source_format, table_id, row_key, event_id, effect; took_older_row: of a delete, whether
+    a newer row stayed; stands_before: struct<sequence, index>, where images show another order than
+    sequences: the last effect of the position, and how many stand between its first one and this.
     """
     steps = _steps(effects, _images(events), split_key_changes, truncations)
     step = F.struct(*(name for name in steps.columns if name not in _KEY))
@@ -68,6 +76,15 @@ def superseded_effects(
         .groupBy(*_KEY)
         .agg(superseded.alias("superseded"))
         .select(*_KEY, F.inline("superseded"))
+        .transform(merged)
+    )
+
+
+def merged(superseded: DataFrame) -> DataFrame:
+    """One row per superseded effect: it may be in front of another one, and of a row that left."""
+    return superseded.groupBy(*_KEY, "event_id", "effect").agg(
+        F.bool_or("took_older_row").alias("took_older_row"),
+        F.max("stands_before").alias("stands_before"),
     )
 
 
@@ -78,6 +95,7 @@ def no_superseded_effects(keys: DataFrame) -> DataFrame:
         "cast(null as string) as event_id",
         "cast(null as string) as effect",
         "cast(null as boolean) as took_older_row",
+        f"cast(null as {_STANDS_BEFORE}) as stands_before",
     )
 
 
@@ -261,10 +279,13 @@ def _superseded_by_last(chain: Column) -> Column:
     last = F.element_at(chain, -1)
     return F.transform(
         F.slice(chain, F.lit(1), F.size(chain) - 1),
-        lambda step: F.struct(
+        lambda step, index: F.struct(
             step["event_id"].alias("event_id"),
             step["effect"].alias("effect"),
             ((step["effect"] == "delete") & (last["effect"] == "upsert")).alias("took_older_row"),
+            F.struct(last["sequence"].alias("sequence"), index.alias("index")).alias(
+                "stands_before"
+            ),
         ),
     )
 
@@ -408,6 +429,7 @@ def _superseded_by_step(step: Column, rows: Column, leaving: Column) -> Column:
             event_id.alias("event_id"),
             effect.alias("effect"),
             took_older_row.alias("took_older_row"),
+            F.lit(None).cast(_STANDS_BEFORE).alias("stands_before"),
         )
 
     delete = superseded(step["event_id"], step["effect"], leaving < F.size(rows))

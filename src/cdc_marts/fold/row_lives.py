@@ -79,7 +79,8 @@ def row_lives(
     `effects`: all those on some keys, as `int_row_effects`.  `moved`: as `moves` returns.
     `superseded`, `truncations`: as `int_superseded_effects` and `int_truncations`.
 
-    Returns the effects with `effect` (also `void_delete`), `origin_key` and `delete_id` of a move,
+    Returns the effects with `effect` (also `void_delete`), `place` (their order: that of sequences,
+    or that of images where these show another one), `origin_key` and `delete_id` of a move,
     `truncations_before` and `life`.
     """
     placed = effects.sparkSession.sql(
@@ -93,6 +94,10 @@ def row_lives(
             effects.event_id,
             effects.pairing_id,
             effects.sequence,
+            struct(
+                coalesce(superseded.stands_before.sequence, effects.sequence) as sequence,
+                coalesce(superseded.stands_before.index, 2147483647) as index
+            ) as place,
             effects.is_partial,
             effects.lists_all_columns,
             moved.origin_key,
@@ -142,7 +147,7 @@ def row_lives(
                     or truncations_before <> truncations_before_that
                 )
                 as int
-            )) over (partition by source_format, table_id, row_key order by sequence) as life
+            )) over (partition by source_format, table_id, row_key order by place) as life
         from (
             select
                 *,
@@ -150,7 +155,7 @@ def row_lives(
                 lag(truncations_before) over key_order as truncations_before_that
             from {placed}
             window key_order as (
-                partition by source_format, table_id, row_key order by sequence
+                partition by source_format, table_id, row_key order by place
             )
         )
         """,

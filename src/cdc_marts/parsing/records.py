@@ -33,7 +33,7 @@ TABLE_CHANGES = (
     " column_names: array<string>>>"
 )
 
-_SEQUENCE = (
+SEQUENCE = (
     "struct<position: decimal(38,0), transaction_index: bigint, partition: int, offset: bigint,"
     " row_index: int>"
 )
@@ -73,7 +73,7 @@ STAGING_COLUMNS = {
     "landed_at": "timestamp",
     "landing_commit": "bigint",
     "transaction_id": "string",
-    "sequence": _SEQUENCE,
+    "sequence": SEQUENCE,
     "delivery_position": "decimal(38,0)",
     "pairing_id": "string",
     "ddl_text": "string",

@@ -10,10 +10,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-SEQUENCE = (
-    "struct<position: decimal(38,0), transaction_index: bigint, partition: int, offset: bigint,"
-    " row_index: int>"
-)
+from cdc_marts.parsing.records import SEQUENCE
+
 _TYPES = {
     "partition": "int",
     "offset": "bigint",
@@ -28,6 +26,7 @@ _TYPES = {
     "row_keys": "array<string>",
     "column_types": "map<string,string>",
     "column_parameters": "map<string,string>",
+    "stands_before": f"struct<sequence: {SEQUENCE}, index: int>",
 }
 _IMAGES = ("before", "after")
 _FLAGS = ("is_", "lists_", "took_")
@@ -37,7 +36,7 @@ def frame(spark: SparkSession, columns: str, rows: Iterable[Mapping[str, Any]]) 
     """Rows by column; a column that a row leaves out is null.
 
     `columns`: names, by blanks; their types are those that the models give them.  An image is a
-    dict, a sequence (position, partition, offset).
+    dict, a sequence (position, partition, offset), a place before others (sequence, index).
     """
     names = columns.split()
     schema = ", ".join(f"`{name}` {_type(name)}" for name in names)
@@ -61,8 +60,14 @@ def _value(name: str, value: Any) -> Any:
     if name in _IMAGES:
         return json.dumps(value)
     if _type(name) == SEQUENCE:
-        position, partition, offset = value
-        return (Decimal(position), None, partition, offset, 0)
+        return _sequence(*value)
+    if name == "stands_before":
+        sequence, index = value
+        return (_sequence(*sequence), index)
     if _type(name).startswith("decimal"):
         return Decimal(value)
     return value
+
+
+def _sequence(position: int, partition: int, offset: int) -> tuple[Decimal, None, int, int, int]:
+    return (Decimal(position), None, partition, offset, 0)

@@ -54,13 +54,13 @@ def found(
     *,
     truncated_at: int | None = None,
     pairs: list[tuple[str, str, str]] = (),
-    superseded: list[tuple[str, str, bool]] = (),
+    superseded: list[dict[str, Any]] = (),
     halves: list[dict[str, Any]] = (),
     longest_key_chain: int = 20,
 ) -> dict[str, dict[str, Any]]:
     """event_id -> its row, and what before images say; sequences as their offsets.
 
-    `pairs`: delete, insert and old key.  `superseded`: key, event and took_older_row.
+    `pairs`: delete, insert and old key.  `superseded`: as `int_superseded_effects`.
     """
     truncations = (
         [] if truncated_at is None else [{**NAMES, "sequence": (truncated_at, 0, truncated_at)}]
@@ -75,11 +75,8 @@ def found(
         ),
         frame(
             spark,
-            "source_format table_id row_key event_id effect took_older_row",
-            [
-                {**NAMES, "row_key": k, "event_id": e, "effect": "delete", "took_older_row": took}
-                for k, e, took in superseded
-            ],
+            "source_format table_id row_key event_id effect took_older_row stands_before",
+            [{**NAMES, **effect} for effect in superseded],
         ),
         frame(spark, "source_format table_id sequence", truncations),
         frame(spark, "source_format pairing_id before", halves),
@@ -200,9 +197,43 @@ def test_a_delete_and_an_insert_may_be_one_move(spark: SparkSession) -> None:
 
 def test_a_delete_that_took_an_older_row_ends_nothing(spark: SparkSession) -> None:
     void = effect(2, "1", None)
-    assert filled(spark, [INSERT, void, PARTIAL], superseded=[("1", "2", True)]) == {
+    superseded = [{"row_key": "1", "event_id": "2", "effect": "delete", "took_older_row": True}]
+    assert filled(spark, [INSERT, void, PARTIAL], superseded=superseded) == {
         "3": {"id": 1, "a": 9, "b": 2}
     }
+
+
+def test_a_row_comes_to_its_key_in_front_of_a_partial_image_with_a_lower_sequence(
+    spark: SparkSession,
+) -> None:
+    at_one_position = {"event_id": "moves", "sequence": (3, 1, 0), "is_key_change": True}
+    leaves = effect(3, "1", None, **at_one_position)
+    comes = effect(3, "2", {"id": 2, "a": 5}, is_partial=True, **at_one_position)
+    changes = effect(3, "2", {"id": 2, "a": 9}, is_partial=True, sequence=(3, 0, 0))
+    place = ((3, 0, 0), 0)
+    superseded = [{"row_key": "2", "event_id": "moves", "effect": "upsert", "stands_before": place}]
+    rows = found(spark, [INSERT, leaves, comes, changes], superseded=superseded)
+    assert rows["3"]["row"] == {"id": 2, "a": 9, "b": 2}
+    assert rows["3"]["filled_from"] == {"b": 1}
+
+
+def test_a_row_changes_in_front_of_its_key_change_with_a_lower_sequence(
+    spark: SparkSession,
+) -> None:
+    at_one_position = {"event_id": "moves", "sequence": (3, 0, 0), "is_key_change": True}
+    changes = effect(3, "1", {"id": 1, "a": 9, "b": 7}, is_partial=True, sequence=(3, 1, 0))
+    leaves = effect(3, "1", None, **at_one_position)
+    comes = effect(3, "2", {"id": 2, "a": 9}, is_partial=True, **at_one_position)
+    superseded = [
+        {
+            "row_key": "1",
+            "event_id": "3",
+            "effect": "upsert",
+            "stands_before": ((3, 0, 0), 0),
+        }
+    ]
+    effects = [INSERT, changes, leaves, comes]
+    assert filled(spark, effects, superseded=superseded)["moves"] == {"id": 2, "a": 9, "b": 7}
 
 
 def test_an_image_is_partial_too_that_lacks_a_column_of_its_table(spark: SparkSession) -> None:

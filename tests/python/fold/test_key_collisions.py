@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import Row, SparkSession
 
 from cdc_marts.fold.key_collisions import superseded_effects
 from tests.python.fold.frames import frame
@@ -39,21 +39,27 @@ def effect(
     }
 
 
-def superseded(
+def superseded(spark: SparkSession, effects: list[dict[str, Any]], **others: Any) -> Superseded:
+    """`others`: as `found` takes them."""
+    rows = found(spark, effects, **others)
+    return {(r.event_id, r.effect, r.row_key): r.took_older_row for r in rows}
+
+
+def found(
     spark: SparkSession,
     effects: list[dict[str, Any]],
     *,
     images: dict[str, dict[str, Any]] | None = None,
     pairs: list[tuple[str, str, str, str]] = (),
     truncated_at: int | None = None,
-) -> Superseded:
+) -> list[Row]:
     """`images`: event_id -> before, after; `pairs`: delete, insert, old key, new key."""
     names = {"source_format": "cdl_debezium_json", "table_id": "shop.seats"}
     events = [
         {**names, "event_id": event_id, "key_columns": ["seat"], **(images or {}).get(event_id, {})}
         for event_id in {e["event_id"] for e in effects}
     ]
-    rows = superseded_effects(
+    return superseded_effects(
         frame(spark, EFFECTS, effects),
         frame(spark, EVENTS, events),
         frame(
@@ -69,7 +75,6 @@ def superseded(
             else [{**names, "sequence": (truncated_at, 0, truncated_at)}],
         ),
     ).collect()
-    return {(r.event_id, r.effect, r.row_key): r.took_older_row for r in rows}
 
 
 SWAP = [
@@ -318,6 +323,13 @@ def test_of_one_position_the_last_in_the_order_of_images_counts(
         ("comes", "upsert", "1"): False,
         ("changes", "upsert", "1"): False,
     }
+
+
+def test_effects_in_front_of_a_lower_sequence_say_where_they_stand(spark: SparkSession) -> None:
+    rows = found(spark, comes_and_leaves(1, 2, 0), images=COMES_AND_LEAVES)
+    places = {row.event_id: row.stands_before for row in rows}
+    assert {name: place["index"] for name, place in places.items()} == {"comes": 0, "changes": 1}
+    assert {place.sequence.partition for place in places.values()} == {0}
 
 
 def test_topics_at_one_position_are_in_the_order_of_images_too(spark: SparkSession) -> None:

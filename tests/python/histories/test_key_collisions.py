@@ -302,6 +302,32 @@ CASES = {
         ],
         [row("2", "a")],
     ),
+    "a partial image stands behind a key change of its write time, in a lower partition": Case(
+        "canal_json",
+        "partial_behind_a_key_change",
+        [
+            [canal("UPDATE", 2000, row("2", "b"), {"name": "a"})],
+            [
+                canal("INSERT", 1000, {**row("1", "a"), "note": "n"}),
+                canal("UPDATE", 2000, row("2", "a"), {"id": "1"}),
+            ],
+        ],
+        [{**row("2", "b"), "note": "n"}],
+    ),
+    "a key change with a partial image stands behind an update in a higher partition": Case(
+        "canal_json",
+        "partial_key_change",
+        [
+            [canal("UPDATE", 2000, row("2", "b"), {"id": "1"})],
+            [
+                canal("INSERT", 1000, {**row("1", "a"), "note": "n"}),
+                canal(
+                    *("UPDATE", 2000, {**row("1", "b"), "note": "m"}), {"name": "a", "note": "n"}
+                ),
+            ],
+        ],
+        [{**row("2", "b"), "note": "m"}],
+    ),
     "a row that is inserted and deleted in a transaction is no key change": Case(
         "cdl_debezium_json",
         "lost_delete",
