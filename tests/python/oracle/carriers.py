@@ -238,19 +238,22 @@ class _Order:
         return times[0] if times else None
 
     def _chains(self, change: Change, key: Hashable) -> bool:
-        """Whether a row that leaves its key has the image with which it was written there."""
+        """Whether a row that leaves its key has the image with which it was written there.
+
+        An image may lack columns; it must say more than its key.
+        """
         rows = change.rows if isinstance(change, Statement) else (change,)
         written = self._written[key]
         if len(rows) > 1 or not isinstance(rows[0], RowChange) or not written:
             return False
-        leaving, images = rows[0], [row.after for row in written]
+        leaving, images = rows[0], [row.logged_after or {} for row in written]
+        before = leaving.logged_before or {}
+        known = before.keys() - set(leaving.table.identity)
         return (
-            leaving.before is not None
-            and _moves_from(leaving, key)
-            and leaving.before == images[-1]
-            and leaving.before not in images[:-1]
-            and not leaving.unavailable
-            and not any(row.unavailable for row in written)
+            _moves_from(leaving, key)
+            and any(before[column] is not None for column in known)
+            and _agree(before, images[-1])
+            and not any(_agree(before, image) for image in images[:-1])
         )
 
     def add(self, partition: _Partition, change: Change, time: _Time | None) -> None:
@@ -285,6 +288,10 @@ class _Order:
 
 def _key_subject(change: RowChange, image: Row) -> Hashable:
     return (change.table.name, *(repr(image[column]) for column in change.table.identity))
+
+
+def _agree(one: Row, other: Row) -> bool:
+    return all(one[column] == other[column] for column in one.keys() & other.keys())
 
 
 def _moves_from(change: RowChange, key: Hashable) -> bool:
@@ -327,10 +334,6 @@ def _sent_by_canal(history: History) -> tuple[list[_Sent], dict[str, str | None]
             times.append(usual - lag)
         if _is_update(change) and not (is_swapped and until) and random.random() < 0.1:
             times.insert(0, None)
-        if isinstance(change, Ddl):
-            # Models don't look again at the place of a statement that messages which land later
-            # raise, until a rebuild: none is published with another time than its own.
-            times = []
         time = next((t for t in times if _keep(order, parts, t)), usual)
         written_at = time or written_at
         is_late = time == usual - lag and random.random() < 0.5
@@ -398,8 +401,7 @@ def _sent_by_dts(history: History) -> list[_Sent]:
             is_loaded = history.is_loaded_apart and change.kind == SNAPSHOT
             partition = (_topic(history, change) if is_loaded else topic, number)
         logged_as = change
-        # Nor here is a statement published with another time.
-        may_be_late = lags_from is not None and index >= lags_from and not isinstance(change, Ddl)
+        may_be_late = lags_from is not None and index >= lags_from
         if may_be_late and order.keeps(partition, change, _dts_time(history, change, lag, ids)):
             logged_as = _late(history, change, lag)
         order.add(partition, change, _dts_time(history, change, ids=ids))
