@@ -370,7 +370,7 @@ def _broken() -> Column:
             & (F.size(F.array_except("key_columns", before_columns)) > 0),
             "missing_field",
             F.concat(
-                F.lit("the image before lacks a key column: the key is "),
+                F.lit("the before image lacks a key column: the key is "),
                 F.array_join("key_columns", ", "),
             ),
         ),

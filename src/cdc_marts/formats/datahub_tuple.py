@@ -363,7 +363,7 @@ def _broken() -> Column:
             flags != F.when(is_after_image, "N/Y").otherwise("Y/N"),
             "missing_image",
             F.concat(
-                F.lit("the flags for the image before and after do not fit the operation "),
+                F.lit("the flags of the before and the after image do not fit the operation "),
                 F.col("metadata.operation"),
                 F.lit(": "),
                 flags,
@@ -372,12 +372,12 @@ def _broken() -> Column:
         (
             F.col("has_one_column_twice"),
             "malformed_json",
-            "a column comes twice, with the prefix `dts_` and without",
+            "two columns have the same name, one with the prefix `dts_` and one without it",
         ),
         (
             F.col("image").isNull(),
             "missing_image",
-            "the tuple has metadata columns only",
+            "the tuple has only metadata columns",
         ),
         (
             (F.col("op") == "snapshot") & ~is_after_image,

@@ -290,7 +290,7 @@ def _broken() -> Column:
         (
             columns > F.array_size(F.array_distinct("columns")),
             "malformed_avro",
-            "`fields` names a column twice",
+            "`fields` lists a column more than once",
         ),
         (
             is_row & (op != "delete") & after.isNull(),
@@ -305,13 +305,13 @@ def _broken() -> Column:
         (
             is_row & ((F.array_size(before) != columns) | (F.array_size(after) != columns)),
             "malformed_avro",
-            "an image has not as many values as `fields` has columns",
+            "an image does not have one value for each column of `fields`",
         ),
         (
             is_row & F.col("keys_text").isNotNull() & F.col("keys").isNull(),
             "malformed_avro",
             F.concat(
-                F.lit("the tag `pk_uk_info` is not JSON of keys and their columns: "),
+                F.lit("the tag `pk_uk_info` is not a JSON object of keys with their columns: "),
                 "keys_text",
             ),
         ),

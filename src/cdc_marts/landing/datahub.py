@@ -147,8 +147,9 @@ class DataHubTopics:
         for record in self._records(topic, shard, first.cursor if first else "", latest.sequence):
             if record.sequence <= last:
                 raise LandingError(
-                    f"{place} has several records with the sequence {record.sequence}: it is"
-                    " written in batches, whose records can't be told apart."
+                    f"{place} has several records with the sequence {record.sequence}: the"
+                    " topic is written in batches, and the records of a batch cannot be"
+                    " distinguished."
                 )
             last = record.sequence
             yield _message(topic, shard, record)

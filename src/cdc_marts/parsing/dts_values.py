@@ -162,17 +162,17 @@ def _unreadable(name: Column, value: Column) -> Column:
         (
             ~is_known_charset(charset),
             "malformed_avro",
-            F.concat(column, F.lit("its charset is not known: "), charset),
+            F.concat(column, F.lit("its charset is unknown: "), charset),
         ),
         (
             is_utf8(charset) & ~is_text(data, charset),
             "not_utf8",
-            F.concat(column, F.lit("its bytes are not valid UTF-8, as which they are marked")),
+            F.concat(column, F.lit("its bytes are not valid UTF-8, although its charset is UTF-8")),
         ),
         (
             ~is_text(data, charset),
             "malformed_avro",
-            F.concat(column, F.lit("its bytes are not valid in their charset, "), charset),
+            F.concat(column, F.lit("its bytes are not valid in its charset, "), charset),
         ),
         (
             ~F.is_valid_utf8(text),
@@ -184,7 +184,7 @@ def _unreadable(name: Column, value: Column) -> Column:
             | _is_impossible(value["member_TimestampWithTimeZone"]["value"]),
             "malformed_avro",
             F.concat(
-                column, F.lit("its date or time has no part, or not all of hour, minute and second")
+                column, F.lit("its date or time is empty, or lacks the hour, minute or second")
             ),
         ),
     )

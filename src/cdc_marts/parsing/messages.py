@@ -156,7 +156,7 @@ def _read_whole(
         (
             is_corrupt,
             "malformed_json",
-            "a member has another shape than the format gives it, or an object repeats a key",
+            "a member does not have the type that the format requires, or an object repeats a key",
         ),
     )
     return parsed.select(

@@ -291,23 +291,23 @@ REJECTED = {
     "image as text": ("missing_image", "afterImages", {**INSERT, "afterImages": "row"}),
     "too few values": (
         "malformed_avro",
-        "as many values",
+        "one value for each column",
         {**INSERT, "afterImages": INSERT["afterImages"][:-1]},
     ),
     "too many values before": (
         "malformed_avro",
-        "as many values",
+        "one value for each column",
         {**UPDATE, "beforeImages": [*UPDATE["beforeImages"], dts.NULL]},
     ),
     "column twice": (
         "malformed_avro",
-        "twice",
+        "more than once",
         {**INSERT, "fields": [("id", 3), ("note", 253), ("id", 3)]},
     ),
     "keys as text": ("malformed_avro", "pk_uk_info", {**INSERT, "tags": {"pk_uk_info": "id"}}),
     "unknown charset": (
         "malformed_avro",
-        "column v: its charset is not known: klingon",
+        "column v: its charset is unknown: klingon",
         text(b"abc", "klingon"),
     ),
     "bytes not in UTF-8": (

@@ -140,7 +140,7 @@ def watermark_of(session: SparkSession, consumer: str, source: str) -> int | Non
 
 def _expired(consumer: str) -> DbtRuntimeError:
     return DbtRuntimeError(
-        f"The snapshots that told what {consumer} has read have expired: rebuild it and"
+        f"The snapshots in which {consumer} noted what it has read have expired: rebuild it and"
         " what follows it with --full-refresh."
     )
 
@@ -160,8 +160,8 @@ def count_appended(
         elif snapshot.operation not in _WITHOUT_NEW_ROWS:
             raise DbtRuntimeError(
                 f"{name} was overwritten (snapshot {snapshot.id}) after {consumer} read it, so"
-                f" its new rows can't be told from its old ones: rebuild {consumer} and what"
-                " follows it with --full-refresh."
+                f" its new rows cannot be distinguished from its old ones: rebuild {consumer}"
+                " and what follows it with --full-refresh."
             )
     raise rebuilt_error(name, consumer)
 
