@@ -3,7 +3,7 @@
 
 with
 
--- new rows may be read: they say which tables have other drops than before
+-- new rows may be read: they name the tables whose drops have changed
 resolved_changes as (select * from {{ ref('int_resolved_changes') }}),
 
 newest_resolutions as (

@@ -7,13 +7,14 @@
     )
 }}
 
--- The fold of tables without a key: equal rows are counted.  A sum does not
--- care for order or batches.  Events before a truncation of their table do not
--- count; when a new one arrives, or earlier effects change, the rows of their
--- table are counted again.  Rows that no event counts any more, which have no
--- newest one, go.
+-- The fold of tables without a key.  The model counts equal rows: an insert
+-- adds one, a delete subtracts one.  The sum does not depend on the order or
+-- the batches of the effects.  Effects before a truncation of their table do
+-- not count.  If a truncation lands, or earlier effects of a table have
+-- changed, the model counts all rows of this table again.  A row that no effect
+-- mentions any longer has no newest effect, and the merge deletes it.
 
-{#- A first run builds on these too: the next one goes on from there. -#}
+{#- The first run reads these inputs too, so that it notes their watermarks. -#}
 {%- set new_revised_keys = new_rows(ref('int_revised_keys')) %}
 {%- set new_truncations = new_rows(ref('int_truncations')) %}
 
@@ -141,7 +142,7 @@ contributions as (
 
     union all
 
-    -- rows that no event counts any more
+    -- rows that no effect mentions any longer
     select
         held_rows.source_format,
         held_rows.table_id,

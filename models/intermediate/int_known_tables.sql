@@ -5,8 +5,8 @@
     )
 }}
 
--- The source tables whose rows were seen, by their names, and whether one of
--- their images was partial.
+-- The source tables of which a row has landed, with their names.  A table with
+-- partial images has a second row, with `has_partial_images`.
 
 with
 

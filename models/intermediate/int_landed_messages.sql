@@ -1,5 +1,5 @@
--- The landed messages of all formats, by their coordinates; those that were
--- removed from landing too.
+-- The coordinates of the landed messages of all formats, including the messages
+-- that `cdc-marts maintain` removed from landing.
 {% for source_format in var('source_formats') %}
 select
     '{{ source_format }}' as source_format,

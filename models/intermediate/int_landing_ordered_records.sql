@@ -1,2 +1,2 @@
--- The records of the formats that are ordered by landing, as staging has them.
+-- The staging records of the formats that are ordered by landing.
 {{ union_of_staging(formats_that('ordered_by_landing')) }}

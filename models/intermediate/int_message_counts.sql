@@ -5,9 +5,10 @@
     )
 }}
 
--- What became of the messages that each run read, counted once: whoever asks
--- later reads a few rows per run instead of the messages.  Rejected messages
--- are left out: they may be read again, and staging has them apart.
+-- The number of messages of each kind that each run read.  `cdc-marts status`
+-- reads these few rows instead of the messages.  Rejected messages are not
+-- counted here, because a later run may read them successfully.  Staging has
+-- them in a partition of their own, so they are quickly counted there.
 
 with
 
@@ -25,7 +26,8 @@ messages as (
     {% endfor %}
 ),
 
--- A source whose clock is ahead does not hide how old its other events are.
+-- `last_event_at` is never later than the landing.  Otherwise one source whose
+-- clock is ahead would hide the lag of the other sources.
 message_counts as (
 
     select

@@ -6,9 +6,9 @@
     )
 }}
 
--- The places of messages whose rows stand elsewhere than their own positions
--- say: a higher position of their partition stands before them, or they are of
--- a full load that repairs a table.
+-- The places of messages that do not stand at their own position.  There are
+-- two cases: an earlier message of the partition has a higher position, or the
+-- message belongs to a full load that repairs a table.
 
 {%- set message_key = ['source_format', 'topic', '`partition`', 'offset'] %}
 

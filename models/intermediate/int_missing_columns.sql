@@ -5,14 +5,16 @@
     )
 }}
 
--- Which columns of its table the images of a schema version lack, from where to
--- where in the log.  There are stretches without missing columns too, in which
--- one was lost by a list alone: what is known of lists may change, what a
--- statement did does not.
+-- Which columns of the table are missing in the images of a schema version, and
+-- in which part of the log.  Some parts have no missing column: in them, a
+-- complete list of columns shows that the table had lost the column.  They are
+-- kept because such a list is a weak proof, and a later message may refute it.
+-- After a statement has dropped the column, there is no such part.
 
 {%- set version_key = ['source_format', 'table_id', 'schema_id'] %}
 
-{#- Few rows, made anew where an event or a statement may change them. -#}
+{#- The model has few rows, and writes all of them again if these inputs have
+    new rows. -#}
 {%- do new_rows(ref('int_touched_keys')) %}
 {%- do new_rows(ref('int_column_drops')) %}
 

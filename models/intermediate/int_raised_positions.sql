@@ -5,10 +5,11 @@
     )
 }}
 
--- Where formats are ordered by landing, an event has the highest position of
--- its partition so far.  That is its own nearly always; exceptions are here.
--- When a message lands behind others of its partition, these are looked at once
--- more: positions only rise.
+-- In formats that are ordered by landing, an event takes the highest position
+-- that its partition has had so far.  Nearly always this is its own position.
+-- This model lists the exceptions.  If a message lands late, with a lower
+-- offset than messages that a run has read, the model looks at these messages
+-- again.  One more message can only raise their positions, never lower them.
 
 {%- set partition_key = ['source_format', 'topic', '`partition`'] %}
 {%- set message_key = partition_key + ['offset'] %}
@@ -25,14 +26,15 @@ new_messages as (
         sequence.position,
         record_type
     from {{ new_rows(ref('int_landing_ordered_records')) }}
-    -- all rows of a message share its position
+    -- all rows of a message share one position
     where row_index = 0
 
 ),
 
 new_ranges as (select * from {{ new_rows(ref('int_read_ranges')) }}),
 
--- A run may read again between the same offsets as an earlier one.
+-- A run may read the same offsets as an earlier run, after `requeue` for
+-- example.  So `except all` removes each new range only once.
 earlier_ranges as (
 
     select read_ranges.*
@@ -46,7 +48,7 @@ earlier_ranges as (
 
 ),
 
--- Ranges of several runs that overlap count as one.
+-- Overlapping ranges of several runs become one stretch.
 followed_ranges as (
 
     select
@@ -99,7 +101,7 @@ first_new_offsets as (
 
 ),
 
--- From where on a partition is looked at.
+-- The first offset of each partition that has to be looked at.
 starts as (
 
     select

@@ -5,8 +5,9 @@
     )
 }}
 
--- Of formats ordered by landing, what each run read of each partition: from
--- which offset to which, and the highest position in between.
+-- The first and the last offset that each run read from each partition, and the
+-- highest position in this range.  Only formats that are ordered by landing
+-- need it: `int_raised_positions` continues from these ranges.
 
 with
 

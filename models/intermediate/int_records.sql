@@ -1,5 +1,6 @@
--- The records of all formats, each in its place in the log: that of its
--- message, else the one that `int_message_places` gives it.
+-- The records of all formats, each in its place in the log.  If
+-- `int_message_places` has a place for the message, the record takes it.
+-- Otherwise it stays at the position of its message.
 select
     records.* except (event_id, sequence),
     {{ placed_event_id('records', 'places') }} as event_id,

@@ -5,9 +5,9 @@
     )
 }}
 
--- The messages of full loads by which tables are repaired (`cdc-marts resync`),
--- with the place that their rows take: behind all that the stream had said when
--- the load began.
+-- The messages of full loads that repair tables (`cdc-marts resync`), with the
+-- place of their rows: after all changes that the stream had reported when the
+-- load began.
 
 {%- set table_key = ['source_format', 'table_id'] %}
 {%- set message_key = ['source_format', 'topic', '`partition`', 'offset'] %}
@@ -36,7 +36,7 @@ snapshot_rows as (
 
     union all
 
-    -- of loads that had landed before they were asked for
+    -- rows of a load that landed before `resync` was called
     select
         records.source_format,
         records.table_id,
@@ -51,7 +51,7 @@ snapshot_rows as (
 
 ),
 
--- A message belongs to the last load that it is a part of.
+-- If several resyncs include a message, the last one gives its place.
 reloaded_messages as (
 
     select

@@ -6,20 +6,22 @@
     )
 }}
 
--- The colliding keys, which two rows may have held at once, whose effects a run
--- plays back: there the newest effect need not say what became of the key.  Two
--- cases:
+-- The colliding keys: two rows may have had such a key at once.  A run applies
+-- all effects on these keys again, because the newest effect alone does not
+-- always say which row remains.  A key collides in two cases:
 --
--- - Within one transaction a row came to the key and a row left it, in this
---   order, one of them by a key change: databases that check uniqueness at the
---   end of a statement or transaction let two rows swap their keys.  Where
---   messages name no transaction, changes of one time count as one.
--- - One partition reports a key change and another, at the same position, a
---   change of the old or the new key: their order is not known.
+-- - Within one transaction, a row came to the key before another row left it,
+--   and one of the two changed its key.  A database allows this, for example a
+--   swap of two keys, if it checks uniqueness only at the end of a statement or
+--   transaction.  If messages name no transaction, changes of one time count as
+--   one transaction.
+-- - One partition reports a key change, and another partition reports a change
+--   of the old or the new key at the same position.  The order of the two
+--   changes is not known.
 
-{#- dbt must see it in a first run, too. -#}
+{#- dbt must see this `ref` in the first run, too. -#}
 {%- set split_key_changes = ref('int_split_key_changes') %}
-{#- A first run builds on these too: the next one goes on from there. -#}
+{#- The first run reads these inputs too, so that it notes their watermarks. -#}
 {%- set new_touched_keys = new_rows(ref('int_touched_keys')) %}
 {%- set new_truncations = new_rows(ref('int_truncations')) %}
 
@@ -48,7 +50,8 @@ keys_shared_in_a_transaction as (
         table_id,
         row_key
     from key_changes
-    -- where key changes come as deletes and inserts, most of these are none
+    -- if a format reports key changes as deletes and inserts, most deletes and
+    -- inserts belong to no key change
     where
         is_key_change
         or transaction_id is not null
@@ -128,7 +131,8 @@ colliding_keys as (
 
 ),
 
--- A delete is part of a key change once its insert is there, wherever that is.
+-- The old keys of split key changes whose insert is new.  The delete may have
+-- been read earlier; only now it is known to be part of a key change.
 other_sides as (
 
     select
@@ -169,7 +173,7 @@ colliding_keys_touched_again as (
 
     union
 
-    -- rows of before and after a truncation are apart
+    -- a truncation separates the rows before it from the rows after it
     select colliding_keys.*
     from colliding_keys
     left semi join new_truncations

@@ -5,9 +5,10 @@
     )
 }}
 
--- Which tables lose rows or columns by which statements.  A table that is seen
--- later may be meant too, or make a name ambiguous: then a newer version says
--- so.  Only statements that are new, or name a new table, are looked at.
+-- Which tables lose rows or columns by which statements.  When the first row of
+-- a table lands, a statement may turn out to refer to this table too, or its
+-- name may become ambiguous.  Then a new version of the change is added.  A run
+-- looks only at new statements, and at statements that name a new table.
 
 {%- set statement_key = ['source_format', 'statement_id'] %}
 {%- set resolution = ['source_format', 'table_id', 'statement_id', 'change'] %}
@@ -28,7 +29,8 @@ touched_names as (
 
 ),
 
--- A statement is looked at whole: what it did to its other tables stays.
+-- All changes of a statement are resolved together.  Otherwise its changes of
+-- other tables would look as if they no longer applied.
 touched_statements as (
 
     select distinct
@@ -113,7 +115,7 @@ changed_resolutions as (
 
     union all
 
-    -- what a statement was taken to mean before another table was seen
+    -- earlier results that no longer hold, because another table became known
     select
         held_resolutions.source_format,
         held_resolutions.table_id,

@@ -1,7 +1,7 @@
--- The keys of which earlier effects have changed: what follows from these is
--- made anew.
+-- The keys whose earlier effects have changed.  Everything that depends on
+-- these keys is computed again.
 
--- new rows may be read: they are the keys of new changes
+-- new rows may be read: they are the keys of new revisions
 select
     source_format,
     table_id,

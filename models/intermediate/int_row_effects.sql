@@ -1,11 +1,11 @@
 -- noqa: disable=LT02
--- What events do to rows.  An event writes the row of its key (`upsert`) or
--- deletes it (`delete`); a key change also deletes the row of the old key.  A
--- redelivery does nothing.
+-- The effects of events on rows.  An event writes the row of its key (`upsert`)
+-- or deletes it (`delete`).  A key change has two effects: it also deletes the
+-- row of the old key.  A redelivery has no effect.
 
 with
 
--- new rows may be read: what is exceptional about new records is new as well
+-- new rows may be read: the exceptions of new records are new, too
 records as (
 
     select

@@ -6,13 +6,14 @@
     )
 }}
 
--- The fold of tables with keys.  Per key the effect with the highest sequence,
--- deletes included: a maximum does not care for order, batches or repetition.
--- The newest of the new effects replaces what the state holds if it is newer.
--- Keys of which earlier effects have changed, and colliding ones, are folded
--- whole.
+-- The fold of tables with keys.  The state keeps, for each key, the effect with
+-- the highest sequence; this may be a delete.  A maximum does not depend on the
+-- order, the batches or the repetition of effects.  A run takes the newest of
+-- the new effects on a key, and merges it into the state if it is newer than
+-- the effect in the state.  If earlier effects on a key have changed, or the
+-- key is a colliding key, the run folds all effects on the key again.
 
-{#- A first run builds on these too: the next one goes on from there. -#}
+{#- The first run reads these inputs too, so that it notes their watermarks. -#}
 {%- set new_replayed_keys = new_rows(ref('int_replayed_keys')) %}
 {%- set new_revised_keys = new_rows(ref('int_revised_keys')) %}
 
@@ -112,7 +113,8 @@ newest_effects as (
         ) filter (where not is_superseded) as newest,
         min(event_at) as first_event_at
     from effects
-    -- Spark sorts for such a maximum: by a number first, most keys differ in.
+    -- Spark sorts the effects for `max_by`.  Most keys already differ in their
+    -- hash, and numbers are compared faster than texts.
     group by
         xxhash64(row_key), source_format, table_id, row_key, is_refolded
 

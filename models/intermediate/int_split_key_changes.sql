@@ -1,15 +1,19 @@
--- Key changes that a format reports as a delete of the old key and an insert
--- of the new one, at one log position, in one transaction.  The insert stands
--- right behind the delete in its partition, or behind the delete's tombstone.
--- A redelivery of the delete counts as the delete.  Where keys are spread over
--- partitions, a delete and an insert are one key change if their position has
--- no other ones.
+-- Key changes that a format reports as a delete of the old key and an insert of
+-- the new key, at one log position and in one transaction.  A delete and an
+-- insert are one key change in two cases:
+--
+-- - The insert directly follows the delete in their partition; a tombstone of
+--   the old key may stand between them.  A redelivery of the delete counts as
+--   the delete.
+-- - The two are in different partitions, and the table has no other delete or
+--   insert at their position.
 
 {%- set table_key = ['source_format', 'table_id', 'topic'] %}
 
 with
 
--- where a redelivery took the place of an event, that is the same event
+-- An event may be listed at several places, for example because another
+-- delivery of it counts now.  The highest place is used.
 deletes_and_inserts as (
 
     select

@@ -1,2 +1,2 @@
--- The staging records of all formats in one shape, as their messages have them.
+-- The union of the staging records of all formats.
 {{ union_of_staging(var('source_formats') | list) }}

@@ -1,13 +1,15 @@
--- Which known tables the changes of statements are about.  A change fits tables
--- by exact names, else in any letter case; a name that it leaves out fits any.
--- Where it fits several equally well it is about none of them (`is_ambiguous`);
--- one without a table name is about all tables of the one database or schema
--- that it names.  A single name before a table's may be its schema, where no
--- database is so named.
+-- Which known tables the changes of statements refer to.  A change refers to
+-- the tables whose names equal the names in the statement.  If there are none,
+-- letter case is ignored.  A name that the statement leaves out matches any
+-- name.  If a change fits several tables equally well, it is applied to none of
+-- them (`is_ambiguous`).  A change without a table name refers to all tables of
+-- the database or schema that it names.  A single name before the table name is
+-- the name of the database, or, if no database has this name, of the schema.
 
 with
 
--- The place of a message only rises.
+-- A delivery may be listed at several places.  Its newest place is the highest,
+-- because places only rise.
 placed_changes as (
 
     select
@@ -36,7 +38,7 @@ placed_changes as (
 
 ),
 
--- A statement that is delivered again does nothing again.
+-- Of several deliveries of a statement, only the first in the log counts.
 first_deliveries as (
 
     select
@@ -72,7 +74,7 @@ tables as (
 
 ),
 
--- fit: the less the better.
+-- fit: how well the names match; 1 is the best.
 fitting_tables as (
 
     select

@@ -5,10 +5,11 @@
     )
 }}
 
--- What statements do to tables, in the names that they use.  A statement whose
--- place is raised by a message that lands later is listed again, at that place.
+-- What statements do to tables.  The tables have the names that the statements
+-- use.  If a message that lands later raises the place of a statement, the
+-- statement is listed again, at its new place.
 
-{#- A first run builds on it too: the next one goes on from there. -#}
+{#- The first run reads this input too, so that it notes its watermark. -#}
 {%- set new_raised_positions = new_rows(ref('int_raised_positions')) %}
 {%- set message_key = ['source_format', 'topic', '`partition`', 'offset'] %}
 

@@ -1,6 +1,8 @@
--- The columns that tables have, or had: each from where it is first seen until
--- it is lost, by whatever shows that, or until a statement drops it.  A column
--- that comes back is there once more.
+-- The columns that tables have or had, and in which part of the log.  A part
+-- begins with the first event that lists the column.  It ends where a statement
+-- or a complete list shows that the column is gone (`lost_sequence`);
+-- `dropped_sequence` considers statements only.  A column that is added again
+-- has another row.
 
 with
 

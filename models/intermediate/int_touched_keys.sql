@@ -1,7 +1,8 @@
--- The keys with effects, and the keys of which earlier effects have changed:
--- whatever follows the state of rows looks at these.
+-- The keys with effects, and the keys whose earlier effects have changed.  The
+-- models that depend on the rows of keys read the new rows of this view, to
+-- find the keys that a run has to look at.
 
--- new rows may be read: they are the keys of new effects and of new changes
+-- new rows may be read: they are the keys of new effects and of new revisions
 select
     source_format,
     table_id,
@@ -11,7 +12,8 @@ from {{ ref('int_row_effects') }}
 
 union all
 
--- a late half with the row before has values that the half after may lack
+-- An `update_before` that lands late may have values that the `update_after`
+-- lacks.
 select
     source_format,
     table_id,

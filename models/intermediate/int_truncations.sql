@@ -1,10 +1,10 @@
--- Where a TRUNCATE or DROP TABLE ended every row that a table had, or a full
--- load that repairs it took their place.
+-- Where in the log all earlier rows of a table end: at a TRUNCATE or DROP
+-- TABLE, or right before the rows of a full load that repairs the table.
 
 with
 
--- new rows may be read: they say which tables have other truncations than
--- before, no more, and the grouping is that of the new rows
+-- new rows may be read: readers only take from them the tables whose
+-- truncations have changed, and for this it is enough to group the new rows
 resolved_changes as (select * from {{ ref('int_resolved_changes') }}),
 
 newest_resolutions as (
@@ -26,7 +26,7 @@ resyncs as (select * from {{ source('landing', 'resyncs') }}),
 
 truncations as (
 
-    -- a statement may truncate a table and then drop it
+    -- one statement may truncate a table and drop it
     select distinct
         source_format,
         table_id,

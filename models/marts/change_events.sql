@@ -1,5 +1,6 @@
--- A view: it says what staging holds, so that no event is written twice.  What
--- an image lacks of the columns that its table is known to have is added.
+-- A view over staging, so that no event is stored twice.  The view adds to
+-- `unavailable_columns` the columns that an image lacks and that the table is
+-- known to have (`int_missing_columns`).
 
 with
 

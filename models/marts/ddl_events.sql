@@ -10,7 +10,7 @@ statements as (
 
 ),
 
--- of the deliveries of a statement the one that landed first
+-- Of several deliveries of a statement, the one that landed first counts.
 first_deliveries as (
 
     select

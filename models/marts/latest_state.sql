@@ -1,4 +1,4 @@
-{#- What rows of tables with and without keys have in common. -#}
+{#- The columns that rows of keyed tables and rows of keyless tables share. -#}
 {%- set state_columns -%}
 source_format,
         table_id,
@@ -59,8 +59,9 @@ keyed_rows_of_keyless_tables as (
 
 ),
 
--- A key of all columns names the same row as its table without a key: the newer
--- of the two events says whether the row has the key or lost it.
+-- If a table gets a key of all its columns, or loses such a key, a row has the
+-- same columns in its key before and after.  Then a row may be in both states.
+-- The newer of the two events says whether the row has the key now.
 rows_under_both_keys as (
 
     select

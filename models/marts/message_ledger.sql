@@ -1,5 +1,5 @@
--- Both sides are counted where they are: what landed in the landing tables,
--- what became of it in staging.
+-- The two sides of the ledger are counted independently: the landed messages in
+-- the landing tables, and their kinds in staging.
 with
 
 landed_messages as (select * from {{ ref('int_landed_messages') }}),
@@ -22,7 +22,7 @@ landed as (
         topic,
         `partition`,
         count(distinct offset) as landed,
-        -- One that landed again is there again.
+        -- A removed message that landed again is in landing.
         count(distinct offset)
         - count(distinct if(is_removed, null, offset)) as removed
     from landed_messages
@@ -62,7 +62,8 @@ changes as (
 
 ),
 
--- What a load repeats counts again when it repairs its table.
+-- If `cdc-marts resync` moves a row of a load to a new place, the row has
+-- another event id, so it is no longer a redelivery.
 redeliveries as (
 
     select

@@ -1,5 +1,6 @@
--- A view: a version is an event and the next effect on its key, so that a late
--- event bisects the version it falls into as soon as it is there.
+-- A view over the events: a version lasts from its event until the next effect
+-- on its key.  So a late event splits the version into which it falls as soon
+-- as the event is there.
 
 with
 
@@ -26,7 +27,8 @@ keyless_tables as (
 
 ),
 
--- count_change: how many more equal rows a keyless table has.
+-- count_change: by how much the number of equal rows of a keyless table
+-- changes.
 effects as (
 
     select
@@ -93,7 +95,7 @@ placed_effects as (
 
     select
         effects.* except (`row`),
-        -- a key of all columns names the same row as its table without a key
+        -- with or without a key of all columns, this is the same row
         if(
             keyless_tables.table_id is null,
             effects.row_key,
@@ -239,7 +241,8 @@ row_history as (
         versions.event_id,
         versions.is_current,
         versions.event_at as valid_from,
-        -- Closed by what has no time, a version is only known to be over.
+        -- If the event that ends a version has no time, the version is only
+        -- known to be over, and `valid_to` shows its own time.
         if(
             versions.is_current,
             null,
