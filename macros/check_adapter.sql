@@ -1,4 +1,5 @@
-{#- Called with the first node's schema, before any SQL is rendered. -#}
+{#- `generate_schema_name` calls this macro for the first node, before dbt renders any
+    SQL. -#}
 {% macro check_adapter() -%}
   {%- if target.type != 'spark_session' -%}
     {{ exceptions.raise_compiler_error(

@@ -1,6 +1,6 @@
 {#-
-  Before a run of a project that has this one as a package: it declares its own tables, and no
-  model of its own stands in the place of one here.
+  Before a run of a project that has this one as a package: checks that the project declares its own
+  tables, and that none of its models is read in place of a model of this package.
 -#}
 {% macro check_root_project() -%}
   {%- if execute and project_name != 'cdc_marts' -%}

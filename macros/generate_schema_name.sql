@@ -1,6 +1,6 @@
 {#-
-  Schemas are named exactly as configured where this project is by itself, in every target.  As a
-  package it has them named as the root project does: by its macro of this name, else by dbt's.
+  If this project is the root project, each schema has exactly the configured name, in every target.
+  If it is a package, the root project names the schemas: its macro of this name, or the one of dbt.
 -#}
 {% macro generate_schema_name(custom_schema_name, node) -%}
   {%- do cdc_marts.check_adapter() -%}

@@ -1,4 +1,4 @@
-{#- After `dbt build`: what was built, where it is, and how to look at it. -#}
+{#- After `dbt build`: prints what was built, where it is, and how to query it. -#}
 {% macro print_summary(results) -%}
   {%- set what = {
       'int_landed_messages': 'messages landed',
@@ -36,7 +36,7 @@
 {%- endmacro %}
 
 
-{#- One row with the number of rows of each relation, by name. -#}
+{#- A query for one row with the number of rows of each relation. -#}
 {% macro count_rows_sql(relations) -%}
 select
     {% for name, relation in relations.items() -%}

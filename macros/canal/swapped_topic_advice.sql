@@ -1,10 +1,10 @@
-{#- The setting that fits a topic best, and what to do about it. -#}
+{#- The setting that a topic needs, and what to do. -#}
 {% macro swapped_topic_advice() -%}
 {%- set time_format = "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'" -%}
 concat(
     case
         when last_swapped_at is null
-            then 'its updates are as usual: take the topic out of '
+            then 'its updates are not swapped: remove the topic from '
                 || '`swapped_canal_topics`'
         when usual_from is null
             then concat(
@@ -12,9 +12,9 @@ concat(
                 topic, '": null}`'
             )
         else concat(
-            'its updates are swapped up to ',
+            'its updates are swapped until ',
             date_format(last_swapped_at, "{{ time_format }}"),
-            ' and as usual from ',
+            ' and not swapped from ',
             date_format(usual_from, "{{ time_format }}"),
             ' on: set `swapped_canal_topics: {"',
             topic, '": "', date_format(usual_from, "{{ time_format }}"),

@@ -1,13 +1,13 @@
 {#-
-  The var `swapped_canal_topics`: topics, each with the time of writing (`ts`,
-  UTC) from which its updates are as usual, or null.  A time that can't be read
-  would leave unsaid how a topic is to be read.
+  Checks the var `swapped_canal_topics`.  It maps each topic to the write time
+  (`ts`, UTC) from which its updates are no longer swapped, or to null.  Without a
+  readable time, it would not be known how to read the topic.
 -#}
 {% macro check_swapped_topics() -%}
   {%- set topics = var('swapped_canal_topics') or {} -%}
   {%- if topics is not mapping -%}
     {%- do wrong_swapped_topics(
-        'it is no mapping: write {my_topic: null} or {my_topic: "time"}'
+        'it is not a mapping: write {my_topic: null} or {my_topic: "time"}'
     ) -%}
   {%- endif -%}
   {%- for topic, until in topics.items()
@@ -58,15 +58,15 @@
 {%- endmacro %}
 
 
-{#- The property of a staging table that holds its swapped topics. -#}
+{#- The property of a staging table that stores its swapped topics. -#}
 {% macro swapped_topics_property() -%}
 cdc_marts.swapped-topics
 {%- endmacro %}
 
 
 {#-
-  topic -> {until: time or null}, as the rows of the staging table were read;
-  as set in the project where there is no such table.
+  topic -> {until: time or null}: the setting with which the rows of the staging
+  table were read.  Without such a table, it is the setting of the project.
 -#}
 {% macro swapped_topics_of(staging) -%}
   {%- if execute and staging and load_relation(staging) is not none -%}
@@ -107,7 +107,7 @@ published_at < cast({{ adapter.string_literal(setting.until) }} as timestamp)
 {%- endmacro %}
 
 
-{#- Of the changed topics those whose updates would be read otherwise now. -#}
+{#- The changed topics with updates that would now be read differently. -#}
 {% macro concerned_topics_sql(relation, changes) -%}
 select distinct topic
 from {{ relation }}

@@ -1,12 +1,12 @@
 {#-
-  The var `datahub_topics`: topics, each with the database of its tables, the
-  dialect of its tuples, or both.
+  Checks the var `datahub_topics`.  It maps each topic to the database of its
+  tables, to the dialect of its tuples, or to both.
 -#}
 {% macro check_datahub_topics() -%}
   {%- set topics = var('datahub_topics') or {} -%}
   {%- if topics is not mapping -%}
     {%- do wrong_datahub_topics(
-        'it is no mapping: write {my_project.my_topic: {database: my_database}}'
+        'it is not a mapping: write {my_project.my_topic: {database: my_database}}'
     ) -%}
   {%- endif -%}
   {%- for topic, settings in topics.items() -%}
@@ -41,13 +41,13 @@
 {%- endmacro %}
 
 
-{#- topic -> {database, dialect}, as the project sets them. -#}
+{#- topic -> {database, dialect}: the settings of the project. -#}
 {% macro declared_datahub_topics() -%}
   {%- do return(config.get('datahub_topics') or {}) -%}
 {%- endmacro %}
 
 
-{#- The property of a staging table that holds the settings of its topics. -#}
+{#- The property of a staging table that stores the settings of its topics. -#}
 {% macro datahub_topics_property() -%}
 cdc_marts.datahub-topics
 {%- endmacro %}
@@ -63,7 +63,7 @@ cdc_marts.datahub-topics
 {%- endmacro %}
 
 
-{#- Of the changed topics those of which rows were read. -#}
+{#- The changed topics that have rows in the staging table. -#}
 {% macro topics_with_rows_sql(relation, changes) -%}
 select distinct topic
 from {{ relation }}

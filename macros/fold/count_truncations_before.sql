@@ -1,6 +1,6 @@
 {#-
-  How many truncations of its table come before an event: two events between
-  which there is one differ in it.
+  The number of truncations of its table that come before an event.  If two
+  events of a table have different numbers, a truncation is between them.
 
   event: alias with `sequence`.
   truncations: array of struct<sequence, event_at>, null where there are none.

@@ -2,7 +2,8 @@
   The key of a keyless row that a split update wrote, with the columns that only
   its `update_before` has, because all columns of such a row are its key.
 
-  row_key, old_row_key: of the `update_after`, and of the `update_before` or null.
+  row_key: the key in the `update_after`.  old_row_key: the key in the
+  `update_before`, or null.
   takes_columns: whether the row is keyless, and its format writes whole rows.
 -#}
 {% macro filled_row_key(row_key, old_row_key, takes_columns) -%}
@@ -21,7 +22,7 @@ if(
 {%- endmacro %}
 
 
-{#- An image with the columns that only the image before it has. -#}
+{#- An after image, with the columns that only the before image has. -#}
 {% macro filled_image(image, image_before) -%}
 to_variant_object(map_concat(
             cast({{ image_before }} as map<string, variant>),

@@ -1,4 +1,4 @@
-{#- Whether all names of a change are those of a table. -#}
+{#- Condition that all names in a change are the names of a table. -#}
 {% macro fits_names(way) -%}
 (
     {{ name_fits('database_name', 'database_name', way) }}

@@ -1,4 +1,4 @@
-{#- The formats that have a trait, or do not, of the var `source_formats`. -#}
+{#- The formats of the var `source_formats` that have a trait, or that lack it. -#}
 {% macro formats_that(trait, have_it=true) -%}
   {%- set found = [] -%}
   {%- for source_format, traits in var('source_formats').items() -%}

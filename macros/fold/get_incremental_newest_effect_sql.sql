@@ -1,9 +1,10 @@
 {#-
-  Merge of a batch's newest effects into the state: one replaces what is held
-  if it is newer, and either way where the key was folded whole.
+  Merges the newest effects of a batch into the state.  An effect replaces the
+  effect in the state if it is newer.  If the run folded all effects on the key
+  again (`is_refolded`), the result always replaces the effect in the state.
 
-  arguments: as dbt gives them to a strategy; both relations have the columns of
-  `int_row_state`.
+  arguments: the arguments that dbt passes to a strategy.  Both relations have
+  the columns of `int_row_state`.
 -#}
 {% macro get_incremental_newest_effect_sql(arguments) -%}
 merge into {{ arguments.target_relation }} as held

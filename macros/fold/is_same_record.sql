@@ -1,6 +1,7 @@
 {#-
-  Condition that two relations speak of one event in one row of a message.  A row
-  that a repairing load brings again is another event.
+  Condition that two relations refer to the same event in the same row of a
+  message.  A row may have two events: `cdc-marts resync` makes another event of
+  each row of the load.
 
   one, other: aliases with the coordinates of a record and its `event_id`.
 -#}

@@ -1,6 +1,6 @@
 {#-
-  Condition of a join: the columns that an event's image lacks, by its schema
-  version and its place.  At most one row is found for an event.
+  Join condition that finds the columns that the image of an event lacks, by its
+  schema version and its place in the log.  It finds at most one row per event.
 
   event: alias with `source_format`, `table_id`, `schema_id`, `sequence`,
   `lists_all_columns`.  missing: alias of `int_missing_columns`.

@@ -1,4 +1,4 @@
-{#- Query of the columns that each table lost, as one array. -#}
+{#- The columns that each table lost, as one array. -#}
 {% macro lost_columns_of_tables_sql() -%}
 select
     source_format,

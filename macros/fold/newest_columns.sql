@@ -1,4 +1,4 @@
-{#- The columns of a state that tell of the key's newest effect, `newest`. -#}
+{#- The columns of a state that describe the newest effect on the key. -#}
 {% macro newest_columns() -%}
 source_format,
         table_id,

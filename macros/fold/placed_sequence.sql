@@ -1,6 +1,6 @@
 {#-
-  A record's sequence in the place of its message; its own where the message has
-  no other place.
+  The sequence of a record in the place of its message.  Without a place in
+  `int_message_places`, it is the sequence that the message itself gives.
 
   place: alias of `int_message_places`.
 -#}
@@ -21,8 +21,8 @@ if(
 
 
 {#-
-  The id of a record's event.  A row that comes again in the load that repairs a
-  table is another event than the first one.
+  The id of the event of a record.  If a load repairs its table, its rows get
+  other ids, or they would count as redeliveries of earlier full loads.
 -#}
 {% macro placed_event_id(record, place) -%}
 if(

@@ -1,4 +1,5 @@
-{#- What all deliveries of a statement share, where they share anything. -#}
+{#- A value that all deliveries of a statement share.  If a format has no such
+    value, it is the place of the message. -#}
 {% macro statement_id(record) -%}
 coalesce(
                 {{ record }}.event_id,

@@ -1,4 +1,4 @@
-{#- Query of the truncations of each table, for `count_truncations_before`. -#}
+{#- The truncations of each table as one array, for `count_truncations_before`. -#}
 {% macro truncations_of_tables_sql() -%}
 select
     source_format,

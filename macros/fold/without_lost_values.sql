@@ -1,15 +1,17 @@
 {#-
-  A filled row without the values of columns that its table lost, and maybe got
-  back, between the event that gave the value and the one that was filled.  Such
-  a column has the value that an image before told after the loss, if one did.
+  A filled row without outdated values.  A value is outdated if the table lost
+  the column between the event that gave the value and the event that was filled,
+  even if the table got the column back.  If a before image after the loss
+  contains the column, the row has the value of this before image instead.
 
-  filled: alias with the row as VARIANT, null where none was filled, and with
-  `filled_from`, `before_values` and `before_values_from` as in `int_filled_rows`.
-  sequence: of the event that was filled.
+  filled: alias of a relation with the row as a VARIANT (null if no row was
+  filled), and with `filled_from`, `before_values` and `before_values_from` of
+  `int_filled_rows`.
+  sequence: the sequence of the event that was filled.
   lost_columns: array of struct<column_name, sequence>, null where there are none.
 -#}
 {% macro without_lost_values(filled, sequence, lost_columns) -%}
-{#- False, not null, of a column with a value of the event itself. -#}
+{#- A column whose value the event itself carries gives false, and not null. -#}
 {%- set is_lost -%}
 coalesce(lost.sequence > {{ filled }}.filled_from[lost.column_name], false)
                 and lost.sequence < {{ sequence }}

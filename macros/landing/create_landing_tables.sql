@@ -1,4 +1,4 @@
-{#- Create the landing tables that are not there; anyone may append to them. -#}
+{#- Creates the missing landing tables.  Any program may append to them. -#}
 {% macro create_landing_tables() -%}
   {%- if execute -%}
     {%- set schema = source('landing', 'resyncs').without_identifier() -%}

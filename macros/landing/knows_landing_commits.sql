@@ -1,4 +1,4 @@
-{#- Whether a landing table knows the commits that brought its rows. -#}
+{#- Whether a landing table records in which commit each row landed. -#}
 {% macro knows_landing_commits(landing_table) -%}
   {%- do return(
       execute

@@ -1,6 +1,6 @@
 {#-
-  SQL that lands the messages of a sample seed which have not landed yet;
-  nothing if all have.
+  The statement that lands those messages of a sample seed that have not landed
+  yet.  It is empty if all have landed.
 -#}
 {% macro land_sample(seed) -%}
 {%- if execute -%}

@@ -1,4 +1,4 @@
-{#- The messages of a format in the one shape that parsers read. -#}
+{#- The landed messages of a format, in the columns that all parsers read. -#}
 {% macro landed_messages(source_format) -%}
 {%- set landing_table = source('landing', source_format) -%}
 {%- if target.name == 'demo' -%}

@@ -1,6 +1,7 @@
 {#-
-  Number of the commit that landed a message: row lineage of Iceberg tables from
-  version 3 on, which compaction keeps.  Null where somebody lands another way.
+  The number of the commit that landed a message.  It is part of the row lineage
+  of Iceberg tables of version 3, and compaction keeps it.  Null if the landing
+  table is of another kind, and records no commits.
 -#}
 {% macro landing_commit(landing_table) -%}
 {%- if knows_landing_commits(landing_table) -%}

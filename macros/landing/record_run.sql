@@ -1,6 +1,6 @@
 {#-
-  After a command that runs nodes: what became of them lands in one row.  A run
-  does not fail because its results could not be written.
+  After a command that runs nodes: appends the outcomes of the nodes, in one row.
+  If the row cannot be written, the run does not fail.
 -#}
 {% macro record_run(results) -%}
   {%- if execute and flags.WHICH in

@@ -1,4 +1,4 @@
-{#- Before a run: the var `published_marts` names marts. -#}
+{#- Before a run: checks that the var `published_marts` names marts. -#}
 {% macro check_published_marts() -%}
   {%- if execute -%}
     {%- set marts = [] -%}

@@ -1,13 +1,13 @@
 {#-
-  The query of a published mart: the rows of a mart, images as JSON text.  Python
-  says which rows a run writes (`src/cdc_marts/published`).
+  The query of a published mart: the rows of a mart, with images as JSON text.
+  Python decides which rows a run writes (`src/cdc_marts/published`).
 
-  mart: name of the mart.  grain: by what it is kept up to date: `key`, `event`,
-  `message`, or `whole`.
+  mart: name of the mart.  grain: at which grain a run updates the mart: `key`,
+  `event`, `message`, or `whole`.
 -#}
 {% macro published_mart(mart, grain) -%}
   {%- do cdc_marts.check_adapter() -%}
-  {#- What Python reads has these names there. -#}
+  {#- Python knows its inputs by these names. -#}
   {%- set inputs, new_inputs, changed_inputs = {'mart': ref(mart)}, {}, {} -%}
   {%- if grain == 'key' -%}
     {%- set lost_columns = ref('int_lost_columns') -%}

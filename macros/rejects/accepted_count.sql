@@ -1,4 +1,4 @@
-{#- How many rejected messages of a topic are known of, as an expression. -#}
+{#- How many rejected messages of a topic somebody has looked at. -#}
 {% macro accepted_count(topic, accepted) -%}
 {%- if accepted -%}
 case {{ topic }}

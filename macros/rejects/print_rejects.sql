@@ -1,6 +1,6 @@
 {#-
-  After a run in which `messages_can_be_read` warned or failed: a line per topic.
-  dbt itself says how many rows the test found, and not which.
+  After a run in which `messages_can_be_read` warned or failed: prints a line per
+  topic.  dbt itself prints only how many rows the test found.
 -#}
 {% macro print_rejects(results) -%}
   {%- for result in results
@@ -31,7 +31,7 @@
 {%- endmacro %}
 
 
-{#- Query of a line per topic, of those that `messages_can_be_read` found. -#}
+{#- One line per topic that `messages_can_be_read` found. -#}
 {% macro rejects_per_topic_sql(rejects) -%}
 with
 

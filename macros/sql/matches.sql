@@ -1,4 +1,5 @@
-{#- Condition that two relations agree in some columns, none of them null. -#}
+{#- Condition that two relations have equal values in some columns.  A null equals
+    nothing. -#}
 {% macro matches(
     one, other, columns=['source_format', 'table_id', 'row_key']
 ) -%}

@@ -1,8 +1,8 @@
 {#-
-  Before a staging model is built anew: messages may have been removed from its
-  landing table (`cdc-marts maintain`, by the setting `retention`), and only the
-  rows that the model has of them say what they said.  It keeps these rows.  The
-  run stops where they are gone, or would be read otherwise now.
+  Before a staging model is rebuilt.  `cdc-marts maintain` may have removed
+  messages from its landing table (setting `retention`).  Only the staging rows
+  still have the content of these messages, so the model keeps these rows.  The run
+  stops if they are gone, or if the messages would now be read differently.
 -#}
 {% macro check_removed_messages() -%}
   {%- set landing_table = load_relation(
@@ -21,7 +21,8 @@
 {%- endmacro %}
 
 
-{#- Property of a landing table that lost messages: their least age in days. -#}
+{#- The property of a landing table from which messages were removed.  It holds the
+    lowest age, in days, at which they were removed. -#}
 {% macro retention_property() -%}
 cdc_marts.removed-after-days
 {%- endmacro %}
@@ -32,7 +33,7 @@ cdc_marts.removed-after-days
 {%- endmacro %}
 
 
-{#- From now on what landing holds is all that there is. -#}
+{#- From now on, the landing table counts as complete. -#}
 {% macro forget_removed_messages(landing_table) -%}
   {%- do run_query(
       'delete from ' ~ source('landing', 'removed_messages')
@@ -68,7 +69,7 @@ cdc_marts.removed-after-days
 {%- endmacro %}
 
 
-{#- The staging rows that can't be read again, as a table expression. -#}
+{#- The staging rows of removed messages, as a table expression. -#}
 {% macro irreplaceable_rows_sql() -%}
 (
     select records.*
@@ -92,7 +93,7 @@ Restore it, {{ cdc_marts.reread_advice() }}
 {%- endmacro %}
 
 
-{#- The end of a sentence on rows that were read by other settings. -#}
+{#- The end of a sentence about rows that were read with other settings. -#}
 {% macro reread_advice() -%}
 {%- if is_incremental() -%}
 or read the messages again and rebuild what follows from them:

@@ -1,7 +1,7 @@
 {#-
-  Before a staging model adds rows: its rows were read by the settings as they
-  are now.  The settings stand among the table's properties, written with it
-  where it is made anew; only where they differ are rows looked at.
+  Before a staging model adds rows: checks that its existing rows were read with
+  the current settings.  The settings are properties of the table, and a rebuild
+  writes them.  Only if they differ, the macro looks at rows.
 -#}
 {% macro check_settings() -%}
   {%- if execute and not is_incremental() -%}
@@ -20,9 +20,9 @@ alter table {{ this }} set {{ cdc_marts.properties_sql(written) }}
 
 
 {#-
-  Property -> settings, of those that are not yet among the properties of the
-  staging table as they are now.  An error where one of the `rows`, a table
-  expression, would be read otherwise by them.
+  Property -> settings, for the settings that are not yet properties of the
+  staging table.  It is an error if one of the `rows`, a table expression, would
+  be read differently with them.
 -#}
 {% macro check_setting_changes(rows) -%}
   {%- set written = {} -%}
@@ -45,7 +45,7 @@ alter table {{ this }} set {{ cdc_marts.properties_sql(written) }}
 {%- endmacro %}
 
 
-{#- Property of a staging table -> the settings by which its rows are read. -#}
+{#- Property of a staging table -> the settings with which its rows are read. -#}
 {% macro reading_settings() -%}
   {%- set settings = {} -%}
   {%- if config.get('tables') is not none -%}
@@ -69,7 +69,8 @@ alter table {{ this }} set {{ cdc_marts.properties_sql(written) }}
 {%- endmacro %}
 
 
-{#- Name -> its setting before and now, null for none; only what differs. -#}
+{#- Name -> its old and its new setting, null for none.  It has only names whose
+    setting differs. -#}
 {% macro setting_changes(before, now) -%}
   {%- set changes = {} -%}
   {%- for name in (before.keys() | list + now.keys() | list) | unique -%}

@@ -1,6 +1,6 @@
 {#-
-  table_id -> key columns, as the declared tables of a staging model's format
-  set them.
+  table_id -> key columns, from the declarations of tables in the format of a
+  staging model.
 -#}
 {% macro declared_keys() -%}
   {%- set source_format = model.name | replace('stg_', '', 1) -%}
@@ -13,7 +13,7 @@
 {%- endmacro %}
 
 
-{#- The property of a staging table that holds its key settings. -#}
+{#- The property of a staging table that stores its key settings. -#}
 {% macro key_settings_property() -%}
 cdc_marts.key-columns
 {%- endmacro %}
@@ -32,9 +32,9 @@ cdc_marts.key-columns
 
 
 {#-
-  Of the changed tables those with rows whose key would be another one now: the
-  one that was set; or where none was set one of last resort, which is no key or
-  a row's address.
+  The changed tables with rows that would now get another key.  These are rows
+  with the key that was set before.  If none was set, they are rows that have no
+  key, or whose key is a row id of the database, which is used as the last resort.
 -#}
 {% macro concerned_tables_sql(relation, changes) -%}
 select distinct table_id

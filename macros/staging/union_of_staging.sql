@@ -1,9 +1,9 @@
 {#-
-  Query of the staging records of formats: a union and nothing else, so that its
-  increments are those of its tables.  Formats of which nothing has landed are
+  The union of the staging records of formats.  The query is only a union, so its
+  new rows are the new rows of its tables.  Formats without landed messages are
   left out.
 
-  source_formats: names; one of them is there in any case.
+  source_formats: names of formats.  The union always has at least one of them.
 -#}
 {% macro union_of_staging(source_formats) -%}
   {%- for source_format in formats_with_rows(source_formats) %}

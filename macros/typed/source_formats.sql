@@ -1,7 +1,8 @@
 {#-
-  The var `source_formats`.  A model of a project that has this one as a package
-  sees the vars of its own project alone, so it takes the config of a model here:
-  none before all models are parsed.  `check_declared_tables` comes after that.
+  The var `source_formats`.  In a project that has this one as a package, a model
+  sees only the vars of its own project.  So the macro reads the config of a model
+  of this package.  The config is not known before all models are parsed; until
+  then, the macro returns nothing.  `check_declared_tables` runs after that.
 -#}
 {% macro source_formats() -%}
   {%- set own = var('source_formats', none) -%}

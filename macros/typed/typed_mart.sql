@@ -1,12 +1,12 @@
 {#-
-  The query of a typed mart: the rows that its source table has now, in real
-  columns.  The var `tables` declares the table under the model's name; Python
-  does the rest (`src/cdc_marts/typed`).
+  The query of a typed mart: the current rows of a source table, with real columns.
+  The var `tables` declares the table under the name of the model.  Python computes
+  the rows (`src/cdc_marts/typed`).
 -#}
 {% macro typed_mart() -%}
   {%- do cdc_marts.check_adapter() -%}
   {%- if model.package_name == 'cdc_marts' and project_name != 'cdc_marts' -%}
-    {#- A mart of the samples; the root project has marts of its own. -#}
+    {#- This mart belongs to the samples.  The root project has its own marts. -#}
     {{- config(enabled=false) -}}
   {%- else -%}
     {{- cdc_marts.declared_mart() -}}
@@ -30,7 +30,7 @@
       file_format='iceberg',
       partition_by=declared.partition_by or none
   ) -}}
-  {#- What Python reads has these names there. -#}
+  {#- Python knows its inputs by these names. -#}
   {%- set inputs = {
       'live_rows': ref('cdc_marts', 'latest_state'),
       'keyless_rows': ref('cdc_marts', 'int_keyless_rows'),

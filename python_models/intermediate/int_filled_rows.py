@@ -22,10 +22,10 @@ def model(dbt, session):
     )
     if partial_tables.isEmpty():
         return no_filled_rows(effects)
-    # What became of a colliding key may change with an effect on another key.
+    # On a colliding key, an effect on another key may change which row remains.
     keys = touched.where("not is_keyless").select(*KEY).union(replayed.select(*KEY))
     if dbt.is_incremental:
-        # Rows that were filled before a truncation of their table landed.
+        # Rows that an earlier run filled, and whose table has a new truncation.
         held = session.table(str(dbt.this)).join(new_truncations, [*TABLE], "left_semi")
         keys = keys.union(held.select(*KEY))
     keys = keys.join(partial_tables, [*TABLE], "left_semi").distinct()

@@ -2,7 +2,7 @@ from cdc_marts.fold.lost_columns import lost_columns
 
 
 def model(dbt, session):
-    # Few rows, made anew where an event or a statement may change them.
+    # The model has few rows, and writes all of them again if these inputs have new rows.
     dbt.new_rows(dbt.ref("int_touched_keys"), dbt.ref("int_column_drops"))
     return lost_columns(
         dbt.ref("int_table_schemas"),

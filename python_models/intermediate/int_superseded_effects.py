@@ -10,7 +10,7 @@ def model(dbt, session):
     if keys.isEmpty():
         return no_superseded_effects(keys)
     effects = dbt.rows_so_far(dbt.ref("int_row_effects")).join(keys, KEY, "left_semi")
-    # Asked twice: a checkpoint ends the plan.
+    # The effects are used twice: with a checkpoint, Spark plans them once.
     effects = effects.drop("before", "after", "unavailable_columns").localCheckpoint()
     events = dbt.ref("change_events").join(effects, ["source_format", "event_id"], "left_semi")
     found = superseded_effects(
@@ -18,7 +18,7 @@ def model(dbt, session):
     )
     if not dbt.is_incremental:
         return found
-    # What was superseded before, and is no more, comes without `took_older_row`, to be deleted.
+    # Effects that are no longer superseded have no `took_older_row`, so that they are deleted.
     held = session.table(str(dbt.this)).join(keys, KEY, "left_semi")
     unknown = [
         F.lit(None).cast(found.schema[name].dataType).alias(name)

@@ -62,7 +62,7 @@ def days_of(setting: Any) -> int | None:
     if not setting:
         return None
     if not isinstance(setting, Mapping):
-        raise _wrong(f"it is no mapping ({setting!r})")
+        raise _wrong(f"it is not a mapping ({setting!r})")
     if "staging" in setting:
         raise RetentionError(
             f"The setting `{SETTING}` can't name `staging`: change_events and row_history are views"

@@ -1,1 +1,1 @@
-"""The parts of the fold that SQL can't say well, as functions from DataFrames to DataFrames."""
+"""The parts of the fold that are hard to write in SQL: functions from DataFrames to DataFrames."""

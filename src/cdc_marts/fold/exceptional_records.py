@@ -1,13 +1,13 @@
-"""Records that do something else to rows than they say when read alone.
+"""Exceptional records: their effect on rows differs from what the record alone says.
 
-- `redelivery`: another delivery of the record landed first; this one does nothing.
-- `split_update`: an update that came in two halves, of which the one before had another key, or
-  none: it also deletes the row of `old_row_key`.  The record is the half with the row after; a
-  keyless row takes the columns that it lacks from the other half (`filled_row_key`).
-- `replacement`: the place of its message has changed since an earlier run.
+- `redelivery`: another delivery of the record landed first, so this one has no effect.
+- `split_update`: the record is the `update_after` of a split update, and the `update_before` has
+  another key, or the table is keyless.  The update also deletes the row of `old_row_key`.  A
+  keyless row takes the columns that it lacks from the `update_before` (`filled_row_key`).
+- `replacement`: the place of the message has changed since an earlier run.
 
-`is_revision` says that an earlier run took the record for something else: what follows from the
-keys in `row_keys` is made anew.
+`is_revision` says that an earlier run read the record with another result.  Then everything that
+depends on the keys in `row_keys` is computed again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pyspark.sql import functions as F
 from cdc_marts.fold.formats import Traits, is_of_format_that
 from cdc_marts.fold.ranges import in_ranges_of, near_deliveries
 
-#: What identifies a record, for good.
+#: The columns that identify a record.  They never change.
 _RECORD = ("source_format", "topic", "partition", "offset", "row_index", "event_id")
 _MESSAGE = ("source_format", "topic", "partition", "offset")
 #: Of the half before, and of the half after.
@@ -47,24 +47,25 @@ def exceptional_records(
     known: DataFrame | None,
     formats: Traits,
 ) -> DataFrame:
-    """What is exceptional about new records, and about earlier ones because of them.
+    """The exceptions of new records, and those of earlier records that new records reveal.
 
-    `new_records`, `records`: those that no run has read, and all with these, as `int_records`.
-    `replaced_messages`: messages that have another place since this run (`_MESSAGE`).
-    `known`: what earlier runs returned; None in the first one, in which all records are new.
+    `new_records`: the records that no run has read; `records`: all records, including the new
+    ones.  Both have the columns of `int_records`.  `replaced_messages`: the messages that this
+    run has moved to another place (`_MESSAGE`).  `known`: what earlier runs returned; None in the
+    first run, in which all records are new.
     """
     new = _described(new_records)
     if known is None:
         deliveries, halves = _deliveries(new, formats), _halves(new, formats)
         return _union(_redeliveries(None, deliveries), _split_updates(None, halves))
-    # What is asked several times is checkpointed, which ends its plan.
+    # DataFrames that are used several times are checkpointed, so that Spark plans them once.
     new = new.localCheckpoint()
     replaced = (
         _described(_of_messages(records, replaced_messages))
         .join(new, [*_RECORD], "left_anti")
         .localCheckpoint()
     )
-    # In its new place a record may be another event: then it repeats others than before.
+    # In its new place, a record may be another event, and a redelivery of other records.
     looked_at = new.unionByName(replaced)
     deliveries, halves = _deliveries(looked_at, formats), _halves(looked_at, formats)
     near = near_deliveries(looked_at)
@@ -83,7 +84,7 @@ def exceptional_records(
 
 
 def _described(records: DataFrame) -> DataFrame:
-    """Records of row changes, with what is kept of them."""
+    """The records of row changes, with the columns that an exception keeps."""
     return records.where(F.col("record_type").isin("change", "update_before")).select(
         *_RECORD,
         "record_type",
@@ -104,10 +105,10 @@ def _of_messages(records: DataFrame, messages: DataFrame) -> DataFrame:
 
 
 def _deliveries(records: DataFrame, formats: Traits) -> DataFrame:
-    """Records that a redelivery would repeat, with the `delivery_id` that all of them share.
+    """The records whose redeliveries can be recognized, by a `delivery_id` that they share.
 
-    Only coordinates distinguish the others; ids that are made of them hold a colon.  Before
-    halves are known by their pairing, which the after halves share.
+    Records whose `event_id` is made of coordinates are left out; such an id has a colon.  An
+    `update_before` is recognized by its `pairing_id`; a prefix keeps it apart from other ids.
     """
     delivery_id = F.when(
         F.col("record_type") == "update_before", F.concat(F.lit("before "), F.col("pairing_id"))
@@ -121,10 +122,10 @@ def _deliveries(records: DataFrame, formats: Traits) -> DataFrame:
 
 
 def _redeliveries(new: DataFrame | None, deliveries: DataFrame) -> DataFrame:
-    """The deliveries that share their id with a new one and did not land first.
+    """The deliveries that share their id with a new delivery, and did not land first.
 
-    The commits that landed them say which was first, which no run sees differently.  Few ids
-    are there twice: they are looked for by hash.  `new`: None where all are.
+    The order of the landing commits says which delivery was first; it is the same in every run.
+    Hashes find the few ids that occur more than once.  `new`: None if all deliveries are new.
     """
     if new is None:
         hashes = deliveries.groupBy("delivery_hash").count().where("count > 1")
@@ -145,7 +146,7 @@ def _redeliveries(new: DataFrame | None, deliveries: DataFrame) -> DataFrame:
 
 
 def _with_known_keys(redeliveries: DataFrame, known: DataFrame) -> DataFrame:
-    """With the key that an earlier run took a row from, because of its other half."""
+    """With the `old_row_key` that an earlier run found in the other half of a split update."""
     split = known.where("exception = 'split_update'").select(
         *_RECORD, F.col("row_keys").alias("known_keys")
     )
@@ -167,9 +168,10 @@ def _halves(records: DataFrame, formats: Traits) -> DataFrame:
 
 
 def _split_updates(new: DataFrame | None, halves: DataFrame) -> DataFrame:
-    """The after halves of updates that moved their row, of pairs with a new half.
+    """The `update_after` records of updates that changed the key of their row.
 
-    Few halves differ in their keys: hashes show which may.  `new`: None where all are.
+    Only pairs with a new half are returned.  Few pairs have two keys, and hashes show which pairs
+    may.  `new`: None if all halves are new.
     """
     if new is not None:
         halves = halves.join(new.select("pairing_hash").distinct(), "pairing_hash", "left_semi")

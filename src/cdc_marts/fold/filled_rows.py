@@ -1,4 +1,4 @@
-"""Rows of partial images, filled: an unavailable column keeps the value it had before."""
+"""Filled rows: an unavailable column of a partial image gets the value that it had before."""
 
 from __future__ import annotations
 
@@ -21,25 +21,26 @@ def filled_rows(
     before_halves: DataFrame,
     longest_key_chain: int,
 ) -> DataFrame:
-    """The rows of partial images on some keys, and on those that rows moved to from these.
+    """The filled rows on some keys, and on the keys to which rows moved from these.
 
-    A column keeps the value that it has in the event before, also under an earlier key of the row;
-    where none before has it, the one in the event's own image before.  Nothing is kept over a
-    delete or a truncation.
+    An unavailable column gets its value from the latest earlier event of the row that has one, also
+    if the row had another key then.  If no earlier event has a value, the before image of the event
+    itself gives it.  No value is taken from before a delete or a truncation.
 
-    `effects`: all those on the keyed tables of `keys`, as `int_row_effects`, with `is_partial` also
-    where an image lacks columns of its table.  `keys`: source_format, table_id, row_key.
-    `split_key_changes`, `superseded`, `truncations`: as the models so named.  `before_halves`: the
-    records of updates that came in two halves with the rows before.
-    `longest_key_chain`: how many keys back a value is looked for.
+    `effects`: all effects on the keyed tables of `keys`, with the columns of `int_row_effects`;
+    `is_partial` is also true if an image lacks columns of its table.  `keys`: source_format,
+    table_id, row_key.  `split_key_changes`, `superseded`, `truncations`: the models
+    `int_split_key_changes`, `int_superseded_effects` and `int_truncations`.  `before_halves`: the
+    `update_before` records of split updates.  `longest_key_chain`: across how many key changes of
+    the row a value is looked for.
 
-    Returns source_format, event_id, table_id, row_key, row; filled_from: the columns that earlier
-    events gave, with the sequences of these events; before_values: other values of such columns,
-    which later before images carry and which count where a table has lost the column in between,
-    else null; before_values_from: the columns of these that earlier events gave, with their
-    sequences.
+    Returns source_format, event_id, table_id, row_key and row, and three more columns.
+    filled_from: each column whose value came from an earlier event -> the sequence of this event.
+    before_values: other values of such columns, from later before images, or null; they count if
+    the table has lost the column in between.  before_values_from: each column of before_values that
+    came from an earlier event -> the sequence of this event.
     """
-    # Spark would plan what is used several times once for every use: checkpoints end a plan.
+    # A checkpoint ends a plan.  Without it, Spark would plan these DataFrames once for every use.
     without_images = effects.drop("before", "after", "unavailable_columns").localCheckpoint()
     moved = moves(without_images, split_key_changes).localCheckpoint()
     origin_keys = moved.select(*TABLE, F.col("origin_key").alias("row_key"))
@@ -52,7 +53,7 @@ def filled_rows(
 
 
 def no_filled_rows(effects: DataFrame) -> DataFrame:
-    """What `filled_rows` returns where no image is partial; `effects` as there."""
+    """The result of `filled_rows` if no image is partial; `effects` as in `filled_rows`."""
     return effects.where("false").selectExpr(
         *("source_format", "event_id", "table_id", "row_key", "after as row"),
         "map('', sequence) as filled_from",
@@ -62,9 +63,9 @@ def no_filled_rows(effects: DataFrame) -> DataFrame:
 
 
 def partial_by_image(effects: DataFrame, missing_columns: DataFrame) -> DataFrame:
-    """Effects, `is_partial` also where an image left out columns that its table had.
+    """The effects; `is_partial` is also true if an image lacks columns that its table had.
 
-    `missing_columns`: as `int_missing_columns`.
+    `missing_columns`: the model `int_missing_columns`.
     """
     return effects.sparkSession.sql(
         """
@@ -87,7 +88,7 @@ def partial_by_image(effects: DataFrame, missing_columns: DataFrame) -> DataFram
 
 
 def _sources_of_values(lives: DataFrame, longest_key_chain: int) -> DataFrame:
-    """The lives with partial events, and those under other keys that their rows had before.
+    """The lives with partial events, and the lives of their rows under earlier keys.
 
     Returns source_format, table_id, row_key, life, origin_key, origin_life, distance.
     """
@@ -155,7 +156,7 @@ def _sources_of_values(lives: DataFrame, longest_key_chain: int) -> DataFrame:
 
 
 def _steps(lives: DataFrame, sources: DataFrame) -> DataFrame:
-    """The writes of each life and of those that it took values from."""
+    """The upserts of each life, and of the earlier lives of its row."""
     return lives.sparkSession.sql(
         """
         select
@@ -179,7 +180,7 @@ def _steps(lives: DataFrame, sources: DataFrame) -> DataFrame:
 
 
 def _with_images(steps: DataFrame, effects: DataFrame, before_halves: DataFrame) -> DataFrame:
-    """The steps with their images as maps; the image before only of partial ones."""
+    """The steps with their images as maps.  Only partial steps have the before image."""
     pairing = ["source_format", "pairing_id"]
     split = steps.where("is_partial and pairing_id is not null").select(*pairing)
     halves = (
@@ -288,7 +289,7 @@ def _filled(column_steps: DataFrame) -> DataFrame:
         compared_values as (
             select
                 * except (after_value, before_value),
-                -- A value that a before image repeats is as new as that image.
+                -- If a before image repeats a value, the value is as new as this image.
                 if(
                     after_value is null
                     or (

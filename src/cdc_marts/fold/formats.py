@@ -1,4 +1,4 @@
-"""What the formats are like: the var `source_formats` of the project."""
+"""The traits of the formats, as the var `source_formats` of the project lists them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The effects by which a row may have come to a key that another row holds, or left it."""
+"""The effects that may cause a key collision: two rows have the same key for a moment."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COLUMNS = (
     "is_key_change",
     "effect",
 )
-#: Beyond this many transactions, what they span is looked through.
+#: For more transactions, one condition covers the whole range from the first to the last.
 _MOST_TRANSACTIONS = 200
 
 
@@ -33,15 +33,16 @@ def key_changes(
     known: DataFrame | None,
     formats: Traits,
 ) -> DataFrame:
-    """The effects of key changes, and those that report another row under one of their keys.
+    """The effects of key changes, and the inserts and deletes of other rows on their keys.
 
-    These are the inserts and deletes on the key in the transaction of the key change: with checks
-    that wait for the end of a transaction, a row may come before another one leaves.  Where a
-    format reports a key change as a delete and an insert, they are all its inserts and deletes.
+    Only inserts and deletes in the transaction of the key change count: if a database checks
+    uniqueness at the end of a transaction, a row may come to a key before another row leaves it.
+    If a format reports a key change as a delete and an insert, all its inserts and deletes count.
 
-    `new_effects`, `effects`: those that no run has read, and all with these, as `int_row_effects`.
-    `revised_keys`: source_format, table_id, row_key of those with changed effects, all of which
-    are listed again.  `known`: what earlier runs returned; None in the first one.
+    `new_effects`: the effects that no run has read; `effects`: all effects, including the new ones.
+    Both have the columns of `int_row_effects`.  `revised_keys`: source_format, table_id, row_key of
+    keys whose earlier effects have changed; all effects on them are listed again.  `known`: what
+    earlier runs returned; None in the first run.
 
     Returns the columns of `int_key_changes`.
     """
@@ -50,13 +51,13 @@ def key_changes(
         looked_at = looked_at.unionByName(effects.join(revised_keys, [*_KEY], "left_semi"))
     looked_at = looked_at.select(*_COLUMNS)
     if known is not None:
-        # Asked several times: a checkpoint ends the plan.
+        # It is used several times: with a checkpoint, Spark plans it once.
         looked_at = looked_at.localCheckpoint()
     is_insert_or_delete = F.col("op").isin("insert", "delete")
     is_listed_too = is_insert_or_delete & is_of_format_that(
         formats, "moves_rows_by_delete_and_insert"
     )
-    # Few, and asked several times.
+    # These are few, and used several times.
     of_key_changes = looked_at.where("is_key_change").localCheckpoint()
     moves = _moves(of_key_changes)
     transactions = _transactions_of(moves)
@@ -98,9 +99,9 @@ def _on_keys_of(moves: DataFrame, effects: DataFrame) -> DataFrame:
 
 
 def _transactions_of(moves: DataFrame) -> Column | None:
-    """Condition on effects, of literals: in a transaction of a key change; None where none is.
+    """Condition on effects, made of literals: the effect is in a transaction of a key change.
 
-    It may hold for effects of other transactions too.
+    It may also hold for effects of other transactions.  None if there are no transactions.
     """
     place = ("source_format", "transaction_id", "event_micros")
     found = moves.select(*place).distinct().limit(_MOST_TRANSACTIONS + 1).collect()

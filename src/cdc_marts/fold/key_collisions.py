@@ -1,8 +1,9 @@
-"""What became of keys that two rows held at once: their effects, played back in sequence.
+"""Which row remains under a colliding key: the effects on the key are applied again, in sequence.
 
-Where rows collide on a key, the newest effect need not say what is under it.  A delete takes the
-row whose image it carries; where that is not one row, the older one, which had to make room.
-Effects of one position in several partitions are put in the order in which their images chain.
+On a colliding key, the newest effect alone does not always say which row remains.  A delete removes
+the row that has its before image.  If no row or several rows have this image, it removes the older
+row, which had to make room.  If several partitions have effects at one position, their images give
+the order: the before image of a change is the image that the change in front of it wrote.
 """
 
 from __future__ import annotations
@@ -19,20 +20,20 @@ _KEY = ("source_format", "table_id", "row_key")
 _EVENT = ("source_format", "event_id")
 
 _IMAGE = "map<string,string>"
-#: A row under a key: with which image it came there, and from which key.
+#: A row under a key, with the image with which it came to the key, and its previous key.
 _ROW = (
     f"struct<event_ids: array<string>, image: {_IMAGE}, is_snapshot: boolean,"
     f" arrival_image: {_IMAGE}, previous_key: string>"
 )
-#: Where an effect stands whose images show another order than the sequences: in front of the effect
-#: with this sequence, and behind so many of that position.
+#: The place of an effect whose images show another order than the sequences do: in front of the
+#: effect with this sequence, behind `index` others at its position.
 _STANDS_BEFORE = f"struct<sequence: {SEQUENCE}, index: int>"
 _SUPERSEDED = (
     "struct<event_id: string, effect: string, took_older_row: boolean,"
     f" stands_before: {_STANDS_BEFORE}>"
 )
-#: A key between two effects.  rows: what is under it, the oldest first, each with the events that
-#: wrote it there.
+#: The state of a key between two effects.  rows: the rows under it, the oldest first, each with the
+#: events that wrote it.
 _HELD = (
     f"struct<rows: array<{_ROW}>, generation: int, transaction: string,"
     f" superseded: array<{_SUPERSEDED}>>"
@@ -42,18 +43,20 @@ _HELD = (
 def superseded_effects(
     effects: DataFrame, events: DataFrame, split_key_changes: DataFrame, truncations: DataFrame
 ) -> DataFrame:
-    """The effects on colliding keys which say nothing of what became of their key.
+    """The superseded effects: those on colliding keys that do not count for the row that remains.
 
-    They are the delete that took an older row from under a newer one, what was written of a row
-    that left while an older one stayed, and what has the position of a later change that stands in
-    front of it.
+    There are three kinds: a delete that removed an older row while a newer row stayed; the upserts
+    of a row that left while an older row stayed; and effects that stand behind another change at
+    their position, although their images show that they happened before it.
 
-    `effects`: all those on the keys, as `int_row_effects` without images.  `events`: with their
-    images, as `change_events`.  `split_key_changes`, `truncations`: as the models so named.
+    `effects`: all effects on the keys, with the columns of `int_row_effects` except the images.
+    `events`: the events with their images, as in `change_events`.  `split_key_changes`,
+    `truncations`: the models `int_split_key_changes` and `int_truncations`.
 
-    Returns source_format, table_id, row_key, event_id, effect; took_older_row: of a delete, whether
-    a newer row stayed; stands_before: struct<sequence, index>, where images show another order than
-    sequences: the last effect of the position, and how many stand between its first one and this.
+    Returns source_format, table_id, row_key, event_id, effect; took_older_row: for a delete, whether
+    a newer row stayed; stands_before: null, or if the images show another order than the sequences,
+    struct<sequence, index>: the sequence of the last effect of the position in the order of images,
+    and the number of effects between the first one and this one.
     """
     steps = _steps(effects, _images(events), split_key_changes, truncations)
     step = F.struct(*(name for name in steps.columns if name not in _KEY))
@@ -81,7 +84,7 @@ def superseded_effects(
 
 
 def merged(superseded: DataFrame) -> DataFrame:
-    """One row per superseded effect: it may be in front of another one, and of a row that left."""
+    """One row per superseded effect, which may be listed for two reasons."""
     return superseded.groupBy(*_KEY, "event_id", "effect").agg(
         F.bool_or("took_older_row").alias("took_older_row"),
         F.max("stands_before").alias("stands_before"),
@@ -89,7 +92,7 @@ def merged(superseded: DataFrame) -> DataFrame:
 
 
 def no_superseded_effects(keys: DataFrame) -> DataFrame:
-    """What `superseded_effects` returns where no keys collide; `keys` has none."""
+    """The result of `superseded_effects` if no keys collide; `keys` is empty."""
     return keys.selectExpr(
         *_KEY,
         "cast(null as string) as event_id",
@@ -100,7 +103,7 @@ def no_superseded_effects(keys: DataFrame) -> DataFrame:
 
 
 def _images(events: DataFrame) -> DataFrame:
-    """The images of events as texts by column; a before image that says only its key as null."""
+    """The images of events, as texts by column.  A before image with only the key is null."""
     before = F.expr(f"try_cast(before as {_IMAGE})")
     says_more = F.exists(
         F.map_entries(before),
@@ -120,7 +123,7 @@ def _images(events: DataFrame) -> DataFrame:
 def _steps(
     effects: DataFrame, images: DataFrame, split_key_changes: DataFrame, truncations: DataFrame
 ) -> DataFrame:
-    """One row per key and effect, with what the playback asks of it."""
+    """One row per key and effect, with the columns that are needed to apply it again."""
     inserts = split_key_changes.select(
         "source_format", F.col("insert_id").alias("event_id"), F.col("old_key").alias("deleted_key")
     )

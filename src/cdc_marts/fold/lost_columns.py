@@ -1,7 +1,8 @@
-"""Where source tables lost columns: by a statement, or by a list of all columns that lacks them.
+"""Where source tables lost columns.  A statement shows it, or a complete list without the column.
 
 A table has few schema versions and few statements, and each is compared with all others of its
-table.  So they are collected and compared in Python: Spark would plan longer than it computes.
+table.  So they are collected and compared in Python: Spark would need more time to plan such a
+query than to run it.
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ from pyspark.sql.types import BooleanType, StringType, StructType
 
 from cdc_marts.fold.formats import Traits, is_of_format_that
 
-#: A sequence as something that Python orders as Spark does: nulls first.
+#: A sequence as a value that Python orders as Spark does: nulls come first.
 _Order = tuple[tuple[bool, Any], ...]
 _TABLE = ("source_format", "table_id")
 _SEQUENCES = ("first_sequence", "last_sequence", "first_whole_sequence", "last_whole_sequence")
 
 
 def lost_columns(versions: DataFrame, drops: DataFrame, formats: Traits) -> DataFrame:
-    """The columns that tables lost, with what shows it.
+    """The columns that tables lost, with the place in the log that shows it.
 
-    `versions`: as `int_table_schemas`, of which those of formats with sparse rows show nothing.
-    `drops`: as `int_column_drops`.
+    `versions`: the model `int_table_schemas`; versions of formats with sparse rows are ignored,
+    because they show no columns.  `drops`: the model `int_column_drops`.
 
-    Returns source_format, table_id, column_name, sequence, is_dropped_by_statement.  Of a schema
-    version, the first and the last event that list all columns are known.
+    Returns source_format, table_id, column_name, sequence, is_dropped_by_statement.  Of each schema
+    version, only the first and the last event with a complete list are known.
     """
     tables: defaultdict[tuple[str, str], _Table] = defaultdict(_Table)
     shown = versions.where(~is_of_format_that(formats, "has_sparse_rows")).select(
@@ -62,14 +63,14 @@ def _order(sequence: Row) -> _Order:
 
 @dataclass(frozen=True)
 class _Version:
-    """A schema version: what it lists, and from where to where it is seen."""
+    """A schema version: the columns that it lists, and its first and last place in the log."""
 
     column_names: frozenset[str]
-    #: Whether the columns are known at all.
+    #: Whether the columns are known.
     is_list: bool
     first: _Order
     last: _Order
-    #: Of the events that list all columns of their table.
+    #: The sequences of the first and the last event that list all columns of the table.
     whole: Sequence[Row]
 
     @classmethod
@@ -92,9 +93,10 @@ class _Version:
 
     @property
     def last_narrow(self) -> _Order | None:
-        """The last update or delete that is known to have listed it before a whole list did.
+        """The last update or delete of this version that is known to precede its complete lists.
 
-        None where a whole list was first.  Other events may stand between the first and the last.
+        None if a complete list came first.  There may be unknown events between the first and the
+        last event of a version.
         """
         if not self.whole:
             return self.last
@@ -103,7 +105,7 @@ class _Version:
 
 @dataclass
 class _Table:
-    """What is known of the columns of a table."""
+    """A table: its schema versions, and the statements that dropped its columns."""
 
     versions: list[_Version] = field(default_factory=list)
     #: (column, or None for all of them, sequence) of each drop.
@@ -113,7 +115,7 @@ class _Table:
         """(column, sequence, is it dropped by a statement)."""
         for (column, _), sequence in self.drops.items():
             yield column, sequence, True
-        # Where images are partial, a list of all columns is none.
+        # If images are partial, a list that is meant to be complete may not be.
         if inserts_leave_out_columns and self.has_partial_images():
             return
         for version in self.versions:
@@ -143,7 +145,8 @@ class _Table:
     def _columns_of(self, named: str | None, sequence: Row) -> list[str]:
         """The columns that a statement drops.
 
-        It names a column exactly, or in any letter case if that is the only one of these letters.
+        The statement may write the name in another letter case, if only one column has these
+        letters.
         """
         if named is None:
             return [column for column, first in self.first_seen.items() if first < _order(sequence)]
@@ -151,9 +154,9 @@ class _Table:
         return alike if len(alike) == 1 else [named]
 
     def has_partial_images(self) -> bool:
-        """Whether an update or a delete listed less than its table had, before any insert did.
+        """Whether an update or a delete listed too few columns before any insert listed the same.
 
-        Then an insert may leave out columns too.
+        Then inserts may leave out columns too.
         """
         return any(
             version.last_narrow is not None
@@ -165,7 +168,7 @@ class _Table:
         )
 
     def _is_dropped_throughout(self, column: str, first: _Order, last: _Order) -> bool:
-        """Whether a column was dropped before `first` and may not have come back until `last`."""
+        """Whether a column was dropped before `first`, and may still have been gone at `last`."""
         for dropped, at in self.drops:
             if dropped != column or at >= first:
                 continue

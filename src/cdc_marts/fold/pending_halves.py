@@ -1,4 +1,4 @@
-"""Halves of updates that wait for their other half."""
+"""Pending halves: `update_before` records whose `update_after` has not landed."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ def pending_halves(
     redeliveries: DataFrame,
     known: DataFrame | None,
 ) -> DataFrame:
-    """The before halves of updates of which no record with the row after has landed.
+    """The pending halves that are new, and the known ones that are no longer pending.
 
-    `new_records`, `records`: those that no run has read, and all with these, as
-    `int_split_records`.  `new_redeliveries`, `redeliveries`: those among them, as
-    `int_exceptional_records`.  `known`: what earlier runs returned; None in the first one.
+    `new_records`: the records that no run has read; `records`: all records, including the new
+    ones.  Both have the columns of `int_split_records`.  `new_redeliveries`, `redeliveries`: those
+    of them that are redeliveries, as in `int_exceptional_records`.  `known`: what earlier runs
+    returned; None in the first run.
 
-    Returns source_format, topic, partition, offset, row_index, pairing_id.  The last one is null
-    for a known half that waits no more.
+    Returns source_format, topic, partition, offset, row_index, pairing_id.  `pairing_id` is null
+    for a known half that is no longer pending.
     """
     new_halves = _halves(new_records)
     if known is not None:
-        # Asked several times: a checkpoint ends the plan.
+        # It is used several times: with a checkpoint, Spark plans it once.
         new_halves = new_halves.localCheckpoint()
     waiting = new_halves.where("record_type = 'update_before'")
     if known is None:

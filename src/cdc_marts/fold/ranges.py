@@ -1,4 +1,4 @@
-"""Conditions that keep a look-back into the log narrow: literals, by which files are left out."""
+"""Conditions for reading earlier parts of the log, made of literals so that Spark skips files."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-#: Beyond this many ranges wider ones are used.
+#: If there would be more ranges than this, fewer and wider ranges are used.
 _MOST_RANGES = 200
-#: Into how many parts what a topic spans is cut, of which the empty ones are left out.
+#: The positions of a topic are cut into this many parts, and empty parts are left out.
 _PIECES = 16
 
 
 def in_ranges_of(messages: DataFrame) -> Column:
-    """Condition on records: in a partition, and between the offsets, of some messages.
+    """Condition on records: the message is in the same partition as some messages, between them.
 
     `messages`: topic, partition, offset.
     """
@@ -36,7 +36,7 @@ def in_ranges_of(messages: DataFrame) -> Column:
 
 
 def is_one_of(messages: DataFrame) -> Column:
-    """Condition on records: of one of some messages, as far as these are few.
+    """Condition on records: the record belongs to one of the messages.  It suits few messages.
 
     `messages`: topic, partition, offset.
     """
@@ -52,11 +52,11 @@ def is_one_of(messages: DataFrame) -> Column:
 
 
 def near_deliveries(deliveries: DataFrame) -> Column:
-    """Condition on records: where deliveries that repeat some, or their other halves, can be.
+    """Condition on records: the record may be a redelivery of a delivery, or its other half.
 
-    All deliveries of a record share its format, its `delivery_position`, and whether it is of
-    a full load.  Ranges are cut where positions leave wide gaps, and per topic: one old
-    redelivery, or a full load, must not have all between it and now read.
+    All deliveries of a record share its format, its `delivery_position`, and whether it belongs to
+    a full load.  Each topic has ranges of its own, and a wide gap between positions begins a new
+    range.  Otherwise one old redelivery would make a run read everything from there to now.
 
     `deliveries`: source_format, topic, op, delivery_position.
     """
@@ -83,7 +83,7 @@ def near_deliveries(deliveries: DataFrame) -> Column:
 
 
 def _position_ranges(deliveries: DataFrame, pieces: int) -> DataFrame:
-    """source_format, is_snapshot, first, last; null for those without a position."""
+    """source_format, is_snapshot, first, last; the last two are null without a position."""
     place = ("source_format", "topic", "is_snapshot")
     number = F.col("delivery_position").cast("double")
     spans = deliveries.groupBy(*place).agg(

@@ -1,4 +1,4 @@
-"""Keys of one row, with their columns in different orders."""
+"""Row keys that name the same row, with their columns in different orders."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pyspark.sql import functions as F
 def other_spellings(keys: DataFrame, held: DataFrame) -> DataFrame:
     """The `row_key`s of `held` that name the same columns and values as one of `keys`.
 
-    Where a table gets a key of all its columns, or loses it, a row has another key than before:
-    a keyless row has its columns sorted.  `keys`, `held`: `row_key`, and the columns of a table
-    if they are of several.
+    If a table gets a key of all its columns, or loses such a key, the `row_key` of a row changes,
+    because a keyless row has its columns sorted by name.  `keys`, `held`: `row_key`; if they
+    contain several tables, also the columns that identify a table.
     """
     spelled = [name for name in keys.columns if name != "row_key"]
     sorted_keys = keys.select(*spelled, _with_sorted_columns().alias("sorted_key"))

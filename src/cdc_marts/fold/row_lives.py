@@ -1,4 +1,4 @@
-"""Which effects on a key belong to one row, and which key a row had before."""
+"""Lives: which effects on a key belong to one row, and which key this row had before."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from pyspark.sql import DataFrame
 
 
 def moves(effects: DataFrame, split_key_changes: DataFrame) -> DataFrame:
-    """The key changes of rows with partial images: such a row has its missing values from before.
+    """The key changes that wrote partial images: their missing values are under the earlier key.
 
-    Its own update says which key the row had, or where a format reports a key change as a delete
-    and an insert, the delete before the insert: in one partition, no other change of the table at
-    their log position stands between the two.
+    The update itself names the earlier key.  If a format reports a key change as a delete and an
+    insert, the delete names it.  Such a pair counts unless another change of the table at their log
+    position stands between the two in their partition.
 
-    `effects`: all those on the rows of some tables, as `int_row_effects`.
+    `effects`: all effects on the rows of some tables, with the columns of `int_row_effects`.
 
     Returns source_format, table_id, row_key, event_id, origin_key, delete_id.
     """
@@ -70,18 +70,20 @@ def moves(effects: DataFrame, split_key_changes: DataFrame) -> DataFrame:
 def row_lives(
     effects: DataFrame, moved: DataFrame, superseded: DataFrame, truncations: DataFrame
 ) -> DataFrame:
-    """Effects with the life of the row that each belongs to, numbered by key.
+    """The effects, each with the number of the life to which it belongs under its key.
 
-    A life begins with an event that takes nothing from before it under its key, an insert in any
-    case, and reaches to the next such event.  A delete is the last effect of the life it ends; one
-    that took an older row from under a newer one (`void_delete`) ended the life before.
+    A life begins with an event that takes no value from earlier events on its key, such as an
+    insert, and lasts until the next such event.  A delete is the last effect of the life that it
+    ends.  A delete that removed an older row while a newer row stayed (`void_delete`) ended the
+    previous life.
 
-    `effects`: all those on some keys, as `int_row_effects`.  `moved`: as `moves` returns.
-    `superseded`, `truncations`: as `int_superseded_effects` and `int_truncations`.
+    `effects`: all effects on some keys, with the columns of `int_row_effects`.  `moved`: the result
+    of `moves`.  `superseded`, `truncations`: the models `int_superseded_effects` and
+    `int_truncations`.
 
-    Returns the effects with `effect` (also `void_delete`), `place` (their order: that of sequences,
-    or that of images where these show another one), `origin_key` and `delete_id` of a move,
-    `truncations_before` and `life`.
+    Returns the effects with `effect` (which may be `void_delete`), `place` (their order: by
+    sequence, or where images show another order, by images), the `origin_key` and `delete_id` of a
+    move, `truncations_before` and `life`.
     """
     placed = effects.sparkSession.sql(
         """

@@ -1,4 +1,4 @@
-"""The schema versions of source tables, as far as messages or their images list the columns."""
+"""The schema versions of source tables: the sets of columns that messages or their images list."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ def schema_versions(
     records: DataFrame,
     known: DataFrame | None,
 ) -> DataFrame:
-    """From which event to which the versions with new events are seen, and what they list.
+    """The versions with new events: their columns, and their first and last event.
 
-    `first_whole_sequence` and `last_whole_sequence` are those of the events that list all columns
-    of their table.  Versions of which earlier effects have changed are looked at whole.
+    `first_whole_sequence` and `last_whole_sequence` belong to the first and the last event that
+    list all columns of their table.  If earlier effects of a version have changed, all its events
+    are read again.
 
     The `update_before` of a split update shows columns too.  It counts as seen before all events
     at its position, so that the `update_after`, and redeliveries of the `update_before`, may
     stand anywhere in their partition.
 
-    `new_effects`, `effects`: those that no run has read, and all, as `int_row_effects`.
-    `revised`: the `VERSION`s of changed effects.
-    `new_records`, `records`: those that no run has read, and all, as `int_records`.
-    `known`: what earlier runs returned, None in the first one.
+    `new_effects`, `new_records`: what no run has read; `effects`, `records`: everything, including
+    the new rows.  They have the columns of `int_row_effects` and `int_records`.  `revised`: the
+    `VERSION`s of changed effects.  `known`: what earlier runs returned; None in the first run.
     """
     revised = revised.where("schema_id is not null").distinct()
     if known is None:
@@ -65,7 +65,7 @@ def schema_versions(
 
 
 def _seen(effects: DataFrame, records: DataFrame) -> DataFrame:
-    """What shows versions, with the place of its message: effects, and the halves among records."""
+    """The effects and `update_before` records that show versions, with their places in the log."""
     message = F.struct("topic", "sequence.partition", "sequence.offset").alias("message")
     before_all = F.col("sequence")
     for name, type_ in (("partition", "int"), ("offset", "bigint"), ("row_index", "int")):
@@ -77,7 +77,7 @@ def _seen(effects: DataFrame, records: DataFrame) -> DataFrame:
 
 
 def _spans(seen: DataFrame) -> DataFrame:
-    """From where to where versions are seen: `VERSION`, `first_message` and `_SEQUENCES`."""
+    """The first and last places of versions: `VERSION`, `first_message` and `_SEQUENCES`."""
     whole = F.when(F.col("lists_all_columns"), F.col("sequence"))
     spans = (
         seen.where("schema_id is not null")
@@ -95,7 +95,7 @@ def _spans(seen: DataFrame) -> DataFrame:
             *_SEQUENCES[1:],
         )
     )
-    # Few, and asked several times: the events are read once.
+    # The spans are few, and used several times: with a checkpoint, the events are read once.
     return seen.sparkSession.createDataFrame(spans.collect(), spans.schema)
 
 
@@ -106,7 +106,7 @@ def _first_messages(spans: DataFrame) -> DataFrame:
 
 
 def _descriptions(records: DataFrame, messages: DataFrame) -> DataFrame:
-    """What versions list: alike in all their messages, so that one of them is read.
+    """The columns that versions list.  All messages of a version list the same, so one is read.
 
     Returns `VERSION` and `_DESCRIPTION`.
     """

@@ -47,9 +47,9 @@ def parse(
     """Landed Canal JSON -> staging rows, one per row of a message.
 
     `key_settings`: table_id -> key columns, for tables whose `pkNames` is null.
-    `swapped_topics`: topic -> time from which its updates are as usual, None where none are:
-    those written (`ts`) before carry the row after in `old` and the row before in `data`
-    (DTS instances made before 2022-03-20, until they are restarted).
+    `swapped_topics`: topic -> time from which its updates are no longer swapped, None if they still
+    are.  Updates written (`ts`) before have the new row in `old` and the old row in `data` (DTS
+    instances that were created before 2022-03-20, until they are restarted).
     """
     is_swapped = _is_update() & _is_swapped(swapped_topics or {})
     envelope = _read_envelope(messages, key_settings)

@@ -107,17 +107,18 @@ def test_a_topic_is_told_with_its_days(
 @pytest.mark.parametrize(
     ("topic", "advice"),
     [
-        ("usual, set as swapped", "as usual: take the topic out of `swapped_canal_topics`"),
+        ("usual, set as swapped", "not swapped: remove the topic from `swapped_canal_topics`"),
         ("swapped", '`swapped_canal_topics: {"swapped": null}`'),
         (
             "switched",
-            "swapped up to 2022-01-02T00:00:00.733Z and as usual from 2022-01-03T00:00:00.732Z on:"
-            ' set `swapped_canal_topics: {"switched": "2022-01-03T00:00:00.732Z"}`',
+            "swapped until 2022-01-02T00:00:00.733Z and not swapped from 2022-01-03T00:00:00.732Z"
+            ' on: set `swapped_canal_topics: {"switched": "2022-01-03T00:00:00.732Z"}`',
         ),
         (
             "switched, set as swapped",
-            "swapped up to 2022-01-02T00:00:00.733Z and as usual from 2022-01-03T00:00:00.732Z on:"
-            ' set `swapped_canal_topics: {"switched, set as swapped": "2022-01-03T00:00:00.732Z"}`',
+            "swapped until 2022-01-02T00:00:00.733Z and not swapped from 2022-01-03T00:00:00.732Z"
+            ' on: set `swapped_canal_topics: {"switched, set as swapped":'
+            ' "2022-01-03T00:00:00.732Z"}`',
         ),
     ],
 )

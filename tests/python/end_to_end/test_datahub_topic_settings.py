@@ -87,7 +87,7 @@ def test_every_dialect_may_be_set(landed: Project) -> None:
 @pytest.mark.parametrize(
     ("topics", "message"),
     [
-        (["proj.new"], "it is no mapping"),
+        (["proj.new"], "it is not a mapping"),
         ({"proj.new": "new"}, "the topic `proj.new` has new"),
         ({"proj.new": {"databases": "new"}}, "its settings are `database` and `dialect`"),
         ({"proj.new": {"database": ""}}, "the database of the topic `proj.new` is no name"),

@@ -99,5 +99,5 @@ def test_a_time_that_cannot_be_read_stops_the_run(landed: Project, time: Any) ->
 
 
 def test_what_is_no_mapping_of_topics_stops_the_run(landed: Project) -> None:
-    with pytest.raises(AssertionError, match="it is no mapping"):
+    with pytest.raises(AssertionError, match="it is not a mapping"):
         landed.dbt(*STAGING, *settings(["shop"]))

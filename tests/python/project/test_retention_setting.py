@@ -36,8 +36,8 @@ def test_messages_are_kept_for_a_number_of_days(setting: Any, days: int | None) 
         ({"landing": "0 days"}, "'0 days' is less than a day"),
         ({"landings": "90 days"}, "it has `landings`"),
         ({"landing": "90 days", "marts": "1 day", "x": 1}, "it has `marts`, `x`"),
-        ("90 days", "it is no mapping ('90 days')"),
-        ([90], "it is no mapping ([90])"),
+        ("90 days", "it is not a mapping ('90 days')"),
+        ([90], "it is not a mapping ([90])"),
     ],
 )
 def test_a_wrong_setting_is_named_with_a_right_one(setting: Any, message: str) -> None:
