@@ -53,10 +53,10 @@ def superseded_effects(
     `events`: the events with their images, as in `change_events`.  `split_key_changes`,
     `truncations`: the models `int_split_key_changes` and `int_truncations`.
 
-    Returns source_format, table_id, row_key, event_id, effect; took_older_row: for a delete, whether
-    a newer row stayed; stands_before: null, or if the images show another order than the sequences,
-    struct<sequence, index>: the sequence of the last effect of the position in the order of images,
-    and the number of effects between the first one and this one.
+    Returns source_format, table_id, row_key, event_id, effect; took_older_row: for a delete,
+    whether a newer row stayed; stands_before: null, or if the images show another order than the
+    sequences, struct<sequence, index>: the sequence of the last effect of the position in the order
+    of images, and the number of effects between the first one and this one.
     """
     steps = _steps(effects, _images(events), split_key_changes, truncations)
     step = F.struct(*(name for name in steps.columns if name not in _KEY))
