@@ -1,5 +1,7 @@
-{#- `generate_schema_name` calls this macro for the first node, before dbt renders any
-    SQL. -#}
+{#-
+  `generate_schema_name` calls this macro for the first node, before dbt renders
+  any SQL.
+-#}
 {% macro check_adapter() -%}
   {%- if target.type != 'spark_session' -%}
     {{ exceptions.raise_compiler_error(

@@ -1,4 +1,6 @@
-{#- After `dbt build`: prints what was built, where it is, and how to query it. -#}
+{#-
+  After `dbt build`: prints what was built, where it is, and how to query it.
+-#}
 {% macro print_summary(results) -%}
   {%- set what = {
       'int_landed_messages': 'messages landed',

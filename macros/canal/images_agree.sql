@@ -1,5 +1,7 @@
-{#- Condition that two images (map<column, text>) have the same values in the
-    columns that both have. -#}
+{#-
+  Condition that two images (map<column, text>) have the same values in the
+  columns that both have.
+-#}
 {% macro images_agree(image, other) -%}
 not exists(
     map_keys({{ image }}),

@@ -1,7 +1,7 @@
 {#-
   Checks the var `swapped_canal_topics`.  It maps each topic to the write time
-  (`ts`, UTC) from which its updates are no longer swapped, or to null.  Without a
-  readable time, it would not be known how to read the topic.
+  (`ts`, UTC) from which its updates are no longer swapped, or to null.  Without
+  a readable time, it would not be known how to read the topic.
 -#}
 {% macro check_swapped_topics() -%}
   {%- set topics = var('swapped_canal_topics') or {} -%}

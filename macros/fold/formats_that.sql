@@ -1,4 +1,6 @@
-{#- The formats of the var `source_formats` that have a trait, or that lack it. -#}
+{#-
+  The formats of the var `source_formats` that have a trait, or that lack it.
+-#}
 {% macro formats_that(trait, have_it=true) -%}
   {%- set found = [] -%}
   {%- for source_format, traits in var('source_formats').items() -%}

@@ -1,4 +1,6 @@
-{#- The truncations of each table as one array, for `count_truncations_before`. -#}
+{#-
+  The truncations of each table as one array, for `count_truncations_before`.
+-#}
 {% macro truncations_of_tables_sql() -%}
 select
     source_format,

@@ -1,6 +1,6 @@
 {#-
-  After a run in which `messages_can_be_read` warned or failed: prints a line per
-  topic.  dbt itself prints only how many rows the test found.
+  After a run in which `messages_can_be_read` warned or failed: prints a line
+  per topic.  dbt itself prints only how many rows the test found.
 -#}
 {% macro print_rejects(results) -%}
   {%- for result in results

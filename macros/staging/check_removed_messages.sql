@@ -1,8 +1,8 @@
 {#-
   Before a staging model is rebuilt.  `cdc-marts maintain` may have removed
   messages from its landing table (setting `retention`).  Only the staging rows
-  still have the content of these messages, so the model keeps these rows.  The run
-  stops if they are gone, or if the messages would now be read differently.
+  still have the content of these messages, so the model keeps these rows.  The
+  run stops if they are gone, or if the messages would now be read differently.
 -#}
 {% macro check_removed_messages() -%}
   {%- set landing_table = load_relation(
@@ -21,8 +21,10 @@
 {%- endmacro %}
 
 
-{#- The property of a landing table from which messages were removed.  It holds the
-    lowest age, in days, at which they were removed. -#}
+{#-
+  The property of a landing table from which messages were removed.  It holds
+  the lowest age, in days, at which they were removed.
+-#}
 {% macro retention_property() -%}
 cdc_marts.removed-after-days
 {%- endmacro %}

@@ -45,7 +45,9 @@ alter table {{ this }} set {{ cdc_marts.properties_sql(written) }}
 {%- endmacro %}
 
 
-{#- Property of a staging table -> the settings with which its rows are read. -#}
+{#-
+  Property of a staging table -> the settings with which its rows are read.
+-#}
 {% macro reading_settings() -%}
   {%- set settings = {} -%}
   {%- if config.get('tables') is not none -%}
@@ -69,8 +71,10 @@ alter table {{ this }} set {{ cdc_marts.properties_sql(written) }}
 {%- endmacro %}
 
 
-{#- Name -> its old and its new setting, null for none.  It has only names whose
-    setting differs. -#}
+{#-
+  Name -> its old and its new setting, null for none.  It has only names whose
+  setting differs.
+-#}
 {% macro setting_changes(before, now) -%}
   {%- set changes = {} -%}
   {%- for name in (before.keys() | list + now.keys() | list) | unique -%}

@@ -34,7 +34,8 @@ cdc_marts.key-columns
 {#-
   The changed tables with rows that would now get another key.  These are rows
   with the key that was set before.  If none was set, they are rows that have no
-  key, or whose key is a row id of the database, which is used as the last resort.
+  key, or whose key is a row id of the database, which is used as the last
+  resort.
 -#}
 {% macro concerned_tables_sql(relation, changes) -%}
 select distinct table_id

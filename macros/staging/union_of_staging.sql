@@ -1,7 +1,7 @@
 {#-
-  The union of the staging records of formats.  The query is only a union, so its
-  new rows are the new rows of its tables.  Formats without landed messages are
-  left out.
+  The union of the staging records of formats.  The query is only a union, so
+  its new rows are the new rows of its tables.  Formats without landed messages
+  are left out.
 
   source_formats: names of formats.  The union always has at least one of them.
 -#}

@@ -1,12 +1,14 @@
 {#-
-  The query of a typed mart: the current rows of a source table, with real columns.
-  The var `tables` declares the table under the name of the model.  Python computes
-  the rows (`src/cdc_marts/typed`).
+  The query of a typed mart: the current rows of a source table, with real
+  columns.  The var `tables` declares the table under the name of the model.
+  Python computes the rows (`src/cdc_marts/typed`).
 -#}
 {% macro typed_mart() -%}
   {%- do cdc_marts.check_adapter() -%}
   {%- if model.package_name == 'cdc_marts' and project_name != 'cdc_marts' -%}
-    {#- This mart belongs to the samples.  The root project has its own marts. -#}
+    {#-
+      This mart belongs to the samples.  The root project has its own marts.
+    -#}
     {{- config(enabled=false) -}}
   {%- else -%}
     {{- cdc_marts.declared_mart() -}}

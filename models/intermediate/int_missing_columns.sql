@@ -13,8 +13,10 @@
 
 {%- set version_key = ['source_format', 'table_id', 'schema_id'] %}
 
-{#- The model has few rows, and writes all of them again if these inputs have
-    new rows. -#}
+{#-
+  The model has few rows, and writes all of them again if these inputs have new
+  rows.
+-#}
 {%- do new_rows(ref('int_touched_keys')) %}
 {%- do new_rows(ref('int_column_drops')) %}
 
