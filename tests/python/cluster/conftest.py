@@ -17,6 +17,7 @@ from tests.python.cluster.services import (
     standalone,
 )
 from tests.python.commands import Commands, Home
+from tests.python.end_to_end.copied_project import copy_with_typed_marts
 
 USER, PASSWORD = "cdc", "not on any command line"
 #: Nothing of the project runs as Python on executors.
@@ -70,7 +71,15 @@ def ui_port() -> int:
 
 
 @pytest.fixture(scope="module")
+def project_folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The environment variables of a project that has typed marts on all targets."""
+    project = copy_with_typed_marts(tmp_path_factory.mktemp("project"))
+    return {"DBT_PROJECT_DIR": str(project), "DBT_PROFILES_DIR": str(project / "profiles")}
+
+
+@pytest.fixture(scope="module")
 def environment(
+    project_folders: dict[str, str],
     spark_cluster: Standalone,
     catalog_address: str,
     ui_port: int,
@@ -84,6 +93,7 @@ def environment(
     (conf_dir / "spark-defaults.conf").write_text(settings)
     return {
         **NO_PYTHON,
+        **project_folders,
         "SPARK_CONF_DIR": str(conf_dir),
         "CDC_MARTS_CATALOG_TYPE": "jdbc",
         "CDC_MARTS_CATALOG_URI": catalog_address,
@@ -112,12 +122,14 @@ def a_user(
 
 @pytest.fixture(scope="module")
 def embedded(
-    environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+    environment: dict[str, str],
+    project_folders: dict[str, str],
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Home]:
     """The target `local`, whose marts those of the cluster are to equal."""
     # As quick: Spark reads the file there too, for what the target leaves open.
     conf_dir = environment["SPARK_CONF_DIR"]
     folders = (tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("work"))
-    home = Home(*folders, SPARK_CONF_DIR=conf_dir)
+    home = Home(*folders, SPARK_CONF_DIR=conf_dir, **project_folders)
     yield home
     home.stop()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -16,9 +17,7 @@ _FOLDERS = ("macros", "models", "profiles", "python_models", "seeds", "tests/gen
 
 def copy_without_tables(folder: Path) -> Path:
     """The project in a folder, as somebody starts with it: no table is declared."""
-    for name in _FOLDERS:
-        shutil.copytree(ROOT / name, folder / name)
-    settings = yaml.safe_load((ROOT / PROJECT_FILE).read_text("utf-8"))
+    settings = _copy(folder)
     settings["vars"]["tables"] = {}
     (folder / PROJECT_FILE).write_text(yaml.safe_dump(settings), "utf-8")
     for model in (folder / TYPED_MARTS).glob("*.sql"):
@@ -27,6 +26,12 @@ def copy_without_tables(folder: Path) -> Path:
     descriptions.write_text(
         descriptions.read_text("utf-8").split("models:")[0] + "models:\n", "utf-8"
     )
+    return folder
+
+
+def copy_with_typed_marts(folder: Path) -> Path:
+    """The project in a folder, with the typed marts of the samples on every target."""
+    (folder / PROJECT_FILE).write_text(yaml.safe_dump(_copy(folder)), "utf-8")
     return folder
 
 
@@ -44,3 +49,12 @@ def own_folders(folder: Path) -> tuple[str, ...]:
         *("--profiles-dir", str(folder / "profiles")),
         *("--target-path", str(folder / "target"), "--log-path", str(folder)),
     )
+
+
+def _copy(folder: Path) -> dict[str, Any]:
+    """Copy the files that dbt reads; the settings of the copy, which has typed marts of its own."""
+    for name in _FOLDERS:
+        shutil.copytree(ROOT / name, folder / name)
+    settings: dict[str, Any] = yaml.safe_load((ROOT / PROJECT_FILE).read_text("utf-8"))
+    del settings["models"]["cdc_marts"]["marts"]["typed"]
+    return settings

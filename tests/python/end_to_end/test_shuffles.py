@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from pyspark.sql import SparkSession
 
 from cdc_marts.formats import SOURCE_FORMATS
+from tests.python.end_to_end.copied_project import copy_with_typed_marts
 from tests.python.end_to_end.plans import Plan, run_and_watch
 from tests.python.end_to_end.project import Landed, Project
 from tests.python.samples.files import samples
@@ -30,6 +32,13 @@ VIEW_BUDGETS = {"change_events": 45, "latest_state": 12, "row_history": 130}
 pytestmark = pytest.mark.long
 
 Shuffles = dict[str, int]
+
+
+@pytest.fixture(scope="module")
+def project(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    project = Project(spark, copy_with_typed_marts(tmp_path_factory.mktemp("shuffles")))
+    project.empty()
+    return project
 
 
 @pytest.fixture(scope="module")

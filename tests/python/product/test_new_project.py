@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from dbt.cli.main import dbtRunner
 from typer.testing import CliRunner, Result
 
 from cdc_marts import new_project
@@ -46,6 +47,22 @@ def test_the_project_declares_the_tables_of_the_samples_and_has_their_typed_mart
         for path in (PACKAGE_ROOT / models.relative_to(folder / "my_project")).glob("*.sql")
     }
     assert names <= set(written["vars"]["tables"])
+
+
+@pytest.mark.parametrize("target", ["demo", "local"])
+def test_the_marts_of_a_project_are_its_own_and_built_on_every_target(
+    folder: Path, target: str
+) -> None:
+    run("init", "my_project")
+    root = str(folder / "my_project")
+    folders = ("--project-dir", root, "--profiles-dir", root, "--log-path", str(folder / "logs"))
+    listed = dbtRunner().invoke(
+        [*("ls", "--quiet", "--target", target, "--select", "package:my_project"), *folders]
+    )
+    assert listed.success, listed.exception
+    shipped = (PACKAGE_ROOT / "models" / "marts" / "typed").glob("*.sql")
+    marts = {f"my_project.marts.typed.{path.stem}" for path in shipped}
+    assert marts <= set(listed.result)
 
 
 def test_nothing_in_the_files_of_a_project_depends_on_the_machine(folder: Path) -> None:

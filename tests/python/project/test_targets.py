@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from dbt.cli.main import dbtRunner
 
-from tests.python.project.manifest import ROOT
+from tests.python.project.manifest import ROOT, Node, nodes_of
+
+MARTS_OF_THE_SAMPLES = {"shop_customers", "shop_orders", "shop_payments"}
+
+
+def parse(target: str, folder: Path, *options: str) -> Any:
+    """The manifest that dbt reads for a target; `folder`: where dbt writes."""
+    parsed = dbtRunner().invoke(
+        [
+            *(*options, "parse", "--target", target, "--quiet", "--project-dir", str(ROOT)),
+            *("--profiles-dir", str(ROOT / "profiles")),
+            *("--target-path", str(folder), "--log-path", str(folder)),
+        ]
+    )
+    assert parsed.success, parsed.exception
+    return parsed.result
 
 
 @pytest.mark.parametrize("catalog_type", ["", "jdbc", "rest", "hive"])
@@ -15,13 +31,13 @@ def test_the_target_of_a_cluster_is_valid_whatever_its_catalog(
     catalog_type: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("CDC_MARTS_CATALOG_TYPE", catalog_type)
+    parse("cluster", tmp_path)
 
-    parsed = dbtRunner().invoke(
-        [
-            *("parse", "--target", "cluster", "--quiet", "--project-dir", str(ROOT)),
-            *("--profiles-dir", str(ROOT / "profiles")),
-            *("--target-path", str(tmp_path), "--log-path", str(tmp_path)),
-        ]
-    )
 
-    assert parsed.success, parsed.exception
+def test_only_the_demo_has_the_typed_marts_of_the_samples(manifest: Node, tmp_path: Path) -> None:
+    """Without them, nothing warns: neither their settings nor their data tests."""
+    in_demo = {model["name"] for model in nodes_of(manifest, "model")}
+    nodes = parse("local", tmp_path, "--warn-error").nodes.values()
+    on_local = {node.name for node in nodes if node.resource_type == "model"}
+    assert in_demo - on_local == MARTS_OF_THE_SAMPLES
+    assert [node.name for node in nodes if "shop_" in node.name] == []
