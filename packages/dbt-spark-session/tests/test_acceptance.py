@@ -6,7 +6,6 @@ quotes.  Those marked `long` test what the project does not use; `pytest -m long
 Left out, by folder of `dbt.tests.adapter`, and why:
 
 - aliases, `BaseSameAliasDifferentDatabases`: dbt-spark's relations have no database.
-- basic, `BaseIncrementalBadStrategy`: dbt-spark refuses a strategy in words of its own.
 - basic, `BaseDocsGenReferences`: dbt-spark counts the columns of a catalog from 0.
 - basic, `BaseGetCatalogForSingleRelation`: an optional capability that dbt-spark lacks.
 - basic, `BaseSnapshotCheckCols`: dbt-spark's macro, which `BaseSnapshotTimestamp` runs as well.
@@ -135,6 +134,10 @@ class TestEphemeral(BaseEphemeral):
 
 
 class TestIncremental(basic_incremental.BaseIncremental):
+    pass
+
+
+class TestIncrementalBadStrategy(basic_incremental.BaseIncrementalBadStrategy):
     pass
 
 

@@ -108,6 +108,56 @@ class TestInsertOverwrite:
         assert [tuple(row) for row in rows] == [(1, "old"), (2, "new")]
 
 
+#: The macros of a project: one of a strategy of its own, which keeps the rows that are there.
+KEEP_FIRST = """
+{% macro get_incremental_keep_first_sql(arg_dict) %}
+insert into {{ arg_dict['target_relation'] }}
+select * from {{ arg_dict['temp_relation'] }} where {{ arg_dict['unique_key'] }} not in (
+    select {{ arg_dict['unique_key'] }} from {{ arg_dict['target_relation'] }}
+)
+{% endmacro %}
+"""
+KEPT_FIRST = """
+{{ config(
+    materialized='incremental', incremental_strategy='keep_first', unique_key='id'
+) }}
+select id, {{ var('amount') }} as amount from values {{ var('ids') }} as keys (id)
+"""
+
+
+class TestStrategies:
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"keep_first.sql": KEEP_FIRST}
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "kept_first.sql": KEPT_FIRST,
+            "of_other_adapters.sql": "{{ config(materialized='incremental',"
+            " incremental_strategy='delete+insert', unique_key='id') }} select 1 as id",
+        }
+
+    def run(self, ids: str, amount: int):
+        variables = json.dumps({"ids": ids, "amount": amount})
+        return run_dbt(["run", "-s", "kept_first", "--vars", variables])
+
+    def test_a_project_has_a_strategy_of_its_own(self, project, spark):
+        self.run("(1), (2)", 10)
+        self.run("(2), (3)", 20)
+        rows = spark.table(f"{project.test_schema}.kept_first").collect()
+        assert {row.id: row.amount for row in rows} == {1: 10, 2: 10, 3: 20}
+        assert len(rows) == 3
+
+    def test_a_strategy_that_only_other_adapters_have_is_an_error(self, project, spark):
+        variables = json.dumps({"ids": "(1)", "amount": 1})
+        results = run_dbt(
+            ["run", "-s", "of_other_adapters", "--vars", variables], expect_pass=False
+        )
+        assert "'delete+insert' is not valid for this adapter" in results[0].message
+        assert not spark.catalog.tableExists(f"{project.test_schema}.of_other_adapters")
+
+
 CONTRACT_YML = """
 models:
   - name: kept
