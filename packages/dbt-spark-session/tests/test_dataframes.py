@@ -8,7 +8,7 @@ import pytest
 from dbt.adapters.spark_session.dataframes import ModelRun
 from dbt.cli.main import dbtRunner
 from dbt.tests.util import run_dbt
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 HERE = __name__
@@ -39,7 +39,9 @@ select * from {{{{ dataframe(
 FOLLOWER = f"""
 {{{{ config(materialized='incremental', incremental_strategy='append') }}}}
 select * from {{{{ dataframe(
-    '{HERE}:changed_multiples', changed_inputs={{'multiples': ref('multiples')}}
+    '{HERE}:changed_multiples',
+    changed_inputs={{'multiples': ref('multiples')}},
+    arguments={{'is_broken': var('is_broken', false)}}
 ) }}}}
 """
 
@@ -75,12 +77,15 @@ def multiples(session: SparkSession, run: ModelRun, factor: int) -> DataFrame:
     return numbers.select("id", (F.col("id") * factor).alias("multiple"))
 
 
-def changed_multiples(session: SparkSession, run: ModelRun) -> DataFrame:
+def changed_multiples(session: SparkSession, run: ModelRun, is_broken: bool) -> DataFrame:
     before = run.rows_before("multiples").withColumnRenamed("multiple", "before")
     changed = run.changed_rows("multiples")
     if run.is_incremental and run.has_new_rows:
         run.replace(f"id in ({', '.join(str(row.id) for row in changed.collect())})")
-    return changed.join(before, "id", "left")
+    rows = changed.join(before, "id", "left")
+    if is_broken:
+        rows = rows.withColumn("before", F.raise_error(F.lit("broken on purpose")).cast("bigint"))
+    return rows
 
 
 def warning(session: SparkSession, run: ModelRun) -> DataFrame:
@@ -152,6 +157,28 @@ class TestDataFrames:
         written = spark.table(f"{schema}.follower.snapshots").count()
         assert follow() == {1: (2, None), 2: (9, 4), 3: (6, None)}
         assert spark.table(f"{schema}.follower.snapshots").count() == written
+
+    def test_a_model_that_fails_leaves_its_table_as_it_was(self, schema, spark):
+        def state_of_table() -> tuple[list[Row], list[Row], list[Row]]:
+            table = f"{schema}.follower"
+            statements = (f"select * from {table} order by id", f"select * from {table}.refs")
+            rows, references = (spark.sql(statement).collect() for statement in statements)
+            return rows, references, spark.sql(f"show tables in {schema}").collect()
+
+        run_dbt(["run", "--select", "follower", "--full-refresh"])
+        spark.sql(f"update {schema}.multiples set multiple = 9 where id = 2")
+        before = state_of_table()
+
+        variables = json.dumps({"is_broken": True})
+        follow = ["run", "--select", "follower"]
+        [result] = run_dbt([*follow, "--vars", variables], expect_pass=False)
+
+        assert "broken on purpose" in result.message
+        assert state_of_table() == before
+        run_dbt(follow)
+        rows, references, _ = state_of_table()
+        assert [tuple(row) for row in rows] == [(1, 2, None), (2, 9, 4)]
+        assert [row.name for row in references] == ["main"]
 
     def test_it_may_have_dbt_warn(self, schema):
         warnings: list[str] = []

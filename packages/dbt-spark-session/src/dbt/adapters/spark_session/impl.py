@@ -35,7 +35,11 @@ from dbt.adapters.spark_session.incremental_read import (
 )
 from dbt.adapters.spark_session.increments import incremental_inputs
 from dbt.adapters.spark_session.python_models import SessionPythonJob
-from dbt.adapters.spark_session.replacements import finish_replacement, start_replacement
+from dbt.adapters.spark_session.replacements import (
+    drop_replacement,
+    finish_replacement,
+    start_replacement,
+)
 from dbt_common.clients import agate_helper
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.errors import PySparkException
@@ -229,6 +233,7 @@ class SparkSessionAdapter(SparkAdapter):
         for read in list(self._reads.values()):
             if read.session is self.session:
                 self.end_commit(read)
+                self._drop_replacement(read)
         super().post_model_hook(config, context)
 
     @available
@@ -240,6 +245,11 @@ class SparkSessionAdapter(SparkAdapter):
     def finish_replacement(self, relation: BaseRelation) -> None:
         """Move the head of the table to that branch."""
         finish_replacement(self.session, relation.render())
+
+    def _drop_replacement(self, read: IncrementalRead) -> None:
+        if read.replaced_rows is not None:
+            with self.connections.exception_handler(f"drop branch of {read.table}"):
+                drop_replacement(self.session, read.table)
 
     @available
     def read_seed(self, seed: dict[str, Any]) -> agate.Table:

@@ -66,3 +66,8 @@ def finish_replacement(session: SparkSession, table: str) -> None:
     """Move the head of the table to its branch, and drop the branch: one commit."""
     references = iceberg_table(session, table).manageSnapshots()
     references.fastForwardBranch(MAIN, BRANCH).removeBranch(BRANCH).commit()
+
+
+def drop_replacement(session: SparkSession, table: str) -> None:
+    """Drop the branch that a failed run has left, if it has come so far."""
+    session.sql(f"alter table {table} drop branch if exists {BRANCH}")
