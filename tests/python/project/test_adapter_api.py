@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
+
+from dbt.adapters.spark_session import api
 
 from tests.python.project.manifest import ROOT
 
@@ -29,6 +32,11 @@ def test_of_the_adapter_its_public_module_alone_is_imported() -> None:
     }
     assert found
     assert {place for place in found if place[1] != f"{ADAPTER}.api"} == set()
+
+
+def test_the_public_module_says_what_each_of_its_names_is_for() -> None:
+    named = set(re.findall(r"`([\w.]+)`", api.__doc__ or ""))
+    assert set(api.__all__) == {name.partition(".")[0] for name in named} - {"dataframe"}
 
 
 def test_nothing_in_the_adapter_is_of_this_project() -> None:

@@ -2,9 +2,13 @@
 
 - The session of a target: `SparkSessionCredentials.session`, `close_session`, `activate` for its
   use on another thread, `RunLock` on a shared catalog, `take_home` and `release_home` of an
-  embedded one, `message_of` an error in it, and a text `without_secrets` of its target.
-- Tables of its catalog: `tables_of`, `view_query`, and of Iceberg's `iceberg_table`, `snapshots`,
-  `all_snapshots`, `has_rows`.
+  embedded one.
+- Its errors: `SessionError` where it could not be opened, `message_of` an error in it, and a text
+  `without_secrets` of its target.
+- Its Java: `java_class` of the running one, `jar_paths` of Maven coordinates, which are downloaded
+  once, and `IVY_CACHE`, the folder of the downloads.
+- Tables of its catalog: `tables_of`, `view_query`, and of Iceberg's `iceberg_table`, `has_rows`,
+  `snapshots` (each a `Snapshot`), and `all_snapshots` at once, as `TableSnapshots`.
 - `rewrite_rows`, which changes rows where they stand, and `forget_past`, which deletes what older
   snapshots hold.
 - What incremental models have read: `notes_of` a snapshot, `unread_rows` of a table.
