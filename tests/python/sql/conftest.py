@@ -40,14 +40,19 @@ def session(spark: SparkSession) -> Iterator[SparkSession]:
 
 
 @pytest.fixture
-def sql(session: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Sql:
-    """Runs `cdc-marts sql` with these arguments; `given` comes from stdin."""
+def command_line(session: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`cdc-marts` in this session."""
 
     @contextmanager
     def open_session(*_: Any, **__: Any) -> Iterator[SparkSession]:
         yield session
 
     monkeypatch.setattr(project, "spark_session", open_session)
+
+
+@pytest.fixture
+def sql(command_line: None) -> Sql:
+    """Runs `cdc-marts sql` with these arguments; `given` comes from stdin."""
 
     def run(*arguments: object, given: str | None = None) -> Result:
         return CliRunner().invoke(app, ["sql", *map(str, arguments)], input=given)

@@ -17,6 +17,7 @@ from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 from pyspark.sql import SparkSession
 
+from cdc_marts.cli import app
 from cdc_marts.sql.prompt import (
     Cancelled,
     CatalogNames,
@@ -75,6 +76,34 @@ def test_earlier_texts_are_there_again(
     up = "\x1b[A"
     keys.send_text(f"{up}{up}\rexit\r")
     assert list(read_texts(session, "> ", history)) == ["select 1;"]
+
+
+@pytest.mark.usefixtures("command_line")
+def test_the_prompt_runs_queries_until_its_end_and_goes_on_behind_errors(
+    keys: PipeInput,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("CDC_MARTS_HOME", str(tmp_path))
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    keys.send_text(
+        "select 1 as a; select 2 as b;\rdrop table sql_test.orders;\rselect no_column;\r"
+        "select count(*) as orders from sql_test.orders;\rexit\rselect 3 as c;\r"
+    )
+
+    app(["sql", "--target", "demo", "--format", "md"], standalone_mode=False)
+
+    shown = capsys.readouterr()
+    greeting, *results = shown.out.splitlines()
+    assert greeting.startswith("Target demo. End a query with a semicolon;")
+    assert [line for line in results if line != "|---|"] == [
+        *("| a |", "| 1 |", "| b |", "| 2 |", "| orders |", "| 2 |")
+    ]
+    refused, wrong = shown.err.splitlines()
+    assert "Only queries run here" in refused
+    assert "`no_column`" in wrong
+    assert "+select no_column;" in (tmp_path / "demo" / "sql_history").read_text("utf-8")
 
 
 def test_tables_are_offered_behind_from(complete: Complete) -> None:
