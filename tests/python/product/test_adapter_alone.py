@@ -1,0 +1,93 @@
+"""The adapter's wheel without cdc_marts: a project with the profile of its README."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.python.product.environments import Environment
+from tests.python.project.manifest import ROOT
+
+README = ROOT / "packages" / "dbt-spark-session" / "README.md"
+
+FILES = {
+    "dbt_project.yml": "name: shop\nprofile: shop\nflags: {send_anonymous_usage_stats: false}\n",
+    "models/orders.sql": """
+{{ config(materialized='incremental', incremental_strategy='append') }}
+select id + 10 * {{ var('day') }} as id, '{{ var('day') }}' as day from range(1, 4)
+""",
+    "models/counts.sql": """
+{{ config(materialized='incremental', incremental_strategy='append') }}
+select day, count(*) as orders from {{ new_rows(ref('orders')) }} group by day
+""",
+    "models/large_ids.sql": "select id from {{ ref('orders') }} where id > 21\n",
+    "models/totals.sql": """
+{{ config(materialized='table') }}
+select count(*) as orders from {{ ref('large_ids') }}
+""",
+    "models/doubled.py": """
+def model(dbt, session):
+    dbt.config(materialized="table")
+    return dbt.ref("large_ids").selectExpr("id * 2 as id")
+""",
+}
+
+#: A program that uses the adapter's public module, as the README says.
+LOOK = """
+import importlib.util, json, sys
+import yaml
+from dbt.adapters.spark_session.api import SparkSessionCredentials, close_session
+
+with open("profiles.yml") as profiles:
+    target = yaml.safe_load(profiles)["shop"]["outputs"]["dev"]
+session = SparkSessionCredentials.from_dict({"database": None, **target}).session()
+rows = {
+    name: sorted(list(row) for row in session.table(f"dev.{name}").collect())
+    for name in sys.argv[1:]
+}
+close_session()
+has_cdc_marts = importlib.util.find_spec("cdc_marts") is not None
+print("found", json.dumps({"rows": rows, "has_cdc_marts": has_cdc_marts}))
+"""
+
+
+@pytest.mark.long
+def test_the_adapter_builds_a_project_where_nothing_else_is_installed(
+    wheels: dict[str, Path], tmp_path: Path
+) -> None:
+    environment = Environment.with_wheels(tmp_path, wheels["dbt_spark_session"])
+    project = _write_project(tmp_path / "shop")
+    for day in (1, 2):
+        variables = json.dumps({"day": day})
+        built = environment.run("dbt", "run", "--no-use-colors", "--vars", variables, cwd=project)
+        assert "PASS=5 WARN=0 ERROR=0" in built
+
+    found = _look(environment, project, "orders", "counts", "large_ids", "totals", "doubled")
+    assert found["rows"] == {
+        "orders": [[11, "1"], [12, "1"], [13, "1"], [21, "2"], [22, "2"], [23, "2"]],
+        "counts": [["1", 3], ["2", 3]],
+        "large_ids": [[22], [23]],
+        "totals": [[2]],
+        "doubled": [[44], [46]],
+    }
+    assert not found["has_cdc_marts"]
+
+
+def _write_project(folder: Path) -> Path:
+    [profile] = re.findall(
+        r"^```yaml\n# profiles.yml\n(.*?)^```$", README.read_text("utf-8"), re.DOTALL | re.MULTILINE
+    )
+    for name, text in {**FILES, "profiles.yml": profile}.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, "utf-8")
+    return folder
+
+
+def _look(environment: Environment, project: Path, *tables: str) -> dict[str, Any]:
+    output = environment.run("python", "-c", LOOK, *tables, cwd=project)
+    [line] = (line for line in output.splitlines() if line.startswith("found "))
+    return json.loads(line.removeprefix("found "))
