@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import own_session
 import pytest
 import yaml
 from dbt.tests.fixtures.project import *  # noqa: F403  (pytest finds fixtures by their names)
@@ -17,9 +18,14 @@ from pyspark.sql import SparkSession
 FILE_FORMAT = os.environ.get("SPARK_SESSION_TESTS", "iceberg")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    if config.rootpath == Path(__file__).parents[1]:
+        config.pluginmanager.register(own_session)
+
+
 @pytest.fixture(scope="session")
 def spark_target(spark_target: dict[str, Any]) -> dict[str, Any]:
-    """The target of all tests, or one without Iceberg: Spark's own catalog, in a Hive metastore."""
+    """The session's target, or one without Iceberg: Spark's own catalog, in a Hive metastore."""
     if FILE_FORMAT == "iceberg":
         return spark_target
     of_iceberg = ("spark.sql.catalog.", "spark.sql.extensions", "spark.sql.defaultCatalog")

@@ -15,8 +15,8 @@ TESTS = Path(__file__).parent / "plain_tables.py"
 @pytest.mark.long
 def test_models_are_built_without_iceberg() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-n", "0", "-q", "-p", "no:cacheprovider", str(TESTS)],
-        cwd=TESTS.parents[3],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(TESTS)],
+        cwd=TESTS.parents[1],
         env={**os.environ, "SPARK_SESSION_TESTS": "parquet"},
         capture_output=True,
         text=True,

@@ -11,8 +11,7 @@ from dbt.adapters.spark_session.catalog import iceberg_table, snapshots
 from dbt.adapters.spark_session.rewrites import forget_past, rewrite_rows
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
-
-from tests.python.stored_bytes import files_with
+from stored_bytes import files_with
 
 SECRET = "Qx7vUnmistakable"
 LINEAGE = "select id, _row_id, _last_updated_sequence_number from rewritten.a order by id"

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
+from stored_bytes import files_with
 from typer.testing import CliRunner
 
 from cdc_marts.cli import app
@@ -26,7 +27,6 @@ from tests.python.encoders.changes import (
     one_by_one,
 )
 from tests.python.end_to_end.project import ROOT, Landed, Project, content
-from tests.python.stored_bytes import files_with
 
 #: With several rows in a message, with halves of updates, with a delete, its tombstone and an
 #: insert for a key change, in Avro, and without changes of keys.

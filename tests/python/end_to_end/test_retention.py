@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 from pyspark.sql import SparkSession
+from stored_bytes import files_with
 from typer.testing import CliRunner
 
 from cdc_marts.cli import app
@@ -21,7 +22,6 @@ from tests.python.end_to_end.copied_project import copy_without_tables
 from tests.python.end_to_end.project import LANDED_AT, Landed, Project, content
 from tests.python.samples import declarations
 from tests.python.samples.files import samples
-from tests.python.stored_bytes import files_with
 
 #: Ordered by landing, with quarantined messages; with updates in halves; with keys that are set.
 FORMATS = ("canal_json", "dataworks_json", "lindorm_debezium")

@@ -23,9 +23,12 @@ class Environment:
         """A new one of nothing but these wheels and what they require, as an index has it."""
         environment = cls(folder / "env", folder)
         run(uv(), "venv", "--quiet", str(environment.folder), cwd=folder)
-        install = ("pip", "install", "--quiet", "--python", str(environment.program("python")))
-        run(uv(), *install, *map(str, wheels), cwd=folder)
+        environment.install(*map(str, wheels))
         return environment
+
+    def install(self, *requirements: str) -> None:
+        python = ("--python", str(self.program("python")))
+        run(uv(), "pip", "install", "--quiet", *python, *requirements, cwd=self.work)
 
     def program(self, name: str) -> Path:
         return self.folder / "bin" / name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 
 from tests.python.product.environments import Environment
 from tests.python.project.manifest import ROOT
+
+pytestmark = pytest.mark.long
 
 README = ROOT / "packages" / "dbt-spark-session" / "README.md"
 
@@ -55,11 +58,13 @@ print("found", json.dumps({"rows": rows, "has_cdc_marts": has_cdc_marts}))
 """
 
 
-@pytest.mark.long
-def test_the_adapter_builds_a_project_where_nothing_else_is_installed(
-    wheels: dict[str, Path], tmp_path: Path
-) -> None:
-    environment = Environment.with_wheels(tmp_path, wheels["dbt_spark_session"])
+@pytest.fixture(scope="module")
+def environment(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    folder = tmp_path_factory.mktemp("adapter")
+    return Environment.with_wheels(folder, wheels["dbt_spark_session"])
+
+
+def test_it_builds_a_project(environment: Environment, tmp_path: Path) -> None:
     project = _write_project(tmp_path / "shop")
     for day in (1, 2):
         variables = json.dumps({"day": day})
@@ -75,6 +80,15 @@ def test_the_adapter_builds_a_project_where_nothing_else_is_installed(
         "doubled": [[44], [46]],
     }
     assert not found["has_cdc_marts"]
+
+
+def test_its_tests_need_nothing_else(environment: Environment) -> None:
+    """Some of them; what dbt gives for tests of adapters comes along."""
+    environment.install("pytest", f"dbt-tests-adapter=={version('dbt-tests-adapter')}")
+    tests = ("tests/test_materializations.py", "tests/test_rewrites.py")
+    options = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
+    passed = environment.run("python", *options, *tests, cwd=README.parent)
+    assert " passed" in passed
 
 
 def _write_project(folder: Path) -> Path:
