@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import duckdb
@@ -44,15 +45,34 @@ def of_duckdb(catalog: Catalog) -> Reader:
     return rows
 
 
+def of_duckdb_with_rest_catalog(uri: str) -> Reader:
+    """By DuckDB alone, which asks a REST catalog for its tables.
+
+    That needs one more package, which only tests with such a catalog install.
+    """
+    import duckdb_extension_httpfs
+
+    connection = duckdb_with_iceberg()
+    _load_extension(connection, duckdb_extension_httpfs, "httpfs")
+    connection.execute(
+        f"attach '' as lake (type iceberg, endpoint '{uri}', authorization_type 'none')"
+    )
+    return lambda table: texts(connection.execute(f"select * from lake.{table}").to_arrow_table())
+
+
 def duckdb_with_iceberg() -> duckdb.DuckDBPyConnection:
     """A connection with DuckDB's extension, which needs no download where PyPI has brought it."""
     connection = duckdb.connect()
-    for package, name in ((duckdb_extension_avro, "avro"), (duckdb_extension_iceberg, "iceberg")):
-        assert package.__file__
-        [extension] = Path(package.__file__).parent.rglob(f"{name}.duckdb_extension")
-        connection.load_extension(str(extension))
+    _load_extension(connection, duckdb_extension_avro, "avro")
+    _load_extension(connection, duckdb_extension_iceberg, "iceberg")
     connection.execute("set TimeZone = 'UTC'")
     return connection
+
+
+def _load_extension(connection: duckdb.DuckDBPyConnection, package: ModuleType, name: str) -> None:
+    assert package.__file__
+    [extension] = Path(package.__file__).parent.rglob(f"{name}.duckdb_extension")
+    connection.load_extension(str(extension))
 
 
 def texts(table: pa.Table) -> list[str]:

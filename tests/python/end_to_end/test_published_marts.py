@@ -1,4 +1,4 @@
-"""Published marts: what other engines read of them is what Spark reads of the marts."""
+"""Published and typed marts: what other engines read of them is what Spark reads."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, StringType
 
 from cdc_marts.maintenance import maintain
+from tests.python.end_to_end.copied_project import copy_with_typed_marts
 from tests.python.end_to_end.project import Landed, Project, content
 from tests.python.end_to_end.readers import (
     Reader,
@@ -30,8 +32,18 @@ MARTS = (
 )
 #: One that is ordered by landing and empties tables, one whose updates come in two halves.
 FORMATS = ("canal_json", "dataworks_json")
+#: A typed mart of Canal's messages. It has format version 3: its deletes are deletion vectors.
+TYPED = "marts.shop_orders"
 NOT_IN_THE_FIRST_SHARE = ("heartbeats", "transaction_events", "quarantined_messages")
 VARS = ("--vars", json.dumps({"published_marts": MARTS}))
+
+
+@pytest.fixture(scope="module")
+def project(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
+    project = Project(spark, copy_with_typed_marts(tmp_path_factory.mktemp("published")))
+    project.empty()
+    yield project
+    project.drop_all()
 
 
 @pytest.fixture(scope="module")
@@ -46,10 +58,12 @@ class TestPublishedMarts:
     @pytest.fixture(scope="class")
     def shares(self) -> Iterator[dict[str, list[Landed]]]:
         """What lands before each run: the later share changes, deletes and empties."""
-        return iter(
+        first, second = (
             {source_format: _share(source_format, run) for source_format in FORMATS}
             for run in range(2)
         )
+        second["canal_json"].append(_delete_of_an_order(second["canal_json"]))
+        return iter((first, second))
 
     def test_a_first_build(self, project: Project, shares, readers: dict[str, Reader]) -> None:
         _run(project, next(shares))
@@ -67,6 +81,8 @@ class TestPublishedMarts:
             assert new[-1]["operation"] == "append", mart
             assert int(new[-1]["added"]) < int(new[-1]["total"]), mart
         assert _of_kind(after["latest_state"], "deletes") > 0
+        deletes = project.rows(f"select file_format from {TYPED}.delete_files")
+        assert {row["file_format"] for row in deletes} == {"PUFFIN"}
 
     def test_nothing_new_writes_nothing(self, project: Project) -> None:
         before = _snapshots(project)
@@ -74,7 +90,7 @@ class TestPublishedMarts:
         assert _snapshots(project) == before
 
     def test_upkeep(self, project: Project, readers: dict[str, Reader]) -> None:
-        tables = [f"published.{mart}" for mart in ("latest_state", "row_history")]
+        tables = [*(f"published.{mart}" for mart in ("latest_state", "row_history")), TYPED]
         list(maintain(project.spark, tables, dt.timedelta(0)))
         _assert_all_read_the_marts(project, readers)
 
@@ -86,6 +102,15 @@ def _share(source_format: str, run: int) -> list[Landed]:
         Landed(m.topic, m.offset, m.value, m.key, m.partition)
         for m in (messages[:half], messages[half:])[run]
     ]
+
+
+def _delete_of_an_order(messages: list[Landed]) -> Landed:
+    """A message behind these: the order that one of them updated last is deleted."""
+    of_shop = [message for message in messages if message.topic == "shop"]
+    changes = [json.loads(message.value or b"{}") for message in of_shop]
+    updates = [c for c in changes if (c.get("table"), c.get("type")) == ("orders", "UPDATE")]
+    deleted = json.dumps({**updates[-1], "type": "DELETE", "old": None}).encode()
+    return Landed("shop", max(message.offset for message in of_shop) + 1, deleted)
 
 
 def _run(project: Project, shares: dict[str, list[Landed]]) -> None:
@@ -103,6 +128,10 @@ def _assert_all_read_the_marts(project: Project, readers: dict[str, Reader]) -> 
         assert rows or mart in NOT_IN_THE_FIRST_SHARE, mart
         for name, reader in readers.items():
             assert reader(table) == rows, f"{mart} as {name} reads it"
+    rows = spark(TYPED)
+    assert rows
+    for name, reader in readers.items():
+        assert reader(TYPED) == rows, f"{TYPED} as {name} reads it"
 
 
 def _with_types_of_mart(project: Project, mart: str) -> list[str]:
