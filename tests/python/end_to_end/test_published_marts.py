@@ -95,6 +95,30 @@ class TestPublishedMarts:
         _assert_all_read_the_marts(project, readers)
 
 
+def test_deletion_vectors_that_share_a_file_are_read(
+    spark: SparkSession, readers: dict[str, Reader]
+) -> None:
+    """A merge of a typed mart writes those of all data files that it touches into one file."""
+    table = "marts.vectors"
+    spark.sql("create schema if not exists marts")
+    spark.sql(f"create or replace table {table} (id int, text string) using iceberg")
+    for first in (0, 10):
+        spark.sql(f"insert into {table} select id, 'old' from range({first}, {first} + 10)")
+    for id in (3, 4):
+        spark.sql(
+            f"merge into {table} as held using (select explode(array({id}, {id} + 10)) as id)"
+            " as new on held.id = new.id when matched and new.id > 10 then delete"
+            " when matched then update set text = 'new'"
+        )
+    files = spark.sql(f"select file_path, count(*) as n from {table}.delete_files group by 1")
+    assert [row.n for row in files.collect()] == [2]
+    rows = of_spark(spark)(table)
+    assert len(rows) == 18
+    for name, reader in readers.items():
+        assert reader(table) == rows, name
+    spark.sql(f"drop table {table} purge")
+
+
 def _share(source_format: str, run: int) -> list[Landed]:
     messages = samples(source_format)
     half = len(messages) // 2
