@@ -49,15 +49,27 @@ def test_the_project_declares_the_tables_of_the_samples_and_has_their_typed_mart
     assert names <= set(written["vars"]["tables"])
 
 
-@pytest.mark.parametrize("target", ["demo", "local"])
-def test_the_marts_of_a_project_are_its_own_and_built_on_every_target(
-    folder: Path, target: str
+@pytest.fixture
+def shipped(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The dbt package as the wheel holds it: dbt passes over its typed marts."""
+    package = tmp_path_factory.mktemp("package")
+    for name in ("dbt_project.yml", "macros", "models", "profiles", "python_models", "seeds"):
+        (package / name).symlink_to(PACKAGE_ROOT / name)
+    (package / "tests").mkdir()
+    (package / "tests" / "generic").symlink_to(PACKAGE_ROOT / "tests" / "generic")
+    (package / ".dbtignore").symlink_to(PACKAGE_ROOT / "src" / "cdc_marts" / "package.dbtignore")
+    monkeypatch.setattr(new_project, "PACKAGE_ROOT", package)
+
+
+@pytest.mark.usefixtures("shipped")
+def test_the_marts_of_a_project_are_its_own_and_built_beside_the_demo_too(folder: Path) -> None:
     run("init", "my_project")
     root = str(folder / "my_project")
     folders = ("--project-dir", root, "--profiles-dir", root, "--log-path", str(folder / "logs"))
     listed = dbtRunner().invoke(
-        [*("ls", "--quiet", "--target", target, "--select", "package:my_project"), *folders]
+        [*("ls", "--quiet", "--target", "local", "--select", "package:my_project"), *folders]
     )
     assert listed.success, listed.exception
     shipped = (PACKAGE_ROOT / "models" / "marts" / "typed").glob("*.sql")
