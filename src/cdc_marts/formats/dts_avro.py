@@ -59,6 +59,7 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
         keys_text.alias("keys_text"),
         F.from_json(keys_text, "map<string,array<string>>").alias("keys"),
         F.col("record.afterImages.member_string").alias("statement"),
+        F.col("record.beforeImages.member_string").alias("text_before"),
         _columns()["name"].alias("columns"),
         _columns()["dataTypeNumber"].cast("array<string>").alias("types"),
         *_image("before"),
@@ -296,6 +297,11 @@ def _broken() -> Column:
             is_row & (op != "delete") & after.isNull(),
             "missing_image",
             F.concat(F.col("source_op"), F.lit(" needs the row in `afterImages`")),
+        ),
+        (
+            is_row & F.col("text_before").isNotNull(),
+            "missing_image",
+            "`beforeImages` is a text, not a row",
         ),
         (
             (op == "delete") & before.isNull(),

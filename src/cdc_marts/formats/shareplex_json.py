@@ -8,7 +8,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from cdc_marts.parsing.images import columns_of, image_of, no_columns, overlay
+from cdc_marts.parsing.images import columns_of, image_of, is_no_row, no_columns, overlay
 from cdc_marts.parsing.messages import COORDINATES, read_json, rejection
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import Record, to_staging
@@ -46,6 +46,7 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
             non_empty(F.col(f"message.meta.{member}")).alias(member)
             for member in ("scn", "trans", "seq", "rowid", "time", "posttime")
         ),
+        F.col("message.data").alias("image"),
         columns_of(F.col("message.data")).alias("data"),
         columns_of(F.col("message.key")).alias("old_row"),
     )
@@ -169,6 +170,11 @@ def _broken() -> Column:
                 f"`meta.{time}` is not yyyy-MM-ddTHH:mm:ss in UTC",
             )
             for time in ("time", "posttime")
+        ),
+        (
+            record_type.isin("change", "update_before") & is_no_row(F.col("image"), F.col("data")),
+            "missing_image",
+            "`data` is not an object of columns",
         ),
         (
             is_whole_update & (F.size("old_row") < 1),

@@ -289,6 +289,7 @@ REJECTED = {
         {**INSERT, "operation": "DELETE"},
     ),
     "image as text": ("missing_image", "afterImages", {**INSERT, "afterImages": "row"}),
+    "image before as text": ("missing_image", "beforeImages", {**UPDATE, "beforeImages": "row"}),
     "too few values": (
         "malformed_avro",
         "one value for each column",

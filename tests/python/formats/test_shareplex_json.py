@@ -168,6 +168,11 @@ REJECTED = {
     "half after of nothing": ("missing_image", message("UPDATE AFTER", {})),
     "data is an array": ("missing_image", message("ins", [{"A": 1}])),
     "data is text": ("missing_image", message("upd", "x", OLD_ROW)),
+    "delete with an array beside its key": ("missing_image", message("del", ["x"], OLD_ROW)),
+    "half before with text beside its key": (
+        "missing_image",
+        message("UPDATE BEFORE", "x", OLD_ROW),
+    ),
 }
 
 
