@@ -1,9 +1,11 @@
 """Exact casts: a value as a value of another Spark type, null where that does not hold it.
 
-Nothing is cut off or rounded, as Spark's own casts of text would do.
+Nothing is cut off or rounded, as Spark's own casts would do.
 """
 
 from __future__ import annotations
+
+from decimal import Decimal
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
@@ -15,18 +17,55 @@ _TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,
 _ZONE = r"( ?(Z|UTC|[+-][0-9]{2}(:?[0-9]{2})?))?"
 _TIME_PATTERNS = {"timestamp": f"{_TIME}{_ZONE}$", "timestamp_ntz": f"{_TIME}$"}
 
+_TIMES = ("date", "timestamp", "timestamp_ntz")
+#: Holds the seconds since 1970 of each timestamp.
+_SECONDS = "decimal(26,6)"
+
 
 def cast_exactly(value: Column, from_type: str, to_type: str) -> Column:
-    """A value of the Spark type `from_type` as one of `to_type`; null where that can't hold it."""
+    """A value of the Spark type `from_type` as one of `to_type`; null where that can't hold it.
+
+    A timestamp is the number of its seconds since 1970, as Spark has it.
+    """
     if from_type == to_type:
         return value
     if from_type == "string":
         return _cast_text(value, to_type)
-    if to_type == "string" and from_type == "binary":
+    if to_type == "string":
+        return _text_of(value, from_type)
+    if from_type == "variant":
+        return _cast_text(value.try_cast("string"), to_type)
+    if to_type == "variant":
+        return value.cast("variant")
+    if from_type == "timestamp" and _is_number(to_type):
+        return _cast_there_and_back(_seconds_of(value), _SECONDS, to_type)
+    if {from_type, to_type} <= set(_TIMES) or (_is_number(from_type) and _is_number(to_type)):
+        return _cast_there_and_back(value, from_type, to_type)
+    return F.lit(None).cast(to_type)
+
+
+def _is_number(spark_type: str) -> bool:
+    return spark_type in ("float", "double") or exact_digits(spark_type) is not None
+
+
+def _text_of(value: Column, spark_type: str) -> Column:
+    if spark_type == "binary":
         return F.translate(F.base64(value), "\r\n", "")
-    if to_type == "string" and from_type == "variant":
+    if spark_type == "variant":
         return F.to_json(value)
-    return value.try_cast(to_type)
+    return value.try_cast("string")
+
+
+def _seconds_of(timestamp: Column) -> Column:
+    """The exact seconds since 1970, which Spark's cast takes from a double."""
+    micros = F.unix_micros(timestamp).cast("decimal(19,0)")
+    return (micros * F.lit(Decimal("0.000001"))).cast(_SECONDS)
+
+
+def _cast_there_and_back(value: Column, from_type: str, to_type: str) -> Column:
+    """The value as Spark casts it, null where that is another one when it is cast back."""
+    cast = value.try_cast(to_type)
+    return F.when(cast.try_cast(from_type) == value, cast)
 
 
 def _cast_text(text: Column, spark_type: str) -> Column:

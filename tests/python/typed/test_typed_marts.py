@@ -419,6 +419,38 @@ CASTS = [
     ("maybe", "boolean", None),
 ]
 
+TIMESTAMP, DATE = "org.apache.kafka.connect.data.Timestamp", "io.debezium.time.Date"
+WALL_CLOCK = "io.debezium.time.Timestamp"
+#: 2024-03-01 07:01:00.001
+MILLIS, SECONDS, MIDNIGHT = 1_709_276_460_001, 1_709_276_460, 1_709_251_200_000
+
+#: (source type, value as published, cast, value in the mart)
+CASTS_OF_DECODED: list[tuple[str, Any, str, Any]] = [
+    (TIMESTAMP, MILLIS, "date", None),
+    (TIMESTAMP, MIDNIGHT, "date", dt.date(2024, 3, 1)),
+    (TIMESTAMP, MILLIS, "bigint", None),
+    (TIMESTAMP, SECONDS * 1000, "bigint", SECONDS),
+    (TIMESTAMP, SECONDS * 1000, "int", SECONDS),
+    (TIMESTAMP, 253_402_300_799_000, "int", None),
+    (TIMESTAMP, MILLIS, "decimal(12,2)", None),
+    (TIMESTAMP, MILLIS, "decimal(13,3)", Decimal("1709276460.001")),
+    (TIMESTAMP, 253_402_300_799_001, "decimal(15,3)", Decimal("253402300799.001")),
+    (TIMESTAMP, MILLIS, "double", 1_709_276_460.001),
+    (TIMESTAMP, MILLIS, "float", None),
+    (TIMESTAMP, MILLIS, "timestamp_ntz", dt.datetime(2024, 3, 1, 7, 1, 0, 1000)),
+    (TIMESTAMP, MILLIS, "string", "2024-03-01 07:01:00.001"),
+    (TIMESTAMP, MILLIS, "boolean", None),
+    (TIMESTAMP, MILLIS, "binary", None),
+    (WALL_CLOCK, MILLIS, "date", None),
+    (WALL_CLOCK, MIDNIGHT, "date", dt.date(2024, 3, 1)),
+    (WALL_CLOCK, MIDNIGHT, "bigint", None),
+    (DATE, 19_783, "timestamp_ntz", dt.datetime(2024, 3, 1)),
+    (DATE, 19_783, "int", None),
+    ("bytes", "AAE=", "int", None),
+    ("struct", 1.5, "int", None),
+    ("struct", 2, "int", 2),
+]
+
 #: (source type, a value that is not of it)
 MISFITS: list[tuple[Any, Any]] = [
     ("io.debezium.time.MicroTimestamp", 9223372036825200000),
@@ -436,18 +468,14 @@ MISFITS: list[tuple[Any, Any]] = [
 def cast_columns(folded: Folded) -> SourceTable:
     """A table with a column for each cast, and one for each misfit, all in one row."""
     table = folded.table("casts")
-    names = [f"cast_{n}" for n in range(len(CASTS))], [f"misfit_{n}" for n in range(len(MISFITS))]
-    types = {
-        **dict.fromkeys(names[0], "string"),
-        **dict(zip(names[1], (t for t, _ in MISFITS), strict=True)),
-    }
-    values = {
-        **dict(zip(names[0], (v for v, _, _ in CASTS), strict=True)),
-        **dict(zip(names[1], (v for _, v in MISFITS), strict=True)),
-    }
-    table.has_columns(1, {"id": "int64", **types})
-    table.holds({"id": 1, **values}, 1)
-    run(table, casts=dict(zip(names[0], (cast for _, cast, _ in CASTS), strict=True)))
+    columns = [
+        *((f"cast_{n}", "string", value, cast) for n, (value, cast, _) in enumerate(CASTS)),
+        *((f"decoded_{n}", *case[:3]) for n, case in enumerate(CASTS_OF_DECODED)),
+        *((f"misfit_{n}", *misfit, None) for n, misfit in enumerate(MISFITS)),
+    ]
+    table.has_columns(1, {"id": "int64", **{name: type_ for name, type_, *_ in columns}})
+    table.holds({"id": 1, **{name: value for name, _, value, _ in columns}}, 1)
+    run(table, casts={name: cast for name, *_, cast in columns if cast is not None})
     return table
 
 
@@ -458,6 +486,27 @@ def test_what_does_not_cast_is_null_and_listed(cast_columns: SourceTable, number
     assert contents_by_name(cast_columns)[0][name] == read
     expected = [(name, published, cast)] if read is None else []
     assert [error for error in errors(cast_columns) if error[0] == name] == expected
+
+
+@pytest.mark.parametrize("number", range(len(CASTS_OF_DECODED)))
+def test_what_a_type_does_not_hold_of_a_decoded_value_is_null_and_listed(
+    cast_columns: SourceTable, number: int
+) -> None:
+    _, published, cast, read = CASTS_OF_DECODED[number]
+    name = f"decoded_{number}"
+    assert contents_by_name(cast_columns)[0][name] == read
+    expected = [(name, str(published), cast)] if read is None else []
+    assert [error for error in errors(cast_columns) if error[0] == name] == expected
+
+
+def test_a_double_of_streamx_that_would_be_rounded_is_null_and_listed(folded: Folded) -> None:
+    table = folded.table("streamx_numbers", "dataworks_json")
+    table.has_shape(1, id="LONG", v="DOUBLE")
+    table.holds({"id": 1, "v": "12345678901234567.89"}, 1)
+    table.holds({"id": 2, "v": "0.1"}, 1)
+    run(table)
+    assert contents(table) == [(1, None), (2, 0.1)]
+    assert errors(table) == [("v", "12345678901234567.89", "double")]
 
 
 @pytest.mark.parametrize("number", range(len(MISFITS)))
