@@ -1,20 +1,34 @@
 {#-
   The sequence of a record in the place of its message.  Without a place in
-  `int_message_places`, it is the sequence that the message itself gives.
+  `int_message_places`, it is the sequence that the message itself gives.  The
+  index of a resync replaces the hash of the topic, which moves to the row index,
+  because a load may have landed in several topics.  Half of the hash leaves room
+  for the rows of a message.
 
+  record: alias with `topic` and `sequence`.
   place: alias of `int_message_places`.
 -#}
-{% macro placed_sequence(sequence, place) -%}
+{% macro placed_sequence(record, place) -%}
 if(
         {{ place }}.offset is null,
-        {{ sequence }},
+        {{ record }}.sequence,
         named_struct(
             'position', {{ place }}.position,
             'transaction_index',
-            coalesce({{ place }}.transaction_index, {{ sequence }}.transaction_index),
-            'partition', {{ sequence }}.`partition`,
-            'offset', {{ sequence }}.offset,
-            'row_index', {{ sequence }}.row_index
+            coalesce(
+                {{ place }}.transaction_index,
+                {{ record }}.sequence.transaction_index
+            ),
+            'partition', {{ record }}.sequence.`partition`,
+            'offset', {{ record }}.sequence.offset,
+            'row_index',
+            {{ record }}.sequence.row_index + if(
+                {{ place }}.transaction_index is not null
+                and {{ record }}.sequence.transaction_index
+                = xxhash64({{ record }}.topic),
+                shiftright(hash({{ record }}.topic), 1),
+                0
+            )
         )
     )
 {%- endmacro %}

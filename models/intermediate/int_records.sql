@@ -4,7 +4,7 @@
 select
     records.* except (event_id, sequence),
     {{ placed_event_id('records', 'places') }} as event_id,
-    {{ placed_sequence('records.sequence', 'places') }} as sequence
+    {{ placed_sequence('records', 'places') }} as sequence
 from {{ ref('int_staging_records') }} as records
 left join {{ ref('int_message_places') }} as places
     on {{ matches(

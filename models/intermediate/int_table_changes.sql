@@ -72,7 +72,7 @@ raised_changes as (
 
     select distinct
         known_changes.* except (sequence),
-        {{ placed_sequence('known_changes.sequence', 'raised_messages') }}
+        {{ placed_sequence('known_changes', 'raised_messages') }}
             as sequence
     from known_changes
     inner join raised_messages
