@@ -22,7 +22,7 @@ new_requests as (
     select * from {{ new_rows(source('landing', 'resyncs')) }}
 ),
 
-snapshot_rows as (
+loaded_rows as (
 
     select
         source_format,
@@ -32,7 +32,7 @@ snapshot_rows as (
         offset,
         landed_at
     from {{ new_rows(ref('int_staging_records')) }}
-    where record_type = 'change' and op = 'snapshot'
+    where {{ is_row_of_full_load() }}
 
     union all
 
@@ -47,7 +47,7 @@ snapshot_rows as (
     from {{ rows_so_far(ref('int_staging_records')) }} as records
     left semi join new_requests
         on {{ matches('records', 'new_requests', table_key) }}
-    where records.record_type = 'change' and records.op = 'snapshot'
+    where {{ is_row_of_full_load() }}
 
 ),
 
@@ -55,24 +55,24 @@ snapshot_rows as (
 reloaded_messages as (
 
     select
-        snapshot_rows.source_format,
-        snapshot_rows.topic,
-        snapshot_rows.`partition`,
-        snapshot_rows.offset,
+        loaded_rows.source_format,
+        loaded_rows.topic,
+        loaded_rows.`partition`,
+        loaded_rows.offset,
         max(struct(requests.resync_number, requests.position)) as newest
-    from snapshot_rows
+    from loaded_rows
     inner join requests
         on
-            {{ matches('snapshot_rows', 'requests', table_key) }}
-            and snapshot_rows.landed_at >= requests.loaded_since
+            {{ matches('loaded_rows', 'requests', table_key) }}
+            and loaded_rows.landed_at >= requests.loaded_since
             and (
-                requests.topic is null or snapshot_rows.topic = requests.topic
+                requests.topic is null or loaded_rows.topic = requests.topic
             )
     group by
-        snapshot_rows.source_format,
-        snapshot_rows.topic,
-        snapshot_rows.`partition`,
-        snapshot_rows.offset
+        loaded_rows.source_format,
+        loaded_rows.topic,
+        loaded_rows.`partition`,
+        loaded_rows.offset
 
 ),
 

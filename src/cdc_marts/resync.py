@@ -11,6 +11,7 @@ from decimal import Decimal
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from cdc_marts.formats import has_trait
 from cdc_marts.printing import printable
 from cdc_marts.relations import OWN, WITH_WHAT_FOLLOWS, Relations
 
@@ -47,7 +48,8 @@ def resync(
 
     The load is what landed of the table as snapshot rows `since` a time with its
     zone, or in a `topic`, or both.  Without a time it began when the first of its rows
-    was written.  `run_dbt` runs a command of dbt in the same process.
+    was written.  Where a format loads by inserts, it is all inserts of the topic, which
+    has nothing else of the table.  `run_dbt` runs a command of dbt in the same process.
 
     Raises ResyncError where nothing was changed.
     """
@@ -56,6 +58,8 @@ def resync(
             raise ResyncError(f"There is no {table_name} yet: run dbt first.")
     table = _Table(session, relations, source_format, table_id)
     table.check_is_known()
+    if has_trait(source_format, "loads_by_inserts"):
+        table.check_has_load_alone(since, topic)
     load = table.load(since, topic)
     if load is None:
         where = " ".join(
@@ -107,13 +111,26 @@ class _Table:
             f"{self.source_format} has no source table {printable(self.table_id)}. {hint}"
         )
 
+    def check_has_load_alone(self, since: dt.datetime | None, topic: str | None) -> None:
+        """Nothing but the topic tells the inserts of a load from those of the stream."""
+        if topic is None:
+            raise ResyncError(
+                f"In {self.source_format}, the rows of a full load are inserts, which look like"
+                " those of the stream. Land the load in a topic of its own, and name it by --topic."
+            )
+        if not self._landed(since, topic).where("op <> 'insert'").isEmpty():
+            raise ResyncError(
+                f"Topic {printable(topic)} also contains updates or deletes of"
+                f" {printable(self.table_id)}, so its inserts are not only those of a full load."
+                " Land the load in a topic of its own."
+            )
+
     def load(self, since: dt.datetime | None, topic: str | None) -> tuple[int, dt.datetime] | None:
         """The number of rows of a load, and when the first was written; None where it has none."""
-        rows = self._changes().where("op = 'snapshot'")
-        if since is not None:
-            rows = rows.where(F.col("landed_at") >= F.lit(since))
-        if topic is not None:
-            rows = rows.where(F.col("topic") == topic)
+        is_row_of_load = F.col("op") == "snapshot"
+        if has_trait(self.source_format, "loads_by_inserts"):
+            is_row_of_load |= F.col("op") == "insert"
+        rows = self._landed(since, topic).where(is_row_of_load)
         written_at = F.least("landed_at", F.coalesce("published_at", "event_at", "landed_at"))
         [(count, first)] = rows.select(F.count("*"), F.min(F.unix_micros(written_at))).collect()
         began_at = _instant(first)
@@ -155,6 +172,13 @@ class _Table:
             self._of_table(self.relations.model("latest_state")).select(row_count).collect()
         )
         return count
+
+    def _landed(self, since: dt.datetime | None, topic: str | None) -> DataFrame:
+        """The changes that landed since a time, in a topic, or both."""
+        changes = self._changes()
+        if since is not None:
+            changes = changes.where(F.col("landed_at") >= F.lit(since))
+        return changes if topic is None else changes.where(F.col("topic") == topic)
 
     def _changes(self) -> DataFrame:
         return self._of_table(self.relations.model(_RECORDS)).where("record_type = 'change'")

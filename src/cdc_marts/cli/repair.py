@@ -76,7 +76,11 @@ def resync(
     ] = None,
     topic: Annotated[
         str | None,
-        typer.Option(metavar="TOPIC", help="The topic that contains the load."),
+        typer.Option(
+            metavar="TOPIC",
+            help="The topic that contains the load. Required for formats in which the rows of a"
+            " load are inserts.",
+        ),
     ] = None,
     *,
     target: Target,

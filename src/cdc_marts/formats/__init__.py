@@ -7,9 +7,15 @@ import yaml
 from cdc_marts.package_files import PACKAGE_ROOT
 
 _PROJECT = PACKAGE_ROOT / "dbt_project.yml"
+_TRAITS = yaml.safe_load(_PROJECT.read_text("utf-8"))["vars"]["source_formats"]
 
 #: The names of the formats, as tables, models and options have them.
-SOURCE_FORMATS = tuple(yaml.safe_load(_PROJECT.read_text("utf-8"))["vars"]["source_formats"])
+SOURCE_FORMATS = tuple(_TRAITS)
+
+
+def has_trait(source_format: str, trait: str) -> bool:
+    """Whether a format has a trait of the var `source_formats`."""
+    return bool(_TRAITS[source_format].get(trait))
 
 
 def no_such_format(name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -13,9 +14,16 @@ from typer.testing import CliRunner
 from cdc_marts.cli import app
 from tests.python.end_to_end.project import LANDED_AT, Landed, Project, content
 
-#: A format with log positions, and one that is ordered by landing.
-STREAMX, CANAL = "dataworks_json", "canal_json"
+#: A format with log positions, one that is ordered by landing, and one whose loads are inserts.
+STREAMX, CANAL, CDL = "dataworks_json", "canal_json", "cdl_json"
 TABLE = "shop.orders"
+#: The topic of the stream, and that of a load whose rows are inserts.
+STREAM, RELOAD = "t", "reload"
+#: Tables of the first format: a keyless one, and one that is loaded from two topics.
+LOGS, PARTS = "shop.logs", "shop.parts"
+#: Tables that nobody repairs; the last one has a typed mart.
+OTHERS = ((STREAMX, "shop.others"), (CDL, "public.customers"))
+TYPED_MART = "marts.shop_customers"
 LOADED_AT = LANDED_AT + dt.timedelta(days=1)
 MARTS = ("change_events", "latest_state", "row_history", "message_ledger", "source_tables")
 #: Data tests of what holds, whatever is repaired.
@@ -65,7 +73,15 @@ REPAIRED = [row(1, "c"), row(2, "new"), row(5, "same")]
 AT_LAST = [*REPAIRED, row(6, "late"), row(7, "x")]
 
 
-def streamx(op: str, position: int, after: Row, before: Row | None, index: int) -> Row:
+def streamx(
+    op: str,
+    position: int,
+    after: Row,
+    before: Row | None,
+    index: int,
+    table: str = TABLE,
+    key: Sequence[str] = ("id",),
+) -> Row:
     codes = {"snapshot": "INSERT", "insert": "INSERT", "update": "UPDATE_AFTER", "delete": "DELETE"}
     time = -1 if op == "snapshot" else SECOND + index
     if op == "delete":
@@ -73,8 +89,8 @@ def streamx(op: str, position: int, after: Row, before: Row | None, index: int) 
     return {
         "schema": {
             "dataColumn": [{"name": "id", "type": "LONG"}, {"name": "v", "type": "STRING"}],
-            "primaryKey": ["id"],
-            "source": {"dbType": "PostgreSQL", "dbName": "shop", "tableName": "orders"},
+            "primaryKey": key,
+            "source": {"dbType": "PostgreSQL", "dbName": "shop", "tableName": table.split(".")[1]},
         },
         "payload": {
             "before": before and {"dataColumn": before},
@@ -102,20 +118,63 @@ def canal(op: str, _: int, after: Row, before: Row | None, index: int) -> Row:
     }
 
 
-ENCODE = {STREAMX: streamx, CANAL: canal}
+def cdl(
+    op: str, position: int, after: Row, before: Row | None, index: int, table: str = TABLE
+) -> Row:
+    """A row of a load is an insert that looks older than the stream."""
+    owner, name = table.split(".")
+    if op == "delete":
+        before = after
+    return {
+        "DATA_STORE": "POSTGRESQL",
+        "SEG_OWNER": owner,
+        "TABLE_NAME": name,
+        "TIMESTAMP": SECOND + index,
+        "OPERATION": "INSERT" if op == "snapshot" else op.upper(),
+        "transaction": {"properties": [{"name": "lsn", "value": max(position, 1)}]},
+        "unique": {"id": after["id"]},
+        "data": None if op == "delete" else after,
+        "before": before,
+        "message_version": "1.0",
+    }
+
+
+ENCODE = {STREAMX: streamx, CANAL: canal, CDL: cdl}
+
+
+def written(message: Row) -> bytes:
+    return json.dumps(message).encode()
 
 
 def land(project: Project, first: int, changes: Sequence[Change], at: dt.datetime) -> None:
     for source_format, encode in ENCODE.items():
+        is_apart = source_format == CDL and first > 0
         landed = [
-            Landed("t", first + index, json.dumps(encode(*change, first + index)).encode())
+            Landed(
+                RELOAD if is_apart and change[0] == "snapshot" else STREAM,
+                first + index,
+                written(encode(*change, first + index)),
+            )
             for index, change in enumerate(changes)
         ]
         project.land(source_format, landed, at)
 
 
-def rows_of(project: Project, source_format: str) -> list[dict[str, Any]]:
-    found = [state["row"] for state in project.latest_state(source_format, TABLE)]
+def land_loads(
+    project: Project, table: str, loads: Mapping[str, Sequence[Row]], at: dt.datetime
+) -> None:
+    """Full loads of a StreamX table: topic -> its rows."""
+    key = () if table == LOGS else ("id",)
+    for topic, rows in loads.items():
+        landed = [
+            Landed(topic, n, written(streamx("snapshot", -1, loaded, None, n, table, key)))
+            for n, loaded in enumerate(rows)
+        ]
+        project.land(STREAMX, landed, at)
+
+
+def rows_of(project: Project, source_format: str, table: str = TABLE) -> list[dict[str, Any]]:
+    found = [state["row"] for state in project.latest_state(source_format, table)]
     return sorted(({**one, "id": int(one["id"])} for one in found), key=lambda one: one["id"])
 
 
@@ -123,44 +182,122 @@ def resync(*arguments: str) -> Any:
     return CliRunner().invoke(app, ["resync", *arguments])
 
 
+def repair(source_format: str, table: str, *load: str) -> str:
+    """What the command said."""
+    done = resync("--format", source_format, "--table", table, *load)
+    assert done.exit_code == 0, done.output
+    return " ".join(done.output.split())
+
+
+@dataclass(frozen=True)
+class Others:
+    """What a repair of a table leaves alone."""
+
+    rows: Sequence[Sequence[Mapping[str, Any]]]
+    #: of the typed mart of one of them, and of what the parsers read
+    snapshots: Mapping[str, Sequence[int]]
+
+    @classmethod
+    def of(cls, project: Project) -> Others:
+        relations = (TYPED_MART, *(f"staging.stg_{source_format}" for source_format in ENCODE))
+        return cls(
+            [list(project.latest_state(*other)) for other in OTHERS],
+            {
+                relation: [
+                    row["snapshot_id"]
+                    for row in project.rows(f"select snapshot_id from {relation}.snapshots")
+                ]
+                for relation in relations
+            },
+        )
+
+
+@dataclass(frozen=True)
+class Repaired:
+    project: Project
+    #: format, table -> what the command said
+    said: Mapping[tuple[str, str], str]
+    #: before and after the repairs
+    others: tuple[Others, Others]
+
+
 @pytest.fixture(scope="module")
 def diverged(project: Project) -> Project:
     land(project, 0, BEFORE, LANDED_AT)
+    land_loads(project, LOGS, {"logs": [row(1, "x"), row(1, "x"), row(2, "gone")]}, LANDED_AT)
+    land_loads(project, PARTS, {"parts": [row(1, "old"), row(2, "gone")]}, LANDED_AT)
+    for source_format, table in OTHERS:
+        other = ENCODE[source_format]("insert", 5, row(1, "a"), None, 0, table)
+        project.land(source_format, [Landed("others", 0, written(other))])
     project.dbt("run", "--full-refresh")
     land(project, len(BEFORE), SINCE, LOADED_AT)
+    land_loads(project, LOGS, {"logs_reload": [row(1, "x"), row(1, "x"), row(3, "new")]}, LOADED_AT)
+    # A load that was begun again under another topic.
+    land_loads(project, PARTS, {"parts_1": [row(1, "a")], "parts_2": [row(1, "b")]}, LOADED_AT)
     project.dbt("run")
     return project
 
 
 @pytest.fixture(scope="module")
-def repaired(diverged: Project, command_line: None) -> tuple[Project, dict[str, str]]:
-    """The project after a repair of each table, and what the command said."""
+def repaired(diverged: Project, command_line: None) -> Repaired:
     for source_format in ENCODE:
         assert row(3, "a") in rows_of(diverged, source_format)
-    said = {}
-    for source_format in ENCODE:
-        since = (LOADED_AT - dt.timedelta(hours=1)).isoformat()
-        done = resync("--format", source_format, "--table", TABLE, "--since", since)
-        assert done.exit_code == 0, done.output
-        said[source_format] = done.output
-    return diverged, said
+    before = Others.of(diverged)
+    since = ("--since", (LOADED_AT - dt.timedelta(hours=1)).isoformat())
+    loads = {
+        (STREAMX, TABLE): since,
+        (CANAL, TABLE): since,
+        (CDL, TABLE): ("--topic", RELOAD),
+        (STREAMX, LOGS): ("--topic", "logs_reload"),
+        (STREAMX, PARTS): since,
+    }
+    said = {table: repair(*table, *load) for table, load in loads.items()}
+    return Repaired(diverged, said, (before, Others.of(diverged)))
 
 
-@pytest.mark.parametrize("source_format", ENCODE)
-def test_a_full_load_repairs_its_table(
-    repaired: tuple[Project, dict[str, str]], source_format: str
-) -> None:
-    project, said = repaired
-    assert rows_of(project, source_format) == REPAIRED
-    [line] = [line for line in said[source_format].splitlines() if "repaired" in line]
-    assert "from 4 rows of the load since 2026-01-01 23:00:00 UTC" in line
-    assert "The table had 4 rows and now has 3." in line
+@pytest.mark.parametrize(
+    ("source_format", "since"),
+    [
+        (STREAMX, "2026-01-01 23:00:00"),
+        (CANAL, "2026-01-01 23:00:00"),
+        # when the first of its rows was written
+        (CDL, "2026-01-01 00:00:00"),
+    ],
+)
+def test_a_full_load_repairs_its_table(repaired: Repaired, source_format: str, since: str) -> None:
+    assert rows_of(repaired.project, source_format) == REPAIRED
+    said = repaired.said[source_format, TABLE]
+    assert f"from 4 rows of the load since {since} UTC" in said
+    assert "The table had 4 rows and now has 3." in said
 
 
-def test_what_lands_later_takes_its_place_and_a_rebuild_gives_the_same(
-    repaired: tuple[Project, dict[str, str]],
-) -> None:
-    project, _ = repaired
+def test_a_keyless_table_is_repaired_from_the_load_in_a_topic(repaired: Repaired) -> None:
+    rows = repaired.project.latest_state(STREAMX, LOGS)
+    assert sorted((state["row"]["v"], state["row_count"]) for state in rows) == [
+        ("new", 1),
+        ("x", 2),
+    ]
+    assert "The table had 6 rows and now has 3." in repaired.said[STREAMX, LOGS]
+
+
+def test_a_load_may_land_in_two_topics(repaired: Repaired) -> None:
+    [held] = rows_of(repaired.project, STREAMX, PARTS)
+    assert held in (row(1, "a"), row(1, "b"))
+    sequences = repaired.project.rows(
+        "select distinct sequence from marts.change_events"
+        f" where table_id = '{PARTS}' and topic like 'parts/_%' escape '/'"
+    )
+    assert len(sequences) == 2
+
+
+def test_other_tables_stay_as_they_are(repaired: Repaired) -> None:
+    before, after = repaired.others
+    assert all(before.rows)
+    assert after == before
+
+
+def test_what_lands_later_takes_its_place_and_a_rebuild_gives_the_same(repaired: Repaired) -> None:
+    project = repaired.project
     land(project, len(BEFORE) + len(SINCE), LATER, LOADED_AT + dt.timedelta(hours=1))
     project.dbt("run")
     for source_format in ENCODE:
@@ -189,8 +326,26 @@ def test_what_lands_later_takes_its_place_and_a_rebuild_gives_the_same(
     ],
 )
 def test_what_cannot_be_repaired_is_said(
-    repaired: tuple[Project, dict[str, str]], arguments: tuple[str, ...], reason: str
+    repaired: Repaired, arguments: tuple[str, ...], reason: str
 ) -> None:
-    done = resync("--format", CANAL, *arguments)
+    check_is_refused(CANAL, *arguments, reason=reason)
+
+
+@pytest.mark.parametrize(
+    ("load", "reason"),
+    [
+        (("--since", "2026-01-01"), "Land the load in a topic of its own, and name it by --topic."),
+        (("--topic", STREAM), "Topic t also contains updates or deletes of shop.orders"),
+        (("--topic", "other"), "No run has read a row of a full load"),
+    ],
+)
+def test_a_load_of_inserts_needs_a_topic_of_its_own(
+    repaired: Repaired, load: tuple[str, ...], reason: str
+) -> None:
+    check_is_refused(CDL, "--table", TABLE, *load, reason=reason)
+
+
+def check_is_refused(source_format: str, *arguments: str, reason: str) -> None:
+    done = resync("--format", source_format, *arguments)
     assert done.exit_code != 0
     assert reason in " ".join(done.output.split())
