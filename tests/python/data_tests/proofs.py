@@ -736,6 +736,78 @@ PROOFS = {
         },
         outcome="warn",
     ),
+    "deletes_take_the_inserted_row": Proof(
+        Rows(
+            columns="table_id, row_key, position, transaction_id, op, value",
+            good="""
+                -- one row that comes and goes, changed meanwhile
+                ('same', '1', 1, 't', 'insert', 'a'),
+                ('same', '1', 2, 't', 'delete', 'a'),
+                ('changed', '1', 1, 't', 'insert', 'a'),
+                ('changed', '1', 2, 't', 'update', 'b'),
+                ('changed', '1', 3, 't', 'delete', 'b'),
+                -- the old row leaves first
+                ('replaced', '1', 1, 't', 'delete', 'a'),
+                ('replaced', '1', 2, 't', 'insert', 'b'),
+                -- in two transactions, under two keys
+                ('apart', '1', 1, 's', 'insert', 'a'),
+                ('apart', '1', 2, 't', 'delete', 'b'),
+                ('apart', '2', 3, 's', 'delete', 'b'),
+                -- with a value or an image that the delete does not carry
+                ('unknown', '1', 1, 't', 'insert', 'a'),
+                ('unknown', '1', 2, 't', 'delete', null),
+                ('no image', '1', 1, 't', 'insert', 'a'),
+                ('no image', '1', 2, 't', 'delete', 'none'),
+                -- played back, and ended by a later truncation
+                ('played back', '1', 1, 't', 'insert', 'b'),
+                ('played back', '1', 2, 't', 'delete', 'a'),
+                ('emptied', '1', 1, 't', 'insert', 'b'),
+                ('emptied', '1', 2, 't', 'delete', 'a'),
+                ('visits', '{"v":"b"}', 1, 't', 'insert', 'b'),
+                ('visits', '{"v":"b"}', 2, 't', 'delete', 'a')
+            """,
+            bad="""
+                ('deferred', '1', 1, 't', 'insert', 'b'),
+                -- the older row leaves
+                ('deferred', '1', 2, 't', 'delete', 'a'),
+                ('written', '1', 1, 't', 'insert', 'b'),
+                ('written', '1', 2, 't', 'update', 'c'),
+                -- after another change of the new one
+                ('written', '1', 3, 't', 'delete', 'a'),
+                ('timed', '1', 1, null, 'insert', 'b'),
+                -- at one time, without a transaction
+                ('timed', '1', 2, null, 'delete', 'a'),
+                ('emptied', '2', 4, 't', 'insert', 'b'),
+                -- behind the truncation
+                ('emptied', '2', 5, 't', 'delete', 'a')
+            """,
+            selected=f"""
+                'dts_avro' as source_format, table_id, row_key, op, transaction_id,
+                concat(table_id, position) as event_id,
+                if(op = 'delete', 'delete', 'upsert') as effect,
+                table_id = 'visits' as is_keyless,
+                case
+                    when value is null then parse_json('{{"id":1}}')
+                    when op = 'delete' and value <> 'none' then to_variant_object(map('v', value))
+                end as before,
+                if(op = 'delete', null, to_variant_object(map('v', value))) as after,
+                timestamp '2026-01-01' as event_at, {SEQUENCE} as sequence
+            """,
+        ),
+        {
+            "superseded": Rows(
+                columns="table_id, row_key, event_id, effect",
+                good="('played back', '1', 'played back2', 'delete')",
+                selected="'dts_avro' as source_format, table_id, row_key, event_id, effect",
+            ),
+            "truncations": Rows(
+                columns="table_id, position",
+                good="('emptied', 3)",
+                selected=f"'dts_avro' as source_format, table_id, {SEQUENCE} as sequence",
+            ),
+        },
+        outcome="warn",
+    ),
     "dropped_columns_are_gone": Proof(
         Rows(
             columns="table_id, position, source_op",

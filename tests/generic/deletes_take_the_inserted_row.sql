@@ -1,0 +1,116 @@
+{#-
+  A row that is inserted and deleted within one transaction has one image.  Where
+  the delete has another image, it deleted an older row of the key, and the
+  inserted row stayed at the source: with a check that waits for the end of the
+  transaction, a row may come to a key before the older one leaves it.  A warning
+  names the tables and transactions; `cdc-marts resync` repairs a table.
+
+  model: as `int_row_effects`.  superseded: effects that say nothing of their
+  key, after colliding ones were played back.  truncations: as `int_truncations`.
+-#}
+{% test deletes_take_the_inserted_row(model, superseded, truncations) %}
+
+{{ config(severity='warn') }}
+
+{%- set key = ['source_format', 'table_id', 'row_key'] %}
+{%- set table_key = ['source_format', 'table_id'] %}
+
+with
+
+effects as (
+
+    select
+        *,
+        {{ transaction_of_effect() }} as transaction_key
+    from {{ model }}
+    where not is_keyless
+
+),
+
+superseded_effects as (select * from {{ superseded }}),
+
+last_truncations as (
+
+    select
+        source_format,
+        table_id,
+        max(sequence) as sequence
+    from {{ truncations }}
+    group by source_format, table_id
+
+),
+
+keys_inserted_and_deleted as (
+
+    select
+        source_format,
+        table_id,
+        row_key,
+        transaction_key
+    from effects
+    where op in ('insert', 'delete')
+    group by source_format, table_id, row_key, transaction_key
+    having
+        min(case when op = 'insert' then sequence end)
+        < max(case when op = 'delete' then sequence end)
+
+),
+
+followed_effects as (
+
+    select
+        effects.*,
+        lag(struct(effects.effect, effects.after)) over (
+            partition by
+                effects.source_format,
+                effects.table_id,
+                effects.row_key,
+                effects.transaction_key
+            order by effects.sequence
+        ) as previous
+    from effects
+    left semi join keys_inserted_and_deleted
+        on {{ matches(
+            'effects', 'keys_inserted_and_deleted', key + ['transaction_key']
+        ) }}
+    left anti join superseded_effects
+        on {{ matches(
+            'effects', 'superseded_effects', key + ['event_id', 'effect']
+        ) }}
+
+),
+
+deletes as (
+
+    select
+        *,
+        try_cast(before as map<string, string>) as deleted_row,
+        try_cast(previous.after as map<string, string>) as inserted_row
+    from followed_effects
+    where op = 'delete' and previous.effect = 'upsert'
+
+),
+
+validation_errors as (
+
+    select
+        deletes.source_format,
+        deletes.table_id,
+        deletes.row_key,
+        deletes.transaction_key,
+        deletes.event_id,
+        deletes.event_at
+    from deletes
+    left join last_truncations
+        on {{ matches('deletes', 'last_truncations', table_key) }}
+    where
+        not {{ images_agree('deletes.deleted_row', 'deletes.inserted_row') }}
+        and not coalesce(
+            {{ is_truncated_by('deletes', 'last_truncations') }}, false
+        )
+
+)
+
+select * from validation_errors
+
+{% endtest %}
