@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,35 +37,65 @@ TOPICS: dict[str, tuple[int, dict[str, str | None]]] = {
 SETTINGS = {topic: until for _, setting in TOPICS.values() for topic, until in setting.items()}
 
 
+Findings = dict[str, list[tuple[str, str]]]
+
+
 @pytest.fixture(scope="module")
-def findings(
-    spark: SparkSession, spark_target: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, list[tuple[str, str]]]:
-    """Topic -> the days on which its images look swapped, with what to set."""
+def staging(spark: SparkSession) -> str:
+    """The table of the parsed messages."""
     messages = None
     for topic, (days_swapped, _) in TOPICS.items():
         of_topic = landed(spark, _history(days_swapped), topic=topic)
         messages = of_topic if messages is None else messages.union(of_topic)
     spark.sql("create namespace if not exists proofs")
-    staging = canal_json.parse(messages, swapped_topics=times_by_topic(SETTINGS))
-    staging.writeTo("proofs.canal").createOrReplace()
-    found = "proofs.swapped_topics"
+    parsed = canal_json.parse(messages, swapped_topics=times_by_topic(SETTINGS))
+    parsed.writeTo("proofs.canal").createOrReplace()
+    return "proofs.canal"
+
+
+@pytest.fixture(scope="module")
+def findings(
+    spark: SparkSession,
+    spark_target: dict[str, Any],
+    tmp_path_factory: pytest.TempPathFactory,
+    staging: str,
+) -> Findings:
+    """Topic -> the days on which its images look swapped, with what to set."""
+    return _found(spark, tmp_path_factory.mktemp("swapped"), spark_target, staging, SETTINGS)
+
+
+def _found(
+    spark: SparkSession,
+    folder: Path,
+    target: dict[str, Any],
+    staging: str,
+    settings: Mapping[str, str | None],
+    **arguments: str,
+) -> Findings:
+    """What the data test finds with these settings of the project."""
+    schema, name = staging.split(".")
     test = {
         "canal_images_stand_right": {
             "name": "images",
+            "arguments": arguments,
             "config": {"store_failures": True, "schema": "proofs", "alias": "swapped_topics"},
         }
     }
     [result] = run_data_tests(
-        tmp_path_factory.mktemp("swapped"),
-        spark_target,
-        {"events": "select * from proofs.canal where record_type = 'change'"},
+        folder,
+        target,
+        {
+            "events": f"select * from {staging} where record_type = 'change'",
+            # The table itself: its properties are asked for.
+            "staging": f"{{{{ config(materialized='table', schema='{schema}', alias='{name}') }}}}"
+            " select 1",
+        },
         [{"name": "events", "data_tests": [test]}],
-        {"swapped_canal_topics": SETTINGS},
+        {"swapped_canal_topics": settings},
     )
     assert result.status == "fail"
-    days: dict[str, list[tuple[str, str]]] = {}
-    for row in spark.table(found).orderBy("topic", "published_on").collect():
+    days: Findings = {}
+    for row in spark.table("proofs.swapped_topics").orderBy("topic", "published_on").collect():
         days.setdefault(row["topic"], []).append((str(row["published_on"]), row["advice"]))
     return days
 
@@ -84,7 +116,7 @@ def _history(days_swapped: int) -> Iterator[bytes]:
             yield message.value
 
 
-def test_topics_that_are_set_as_they_are_pass(findings: dict[str, Any]) -> None:
+def test_topics_that_are_set_as_they_are_pass(findings: Findings) -> None:
     wrong = {"usual, set as swapped", "swapped", "switched", "switched, set as swapped"}
     assert findings.keys() == wrong
 
@@ -98,9 +130,7 @@ def test_topics_that_are_set_as_they_are_pass(findings: dict[str, Any]) -> None:
         ("switched, set as swapped", [3, 4]),
     ],
 )
-def test_a_topic_is_told_with_its_days(
-    findings: dict[str, Any], topic: str, days: list[int]
-) -> None:
+def test_a_topic_is_told_with_its_days(findings: Findings, topic: str, days: list[int]) -> None:
     assert [day for day, _ in findings[topic]] == [f"2022-01-0{day}" for day in days]
 
 
@@ -123,8 +153,23 @@ def test_a_topic_is_told_with_its_days(
     ],
 )
 def test_a_topic_is_reported_with_the_setting_that_fits_it(
-    findings: dict[str, Any], topic: str, advice: str
+    findings: Findings, topic: str, advice: str
 ) -> None:
     for _, reported in findings[topic]:
         assert advice in reported
         assert "dbt run --full-refresh --select stg_canal_json+" in reported
+
+
+def test_the_setting_counts_by_which_the_messages_were_read(
+    spark: SparkSession,
+    spark_target: dict[str, Any],
+    tmp_path: Path,
+    staging: str,
+    findings: Findings,
+) -> None:
+    """The project's was changed since."""
+    kept = json.dumps({topic: {"until": until} for topic, until in SETTINGS.items()})
+    spark.sql(f"alter table {staging} set tblproperties ('cdc_marts.swapped-topics' = '{kept}')")
+    changed = {"swapped": None, "usual": None}
+    found = _found(spark, tmp_path, spark_target, staging, changed, staging="ref('staging')")
+    assert found == findings

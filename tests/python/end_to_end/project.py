@@ -83,6 +83,19 @@ class Project:
         """The rows of a query as plain dicts."""
         return [row.asDict(recursive=True) for row in self.spark.sql(sql).collect()]
 
+    def found_by(
+        self, data_tests: Collection[str], *options: str
+    ) -> dict[str, list[dict[str, Any]]]:
+        """What data tests find, by the queries that dbt runs for them."""
+        self.dbt("compile", "--select", *(f"test_name:{name}" for name in data_tests), *options)
+        manifest = json.loads((self.root / "target" / "manifest.json").read_text("utf-8"))
+        queries = {
+            node["test_metadata"]["name"]: node["compiled_code"]
+            for node in manifest["nodes"].values()
+            if node.get("compiled_code") and "test_metadata" in node
+        }
+        return {test: self.rows(queries[test]) for test in data_tests}
+
     def latest_state(self, source_format: str, table_id: str) -> Iterator[dict[str, Any]]:
         """The current rows of a table, `row` as a dict with exact numbers."""
         for row in self.rows(

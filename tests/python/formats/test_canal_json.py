@@ -177,6 +177,8 @@ REJECTED: dict[str, tuple[Any, str]] = {
     ),
     "es is no time": (message("INSERT", data=[ROW], es="yesterday"), "bad_timestamp"),
     "es beyond year 9999": (message("INSERT", data=[ROW], es=10**15), "bad_timestamp"),
+    "es in seconds": (message("INSERT", data=[ROW], es=ES // 1000), "bad_timestamp"),
+    "ts in seconds": (message("INSERT", data=[ROW], ts=TS // 1000), "bad_timestamp"),
     "ts is no time": (message("INSERT", data=[ROW], ts="soon"), "bad_timestamp"),
 }
 

@@ -168,6 +168,8 @@ ALL_VALUES = {name: MYSQL_TYPES[type_] for name, type_ in ALL_TYPES.items()}
 INT_TEXT = {"k": "INT", "v1": "VARCHAR(10)"}
 WIDER = {**INT_TEXT, "v2": "INT"}
 A, B = {"k": "1", "v1": "one"}, {"k": "2", "v1": "two"}
+MANY = {"k": "2", "v1": "two", "v2": "40000000000", "v3": "2023-03-23 14:30:05.123", "v4": None}
+MANY_TYPES = {"k": "INT", "v1": "VARCHAR(20)", "v2": "BIGINT", "v3": "DATETIME(3)", "v4": "TEXT"}
 PAID = {"id": 2, "val": "1.100000", "name": "a", "create_time": 1731661114000}
 
 CASES = {
@@ -209,6 +211,32 @@ CASES = {
                 {"k": "4", "v1": "four", "v2": "40000000000"},
             ]
         },
+    ),
+    "one statement adds, widens and drops columns": Case(
+        "canal_json",
+        {
+            "many_actions": [
+                canal("many_actions", "INSERT", 1, [{**A, "v0": "x"}], {**INT_TEXT, "v0": "TEXT"}),
+                ddl(
+                    "many_actions",
+                    2,
+                    "ALTER TABLE many_actions ADD v2 INT, MODIFY v1 VARCHAR(20), DROP COLUMN v0,"
+                    " ADD COLUMN (v3 DATETIME(3), v4 VARCHAR(50)), MODIFY COLUMN v2 BIGINT",
+                ),
+                canal("many_actions", "INSERT", 3, [MANY], MANY_TYPES),
+            ]
+        },
+        {"evolving.many_actions": [A, MANY]},
+    ),
+    "a key that the image has in another letter case": Case(
+        "canal_json",
+        {
+            "letter_case": [
+                canal("letter_case", "INSERT", 1, [{"K": "1"}], {"K": "INT"}, pkNames=["k"])
+            ]
+        },
+        {"evolving.letter_case": []},
+        ["missing_field"],
     ),
     "columns come without a statement": Case(
         "canal_json",

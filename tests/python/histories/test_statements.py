@@ -35,6 +35,8 @@ class Case:
     left: Rows
     again: Sequence[str] = ()
     type: str = "DDL"
+    #: Of a Canal QUERY.
+    is_ddl: bool = False
     names: Sequence[str | None] = ("{db}", None, "t")
     source_type: str = "MySQL"
 
@@ -80,7 +82,7 @@ class Case:
             object_name = ".".join(part for part in names if part is not None)
             return dts.encode(dts.ddl(object_name, sql, **self.times(second)))
         if self.source_format == "canal_json":
-            is_ddl = self.type != "QUERY"
+            is_ddl = self.is_ddl or self.type != "QUERY"
             return canal(database, name, second, type=self.type, sql=sql, isDdl=is_ddl)
         source = self.source(database, schema, name)
         return written(statement_message(self.type, sql, source=source, sequence_id=str(second)))
@@ -208,6 +210,15 @@ CASES = {
         type="QUERY",
         names=("{db}", None, None),
     ),
+    "a query that a Canal server knows for DDL may truncate": Case(
+        "canal_json",
+        "truncate table orders",
+        {"{db}.orders": ANEW, "{db}.items": KEPT},
+        again=["{db}.orders"],
+        type="QUERY",
+        is_ddl=True,
+        names=("{db}", None, "orders"),
+    ),
     "a query of StreamX may truncate": Case(
         "dataworks_json",
         "-- at night\ntruncate table orders",
@@ -294,6 +305,14 @@ CASES = {
     ),
 }
 
+#: Their tables, and no others, are named as those of statements that were not applied.
+NOT_APPLIED = (
+    "a name that fits several tables in letter case is dropped by neither",
+    "a statement without a schema means neither of two",
+    "what no message can replay changes nothing",
+    "a renamed table keeps its rows until it is loaded again",
+)
+
 #: Seen after their statement: a table in front of it, and one that makes a name ambiguous.
 LATE = Case(
     "dataworks_json",
@@ -307,6 +326,9 @@ LATE = Case(
 
 def database_of(name: str) -> str:
     return CASES[name].database([*CASES].index(name))
+
+
+DATABASES = {*map(database_of, CASES), "db99"}
 
 
 def land(project: Project, run: int) -> None:
@@ -366,6 +388,19 @@ def test_schema_changes_show_what_they_did(stages: Stages) -> None:
     ]
 
 
-def test_what_was_not_applied_is_warned_of(stages: Stages) -> None:
-    """The data test warns, which is no failure."""
+def test_what_was_not_applied_is_warned_of_with_its_tables(stages: Stages) -> None:
+    [found] = stages.project.found_by(["statements_are_applied"]).values()
+    named = [
+        {table for table in statement["tables"] if table.split(".")[0] in DATABASES}
+        for statement in found
+    ]
+    expected = [
+        {table.replace("{db}", database_of(name)) for table in CASES[name].left}
+        for name in NOT_APPLIED
+    ]
+    late = {"db99.carts", "db99.Carts"}
+    assert sorted(map(sorted, filter(None, named))) == sorted(map(sorted, [*expected, late]))
+
+
+def test_what_was_not_applied_fails_no_build(stages: Stages) -> None:
     stages.project.dbt("test", "--select", "test_name:statements_are_applied")

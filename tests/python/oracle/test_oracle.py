@@ -158,7 +158,7 @@ def outcome(
     )
     ledger = project.rows("select * from marts.message_ledger")
     typed = _typed_rows(project, typed_tables)
-    found = _data_tests_find(project, options)
+    found = project.found_by((*KNOWN_LIMITS, NOT_APPLIED), *options)
     project.dbt("run", "--full-refresh", *options)
     return Outcome(
         batch,
@@ -374,22 +374,6 @@ def _summary(batch: Batch, delivered: list[Delivered]) -> str:
         f" {sum(d.messages for d in delivered)} messages,"
         f" {sum(d.bad_messages for d in delivered)} of them bad"
     )
-
-
-# -- known limits --------------------------------------------------------------------------------
-
-
-def _data_tests_find(project: Project, options: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
-    """What the data tests of known limits find, by the queries that dbt runs for them."""
-    tests = (*KNOWN_LIMITS, NOT_APPLIED)
-    project.dbt("compile", "--select", *(f"test_name:{name}" for name in tests), *options)
-    manifest = json.loads((project.root / "target" / "manifest.json").read_text("utf-8"))
-    queries = {
-        node["test_metadata"]["name"]: node["compiled_code"]
-        for node in manifest["nodes"].values()
-        if node.get("compiled_code") and "test_metadata" in node
-    }
-    return {test: project.rows(queries[test]) for test in tests}
 
 
 # -- marts ---------------------------------------------------------------------------------------
