@@ -21,6 +21,7 @@ _MODULES = [
     import_module(f"tests.python.histories.{name}")
     for name in (
         "test_changed_keys",
+        "test_deferred_keys",
         "test_key_collisions",
         "test_late_halves",
         "test_late_truncations",
