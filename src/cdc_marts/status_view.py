@@ -95,10 +95,11 @@ def _cells(topic: Topic, now: dt.datetime) -> Iterator[str]:
 
 def _rejects(topic: Topic) -> str:
     codes = ", ".join(
-        f"{rejects.total:,} {printable(code)}" for code, rejects in sorted(topic.rejects.items())
+        f"{rejects.total:,} {printable(code)}" + (f" ({rejects.new:,} new)" if rejects.new else "")
+        for code, rejects in sorted(topic.rejects.items())
     )
     new = sum(rejects.new or 0 for rejects in topic.rejects.values())
-    new_ones = f", {new:,} of them in the last run" if new else ""
+    new_ones = f", {new:,} of them new in the last run" if new else ""
     return f"{topic.rejected:,} rejected{new_ones}: {codes}"
 
 

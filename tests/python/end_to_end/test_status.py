@@ -132,7 +132,7 @@ def test_a_threshold_that_is_passed_ends_with_1_and_a_sentence(built: Project) -
 
 
 def test_nothing_waits_after_the_next_run_and_its_rejects_are_new(built: Project) -> None:
-    built.land("canal_json", [Landed("shop", 5, b"[]")])
+    built.land("canal_json", [Landed("shop", 5, b"[]"), Landed("shop", 6, b'{"database": "shop"}')])
     built.dbt("run")
 
     status = gather(built.spark, "local")
@@ -141,8 +141,15 @@ def test_nothing_waits_after_the_next_run_and_its_rejects_are_new(built: Project
     assert (status.last_run.command, status.last_run.failed) == ("dbt run", ())
     assert status.notes == []
     shop = next(topic for topic in status.topics if topic.topic == "shop")
-    assert (shop.landed, shop.waiting, shop.read) == (6, 0, {"change": 4})
-    assert shop.rejects == {"malformed_json": Rejects(total=2, new=1)}
+    assert (shop.landed, shop.waiting, shop.read) == (7, 0, {"change": 4})
+    assert shop.rejects == {
+        "malformed_json": Rejects(total=2, new=1),
+        "missing_field": Rejects(total=1, new=1),
+    }
+    assert (
+        "shop (canal_json): 3 rejected, 2 of them new in the last run: 2 malformed_json (1 new),"
+        " 1 missing_field (1 new)"
+    ) in _status().output
 
 
 def test_a_run_is_in_the_history_with_its_models(built: Project) -> None:
@@ -158,8 +165,8 @@ def test_a_run_is_in_the_history_with_its_models(built: Project) -> None:
     assert last["started_at"] > before["ended_at"]
     assert {row["status"] for row in models} == {"success"}
     written = {row["relation_name"]: row["rows_written"] for row in models}
-    # Two messages that waited and one that landed; none of DataWorks; a view has no rows.
-    assert written["staging.stg_canal_json"] == 3
+    # Two messages that waited and two that landed; none of DataWorks; a view has no rows.
+    assert written["staging.stg_canal_json"] == 4
     assert written["staging.stg_dataworks_json"] == 0
     assert written["marts.latest_state"] is None
 
