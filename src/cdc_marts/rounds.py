@@ -59,6 +59,7 @@ def run_round(
     from pyspark.errors import PySparkException
 
     from cdc_marts.landing import LandingError
+    from cdc_marts.project import ProjectError
 
     done = Round(number, dt.datetime.now(dt.timezone.utc))
     try:
@@ -69,7 +70,7 @@ def run_round(
         began = clock()
         done.dbt = build()
         done.dbt_seconds = clock() - began
-    except LandingError as error:
+    except (LandingError, ProjectError) as error:
         done.failure = str(error)
     except DbtBaseException as error:
         done.failure = " ".join(str(error).split())

@@ -29,7 +29,7 @@ from cdc_marts.cli.options import on_target, time_span
 from cdc_marts.cli.reporting import check_report, write_report
 from cdc_marts.cli.session import open_session
 from cdc_marts.printing import printable
-from cdc_marts.project import Target, outcome_of_dbt, relations_of, turn_to_write
+from cdc_marts.project import ProjectError, Target, outcome_of_dbt, relations_of, turn_to_write
 from cdc_marts.rounds import Round, Rounds, StopRequest, is_alive, run_round
 
 if TYPE_CHECKING:
@@ -261,7 +261,7 @@ class _Runner:
         try:
             with errors.status("Reporting"):
                 write_report(session, self._target, output)
-        except DbtBaseException as error:
+        except (DbtBaseException, ProjectError) as error:
             say(f"The report failed: {' '.join(str(error).split())}")
         except (PySparkException, Py4JError, ConnectionError) as error:
             say(f"The report failed: {message_of(error)}")
@@ -276,7 +276,7 @@ def lines_of(done: Round, dbt: str) -> Iterator[str]:
     """What came of a round: a line with its counts and times, and a line for each failure."""
     parts = []
     formats = [
-        f"{landing.table.removeprefix('landing.')} {landing.messages.total():,}"
+        f"{landing.source_format} {landing.messages.total():,}"
         for landing in done.landings
         if landing.messages
     ]

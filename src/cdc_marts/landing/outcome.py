@@ -25,6 +25,11 @@ class Landing:
     #: offsets that the next run is to read, where this one was bounded
     waiting: int = 0
 
+    @property
+    def source_format(self) -> str:
+        """The format, which gives the table its name."""
+        return self.table.rpartition(".")[2]
+
     def add(self, place: Place, first: int, last: int, count: int = 1) -> None:
         """Count messages of a partition, from the offset `first` to `last`."""
         self.messages[place] += count

@@ -21,7 +21,7 @@ from cdc_marts.cli import app
 from cdc_marts.cli.run import lines_of
 from cdc_marts.landing import LandingError
 from cdc_marts.landing.outcome import Landing
-from cdc_marts.project import DbtOutcome
+from cdc_marts.project import DbtOutcome, ProjectError
 from cdc_marts.rounds import Round, Rounds, StopRequest, run_round
 
 run_command = sys.modules["cdc_marts.cli.run"]
@@ -104,13 +104,16 @@ def test_the_first_signal_is_a_request_and_the_second_an_interrupt() -> None:
     assert signal.getsignal(signal.SIGTERM) is before
 
 
-def test_nothing_is_built_where_landing_fails() -> None:
+@pytest.mark.parametrize(
+    "error", [LandingError("Kafka can't be asked."), ProjectError("dbt can't read the project.")]
+)
+def test_nothing_is_built_where_landing_fails(error: Exception) -> None:
     def land() -> list[Landing]:
-        raise LandingError("Kafka can't be asked.")
+        raise error
 
     done = run_round(1, land, lambda: pytest.fail("dbt ran"))
 
-    assert (done.failure, done.dbt) == ("Kafka can't be asked.", None)
+    assert (done.failure, done.dbt) == (str(error), None)
 
 
 def test_a_round_fails_with_its_nodes_or_with_why_dbt_ran_none() -> None:
@@ -128,7 +131,7 @@ def test_a_round_fails_with_its_nodes_or_with_why_dbt_ran_none() -> None:
 
 def test_a_line_says_what_came_of_a_round() -> None:
     at = dt.datetime(2026, 1, 1, tzinfo=dt.timezone.utc)
-    landing = Landing("landing.canal_json", repeated=5, waiting=7)
+    landing = Landing("dev_landing.canal_json", repeated=5, waiting=7)
     landing.add(("shop", 0), 0, 999, 1_000)
     tested = DbtOutcome(
         Counter({"pass": 2, "fail": 1, "warn": 1}), {"rows": "Got 1 result"}, ["late"]
@@ -188,6 +191,7 @@ def test_a_round_that_does_not_get_the_catalog_fails_and_the_next_one_tries_agai
         (GOOD, None, 0, ""),
         (DbtOutcome(Counter({"error": 1}), {"stg_canal_json": "no"}, []), None, 1, ""),
         (GOOD, OSError(28, "No space left on device"), 1, "r.html: No space left on device."),
+        (GOOD, ProjectError("dbt can't read it."), 1, "The report failed: dbt can't read it."),
         (
             GOOD,
             ConnectionError("Java is gone"),
