@@ -23,8 +23,9 @@
       ) -%}
     {%- endif -%}
     {%- do log(
-        'marts.quarantined_messages has them, with the reasons. The var'
-        ~ ' `accepted_rejects` says how many of a topic are known.\n',
+        graph.nodes[result.node.attached_node].relation_name
+        ~ ' has them, with the reasons. The var `accepted_rejects` says how'
+        ~ ' many of a topic are known.\n',
         info=true
     ) -%}
   {%- endfor -%}

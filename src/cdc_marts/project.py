@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from cdc_marts.relations import OWN, PACKAGE, Relations
+from cdc_marts.relations import OWN, PACKAGE, Relations, layer_of
 from cdc_marts.run_history import FAILED
 
 if TYPE_CHECKING:
@@ -284,11 +284,36 @@ class Retention:
 
 
 @dataclass(frozen=True)
+class BuiltTable:
+    """A table that the project builds."""
+
+    #: as of `layer_of`
+    layer: str
+    #: None where its rows are kept for ever
+    retention: Retention | None = None
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """The tables of a target, as dbt reads the project now."""
+
+    #: as of `built_tables`
+    tables: dict[str, BuiltTable]
+    relations: Relations
+
+
+def inventory_of(target: Target) -> Inventory:
+    """What the project builds on `target`, and where the package's models are among it."""
+    manifest = _manifest(target)
+    return Inventory(_built_tables(manifest), Relations.of_manifest(manifest))
+
+
+@dataclass(frozen=True)
 class UpkeepPlan:
     """What `cdc-marts maintain` sees to, as dbt reads the project now."""
 
     #: as of `built_tables`
-    tables: dict[str, Retention | None]
+    tables: dict[str, BuiltTable]
     #: how many days messages stay in landing, None for ever
     landing_days: int | None
     relations: Relations
@@ -322,17 +347,17 @@ def _setting(rendered: Any) -> Any:
         return rendered
 
 
-def built_tables(target: Target) -> dict[str, Retention | None]:
+def built_tables(target: Target) -> dict[str, BuiltTable]:
     """The tables that the project builds on `target`, and those where messages and runs land.
 
-    Name -> how long its rows are kept, None for ever.  As dbt reads the project now: its models
-    that are no views, its seeds, and the package's sources; other sources belong to somebody else.
-    Those that read come before those that are read, by schemas.
+    By their names, as dbt reads the project now: its models that are no views, its seeds, and the
+    package's sources; other sources belong to somebody else.  Those that read come before those
+    that are read, by schemas.
     """
     return _built_tables(_manifest(target))
 
 
-def _built_tables(manifest: Manifest) -> dict[str, Retention | None]:
+def _built_tables(manifest: Manifest) -> dict[str, BuiltTable]:
     relations = Relations.of_manifest(manifest)
     nodes = [
         node
@@ -342,8 +367,13 @@ def _built_tables(manifest: Manifest) -> dict[str, Retention | None]:
     ]
     landing = [source for source in manifest.sources.values() if source.package_name == PACKAGE]
     tables = {
-        **{f"{node.schema}.{node.alias}": None for node in nodes},
-        **{f"{source.schema}.{source.identifier}": _retention(source.meta) for source in landing},
+        **{f"{node.schema}.{node.alias}": BuiltTable(layer_of(node)) for node in nodes},
+        **{
+            f"{source.schema}.{source.identifier}": BuiltTable(
+                layer_of(source), _retention(source.meta)
+            )
+            for source in landing
+        },
     }
     places = {schema: place for place, schema in enumerate(relations.schemas)}
     in_order = sorted(tables, key=lambda name: places.get(name.partition(".")[0], -1))

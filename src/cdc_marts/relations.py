@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dbt.contracts.graph.manifest import Manifest
+    from dbt.contracts.graph.nodes import ManifestNode, SourceDefinition
 
 #: The name of the dbt package, and of the project where it is one by itself.
 PACKAGE = "cdc_marts"
@@ -16,10 +17,13 @@ WITH_WHAT_FOLLOWS = f"package:{PACKAGE}+"
 #: The dbt source whose tables hold the landed messages.
 LANDING_SOURCE = "landing"
 
-#: Schemas of the package's own project, by how the names of their models begin.
-_LAYERS = {"base_": "staging", "stg_": "staging", "int_": "intermediate"}
+_STAGING = "staging"
 _MARTS = "marts"
 _SEEDS = "seeds"
+#: What the tables of the package are, in the direction of the data.
+LAYERS = (LANDING_SOURCE, _STAGING, "intermediate", _MARTS, "published", _SEEDS)
+#: Schemas of the package's own project, by how the names of their models begin.
+_SCHEMAS = {"base_": _STAGING, "stg_": _STAGING, "int_": "intermediate"}
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ class Relations:
 
     def model(self, name: str) -> str:
         """The name of the table or view of a model of the package."""
-        schema = next((s for start, s in _LAYERS.items() if name.startswith(start)), _MARTS)
+        schema = next((s for start, s in _SCHEMAS.items() if name.startswith(start)), _MARTS)
         return self.models.get(name, f"{schema}.{name}")
 
     def staging(self, source_format: str) -> str:
@@ -91,3 +95,21 @@ class Relations:
 
 #: In the package's own project, on every target.
 OWN = Relations()
+
+
+def layer_of(node: ManifestNode | SourceDefinition) -> str:
+    """The layer of a node of dbt's manifest, whatever its schema is called.
+
+    That of a model of the package is its folder.  Nodes of another project have its name.
+    """
+    from dbt.artifacts.resources.types import NodeType
+
+    if node.package_name != PACKAGE:
+        return node.package_name
+    if node.resource_type == NodeType.Source:
+        return LANDING_SOURCE
+    if node.resource_type == NodeType.Seed:
+        return _SEEDS
+    _, *folders, _ = node.fqn
+    # The Python models of staging stand directly under the project.
+    return folders[0] if folders else _STAGING

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from cdc_marts.cli.console import WRONG_USE, stop
-from cdc_marts.project import Target, relations_of
+from cdc_marts.project import Target, inventory_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -39,7 +39,7 @@ def write_report(session: SparkSession, target: Target, output: Path, days: int 
     from cdc_marts.report.facts import gather
     from cdc_marts.report.page import page
 
-    text = page(gather(session, target.name, days, relations_of(target))).encode()
+    text = page(gather(session, target.name, days, inventory_of(target))).encode()
     unfinished = output.with_name(f"{output.name}.part")
     unfinished.write_bytes(text)
     unfinished.replace(output)

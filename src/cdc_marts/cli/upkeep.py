@@ -148,7 +148,9 @@ def maintain(
             stop(str(error), WRONG_USE)
         tables, others = split_tables(session, plan.tables)
         removed = _remove_old_messages(session, plan, is_confirmed)
-        retentions = {name: kept for name, kept in plan.tables.items() if kept is not None}
+        retentions = {
+            name: table.retention for name, table in plan.tables.items() if table.retention
+        }
         width = max(map(len, (*tables, "all tables")))
         upkeeps = maintain_tables(session, tables, keep, retentions, removed)
         with progress_bar(MofNCompleteColumn()) as progress:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from dbt.adapters.spark_session.api import iceberg_table, snapshots, tables_of, view_query
+from dbt.adapters.spark_session.api import view_query
 
 from cdc_marts import status
+from cdc_marts.maintenance import TableCounts, split_tables
 from cdc_marts.relations import Relations
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from cdc_marts.project import BuiltTable, Inventory
 
 _RECORDS = "int_staging_records"
 _EVENTS = "change_events"
@@ -67,14 +70,11 @@ class StoredTable:
     """A table of the project, as the metadata of its newest snapshot has it."""
 
     name: str
+    layer: str
     rows: int
     files: int
     #: in bytes
     size: int
-
-    @property
-    def layer(self) -> str:
-        return self.name.split(".")[0]
 
 
 @dataclass(frozen=True)
@@ -117,8 +117,9 @@ class Facts:
     nodes: list[NodeTime]
 
 
-def gather(session: SparkSession, target: str, days: int, relations: Relations) -> Facts:
+def gather(session: SparkSession, target: str, days: int, inventory: Inventory) -> Facts:
     """The facts of the target that `session` is open on; traffic of its last `days`."""
+    relations = inventory.relations
     found = status.gather(session, target, relations=relations)
     since = found.checked_at - dt.timedelta(days=days)
     bucket = _bucket(session, relations, since)
@@ -128,7 +129,7 @@ def gather(session: SparkSession, target: str, days: int, relations: Relations) 
         since,
         list(_traffic(session, relations, bucket, since)),
         _source_tables(session, relations),
-        list(_stored_tables(session, relations)),
+        list(_stored_tables(session, inventory.tables)),
         list(_runs(session, relations)),
         list(_nodes(session, relations)),
     )
@@ -189,13 +190,12 @@ def _source_tables(session: SparkSession, relations: Relations) -> list[SourceTa
     return sorted(tables.values(), key=lambda table: (-table.operations.total(), table.name))
 
 
-def _stored_tables(session: SparkSession, relations: Relations) -> Iterator[StoredTable]:
-    for name in tables_of(session, dict.fromkeys(relations.schemas)):
-        newest = next(snapshots(session, iceberg_table(session, name)), None)
-        totals = newest.summary if newest is not None else {}
-        files = sum(int(totals.get(f"total-{kind}-files", 0)) for kind in ("data", "delete"))
-        rows, size = int(totals.get("total-records", 0)), int(totals.get("total-files-size", 0))
-        yield StoredTable(name, rows, files, size)
+def _stored_tables(session: SparkSession, built: Mapping[str, BuiltTable]) -> Iterator[StoredTable]:
+    layers = {name.lower(): table.layer for name, table in built.items()}
+    own, _ = split_tables(session, built)
+    for name in own:
+        counts = TableCounts.of(session, name)
+        yield StoredTable(name, layers[name.lower()], counts.rows, counts.files, counts.size)
 
 
 def _runs(session: SparkSession, relations: Relations) -> Iterator[RunTime]:

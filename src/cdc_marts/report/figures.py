@@ -12,6 +12,7 @@ import altair as alt
 from rich.filesize import decimal
 
 from cdc_marts.printing import printable
+from cdc_marts.relations import LAYERS
 from cdc_marts.report.drawing import BAD, GOOD, OTHERS, SERIES, WARNING, seconds_axis
 from cdc_marts.report.facts import Facts, StoredTable, Traffic
 from cdc_marts.status import Topic, span
@@ -26,7 +27,6 @@ _TIME_UNITS: dict[str, tuple[Any, str]] = {
 }
 #: Points of a line stand apart.
 _POINTS_SHOWN = 60
-_LAYERS = ("landing", "staging", "intermediate", "marts", "seeds")
 _OPERATIONS = ("insert", "update", "delete", "snapshot")
 _KINDS = ("change", "update_before", "ddl", "transaction", "heartbeat", "tombstone")
 _BANDS = alt.Axis(grid=False, labelOverlap=False)
@@ -220,7 +220,8 @@ def _rejects(facts: Facts) -> Figure:
     return Figure(
         "rejects",
         "Which messages could not be read?",
-        "Quarantined messages by reject code. marts.quarantined_messages has each with its reason.",
+        f"Quarantined messages by reject code. {_mart(facts, 'quarantined_messages')} has each with"
+        " its reason.",
         ("topic", "format", "reject code", "messages", "new in the last run"),
         [
             (printable(topic.topic), topic.source_format, printable(code), found.total, found.new)
@@ -246,7 +247,7 @@ def _operations(facts: Facts) -> Figure:
     return Figure(
         "operations",
         "What happened to each source table?",
-        "Row changes in marts.change_events, by operation: all that were ever read.",
+        f"Row changes in {_mart(facts, 'change_events')}, by operation: all that were ever read.",
         ("table", "format", *_OPERATIONS),
         [
             (
@@ -275,7 +276,7 @@ def _live_rows(facts: Facts) -> Figure:
     return Figure(
         "live-rows",
         "How many rows does each source table have now?",
-        "Rows in marts.latest_state.",
+        f"Rows in {_mart(facts, 'latest_state')}.",
         ("table", "format", "rows"),
         [(printable(table.table_id), table.source_format, table.live_rows) for table in tables],
         plot if counts else None,
@@ -287,6 +288,7 @@ def _storage(facts: Facts) -> Figure:
     by_layer: defaultdict[str, list[StoredTable]] = defaultdict(list)
     for table in tables:
         by_layer[table.layer].append(table)
+    layers = sorted(by_layer, key=_place_of_layer)
     sizes = [
         {"table": printable(table.name), "layer": table.layer, "size": table.size}
         for table in tables[:_BARS_SHOWN]
@@ -295,12 +297,10 @@ def _storage(facts: Facts) -> Figure:
     plot = _plot(sizes, lambda chart: chart.mark_bar()).encode(
         x=alt.X("size:Q", title="bytes", axis=alt.Axis(format="~s")),
         y=_categories("table"),
-        color=_colors("layer", [one for one in _LAYERS if one in by_layer], SERIES),
+        color=_colors("layer", layers, SERIES),
     )
     totals = ", ".join(
-        f"{layer} {decimal(sum(table.size for table in by_layer[layer]))}"
-        for layer in _LAYERS
-        if layer in by_layer
+        f"{layer} {decimal(sum(table.size for table in by_layer[layer]))}" for layer in layers
     )
     return Figure(
         "storage",
@@ -331,7 +331,8 @@ def _runs(facts: Facts) -> Figure:
     return Figure(
         "runs",
         "How long did the runs take?",
-        "The newest commands of dbt in marts.runs. A run that was killed is not there.",
+        f"The newest commands of dbt in {_mart(facts, 'runs')}. A run that was killed is not"
+        " there.",
         ("started (UTC)", "command", "seconds", "outcome", "warnings", "failed nodes"),
         [
             (
@@ -411,6 +412,15 @@ def _largest(
     items: Sequence[Any], size: Callable[[Any], int], count: int = _BARS_SHOWN
 ) -> list[Any]:
     return sorted(items, key=size, reverse=True)[:count]
+
+
+def _mart(facts: Facts, name: str) -> str:
+    return facts.status.relations.model(name)
+
+
+def _place_of_layer(layer: str) -> tuple[int, str]:
+    """In the direction of the data; other projects come after the package."""
+    return (LAYERS.index(layer) if layer in LAYERS else len(LAYERS), layer)
 
 
 def _by_kind(topic: Topic) -> Counter[str]:

@@ -206,6 +206,11 @@ def test_dbt_reads_the_project_from_elsewhere(
     monkeypatch.setenv("DBT_TARGET_PATH", str(tmp_path / "target"))
     monkeypatch.setenv("DBT_LOG_PATH", str(tmp_path))
     tables = built_tables(Target.find("moved", ROOT, moved))
-    assert "intermediate.int_message_counts" in tables
-    assert "landing.canal_json" in tables
+    layers = {name: table.layer for name, table in tables.items()}
+    assert layers["intermediate.int_message_counts"] == "intermediate"
+    assert layers["intermediate.int_row_state"] == "intermediate"
+    assert layers["staging.stg_canal_json"] == "staging"
+    assert layers["marts.shop_orders"] == "marts"
+    assert layers["seeds.source_ops"] == "seeds"
+    assert layers["landing.canal_json"] == layers["landing.run_results"] == "landing"
     assert list(elsewhere.iterdir()) == []

@@ -66,11 +66,13 @@ def facts() -> Facts:
             for name, (source_format, per_hour, _) in _TOPICS.items()
         ],
         stored_tables=[
-            StoredTable(f"{schema}.{prefix}{source_format}", per_hour * 168, 12, per_hour * size)
-            for schema, prefix, size in (("landing", "", 61_000), ("staging", "stg_", 48_000))
+            StoredTable(
+                f"{layer}.{prefix}{source_format}", layer, per_hour * 168, 12, per_hour * size
+            )
+            for layer, prefix, size in (("landing", "", 61_000), ("staging", "stg_", 48_000))
             for source_format, per_hour, _ in _TOPICS.values()
         ]
-        + [StoredTable("intermediate.int_row_state", 60_000, 4, 21_000_000)],
+        + [StoredTable("intermediate.int_row_state", "intermediate", 60_000, 4, 21_000_000)],
         runs=[
             RunTime(
                 "dbt build",

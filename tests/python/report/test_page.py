@@ -9,7 +9,8 @@ from html.parser import HTMLParser
 import pytest
 
 from cdc_marts.printing import printable
-from cdc_marts.report.facts import Facts, Traffic
+from cdc_marts.relations import Relations
+from cdc_marts.report.facts import Facts, StoredTable, Traffic
 from cdc_marts.report.figures import figures
 from cdc_marts.report.page import page
 from tests.python.report.made_up import HOSTILE, facts, nothing
@@ -99,6 +100,34 @@ def test_a_target_without_anything_says_so() -> None:
     empty = Content(page(nothing()))
     assert empty.text.count("There is nothing to show yet.") == 10
     assert "no run has left its results yet" in empty.text
+
+
+def test_captions_have_the_names_that_the_marts_have_on_the_target(of_a_week: Facts) -> None:
+    marts = ("change_events", "latest_state", "quarantined_messages", "runs")
+    relations = Relations({name: f"dev_cdc.{name}" for name in marts}, "raw", "codes")
+    moved = dataclasses.replace(
+        of_a_week, status=dataclasses.replace(of_a_week.status, relations=relations)
+    )
+    captions = " ".join(figure.caption for figure in figures(moved))
+    assert set(re.findall(r"dev_cdc\.(\w+)", captions)) == set(marts)
+    assert "marts." not in captions.replace("cdc-marts", "")
+
+
+def test_sizes_are_summed_by_layer_in_the_direction_of_the_data(of_a_week: Facts) -> None:
+    tables = [
+        StoredTable("dev_reports.orders", "shop_analytics", 5, 1, 4_000),
+        StoredTable("dev_cdc.orders", "marts", 5, 1, 3_000),
+        StoredTable("raw.canal_json", "landing", 9, 1, 2_000),
+        StoredTable("raw.run_results", "landing", 9, 1, 100),
+    ]
+    moved = dataclasses.replace(of_a_week, stored_tables=tables)
+    storage = next(figure for figure in figures(moved) if figure.name == "storage")
+    assert "landing 2.1 kB, marts 3.0 kB, shop_analytics 4.0 kB." in storage.caption
+    assert storage.plot is not None
+    scale = storage.plot.to_dict()["encoding"]["color"]["scale"]
+    layers = {value["layer"] for value in storage.plot.data.values}
+    assert scale["domain"] == ["landing", "marts", "shop_analytics"]
+    assert layers == set(scale["domain"])
 
 
 def test_topics_beyond_the_colours_share_one_and_stand_in_the_table(of_a_week: Facts) -> None:
