@@ -15,6 +15,7 @@ import json
 import os
 import random
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -100,6 +101,8 @@ class Outcome:
     postgres: dict[str, Rows]
     #: topic -> offset -> column -> its Connect schema
     fields: dict[str, dict[int, dict[str, Any]]]
+    #: database -> how often its workload did what
+    done: dict[str, Counter[str]]
 
     def mart_of(self, source_format: str, table_id: str) -> str:
         table = SourceTable(source_format, table_id)
@@ -265,6 +268,7 @@ def _run(
         {table: mariadb_rows(client, table) for table in TABLES},
         {table: postgres_rows(reader, table) for table in TABLES},
         {topic: _connect_fields(published[topic]) for topic in topics},
+        {workload.dialect.name: workload.done for workload in (on_mariadb, on_postgres)},
     )
     _keep(found, published, folder)
     return found
@@ -289,6 +293,14 @@ def _connect_fields(values: list[bytes | None]) -> dict[int, dict[str, Any]]:
             images = next(f for f in schema["fields"] if f["field"] == "after")
             fields[offset] = {f["field"]: f for f in images["fields"]}
     return fields
+
+
+@pytest.mark.parametrize("database", [MARIADB.name, POSTGRES.name])
+def test_tables_were_truncated_and_changed_and_keys_too(outcome: Outcome, database: str) -> None:
+    done = outcome.done[database]
+    assert done["truncates"] > 0
+    assert done["statements about tables"] > 0
+    assert done["key change"] > 0
 
 
 @pytest.mark.parametrize("source_format", [CANAL, DEBEZIUM])

@@ -69,7 +69,7 @@ class Workload:
         self._before_ddl = before_ddl
         self._tables = {shape.name: _Table.of(shape) for shape in shapes(dialect)}
         self._ddl = self._statements_in_order()
-        #: how often it did what
+        #: how often it did what, without what was taken back
         self.done: Counter[str] = Counter()
 
     def create(self) -> None:
@@ -88,19 +88,23 @@ class Workload:
     def run(self, transactions: int, ddl_after: int, permits: threading.Semaphore) -> None:
         """Do so many transactions, and behind the first ones the statements about tables.
 
-        Each transaction takes one of the permits.
+        Each transaction takes one of the permits.  Whatever is drawn, one is a TRUNCATE and a key
+        change.
         """
-        at = sorted(self._rng.sample(range(ddl_after, transactions), len(self._ddl)))
+        at = sorted(self._rng.sample(range(ddl_after + 1, transactions), len(self._ddl)))
         for number in range(transactions):
             permits.acquire()
-            if at and at[0] == number:
+            if number == ddl_after:
+                self._truncate("docs")
+                self._change_key("customers")
+            elif at and at[0] == number:
                 at.pop(0)
                 self._before_ddl()
                 self._ddl.pop(0)()
                 self._count("statements about tables")
             elif self._rng.random() < 0.06:
                 self._transaction_beside()
-            elif number >= ddl_after and self._rng.random() < 0.04:
+            elif number > ddl_after and self._rng.random() < 0.04:
                 self._truncate(self._rng.choice(["scratch", "docs", "events", "customers"]))
             else:
                 self._transaction()
@@ -117,17 +121,17 @@ class Workload:
 
     def _transaction(self, without: str | None = None) -> None:
         """One that is committed or not, maybe with a part that is taken back."""
-        before = copy.deepcopy(self._tables)
+        before = copy.deepcopy((self._tables, self.done))
         statements = self._steps(without)
         if self._rng.random() < 0.15:
-            at_savepoint = copy.deepcopy(self._tables)
+            at_savepoint = copy.deepcopy((self._tables, self.done))
             taken_back = self._steps(without)
-            self._tables = at_savepoint
+            self._tables, self.done = at_savepoint
             statements += ["savepoint s", *taken_back, "rollback to savepoint s"]
             statements += self._steps(without)
         is_committed = self._rng.random() < 0.9
         if not is_committed:
-            self._tables = before
+            self._tables, self.done = before
         self._client.execute(
             "start transaction", *statements, "commit" if is_committed else "rollback"
         )
@@ -161,6 +165,13 @@ class Workload:
             statements = ["start transaction", *self._steps(name), *statements, "commit"]
         self._client.execute(*statements)
         self._count("truncates")
+
+    def _change_key(self, name: str) -> None:
+        table = self._tables[name]
+        inserted = self._insert(table)
+        moved = self._moved(table, min(table.keys), self._free_key(table), is_changed=False)
+        self._client.execute(*inserted, moved)
+        self._count("key change")
 
     def _steps(self, without: str | None) -> list[str]:
         names = sorted(name for name in self._tables if name != without)
