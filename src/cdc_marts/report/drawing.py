@@ -70,8 +70,9 @@ def svg(plot: alt.Chart | alt.LayerChart, width: int, name: str) -> str:
         "labelLimit": (width - 60) // columns - 30,
         "columnPadding": 12,
     }
-    few = {"tickCount": 4 if is_narrow else 7}
-    spec["config"] = {**_CONFIG, "axis": axis, "axisQuantitative": few, "legend": legend}
+    # Where labels have no room, every other one goes: what is left stands evenly.
+    quantitative = {"tickCount": 4 if is_narrow else 7, "labelOverlap": "parity"}
+    spec["config"] = {**_CONFIG, "axis": axis, "axisQuantitative": quantitative, "legend": legend}
     drawn = vl_convert.vegalite_to_svg(spec)
     # Elements of several drawings stand in one page.
     drawn = re.sub(r'\bid="([^"]+)"', rf'id="{name}-{width}-\1"', drawn)
@@ -82,6 +83,7 @@ def seconds_axis(title: str) -> alt.Axis:
     """Of spans in seconds on a logarithmic scale, in the units that people use."""
     return alt.Axis(
         title=title,
+        labelOverlap="greedy",
         values=[1, 60, 3_600, 86_400, 30 * 86_400, 365 * 86_400, 3_650 * 86_400],
         labelExpr=(
             "datum.value < 60 ? '1 s' : datum.value < 3600 ? '1 min'"
