@@ -28,8 +28,13 @@ ADAPTER = "spark_session"
 DEFAULT_TARGET = "local"
 
 
-#: dbt's events that a node has ended.
-_NODE_ENDED = ("LogModelResult", "LogTestResult", "LogSeedResult", "LogSnapshotResult")
+#: dbt's events that a node has ended -> their field with the number of all nodes.
+_NODE_ENDED = {
+    "LogModelResult": "total",
+    "LogTestResult": "num_models",
+    "LogSeedResult": "total",
+    "LogSnapshotResult": "total",
+}
 
 
 class ProjectError(Exception):
@@ -254,7 +259,7 @@ def outcome_of_dbt(
     def on_event(event: Any) -> None:
         if on_progress is not None and event.info.name in _NODE_ENDED:
             ended.add(event.data.index)
-            on_progress(len(ended), event.data.total)
+            on_progress(len(ended), getattr(event.data, _NODE_ENDED[event.info.name]))
 
     result = _invoke_dbt(command, target, on_event)
     results = getattr(result.result, "results", [])
@@ -267,7 +272,12 @@ def outcome_of_dbt(
     if not result.success and not failed:
         refusal = " ".join(str(result.exception or "dbt failed").split())
     return DbtOutcome(
-        Counter(str(found.status) for found in results),
+        Counter(
+            str(found.status)
+            for found in results
+            # Hooks and exposures have results too.
+            if found.node.resource_type not in ("operation", "exposure")
+        ),
         failed,
         [found.node.name for found in results if found.status == "warn"],
         refusal,
