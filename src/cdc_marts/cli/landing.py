@@ -28,6 +28,7 @@ from cdc_marts.cli.landing_options import (
 )
 from cdc_marts.cli.options import on_target
 from cdc_marts.cli.session import open_session
+from cdc_marts.formats import has_trait
 from cdc_marts.landing import LandingError, WrongInput
 from cdc_marts.package_files import DBT
 from cdc_marts.printing import printable
@@ -90,9 +91,10 @@ def land_files(
         check_file(path)
     if topic is not None and not topic.strip():
         raise typer.BadParameter("--topic needs a name.")
-    if topic is not None and topics.format_of(topic) == "dts_avro":
+    name = None if topic is None else topics.format_of(topic)
+    if name is not None and has_trait(name, "has_binary_messages"):
         say(
-            "Messages of dts_avro are binary, and a line break inside a message splits it. Use"
+            f"Messages of {name} are binary, and a line break inside a message splits it. Use"
             " envelopes with value_base64 to land such messages whole."
         )
 

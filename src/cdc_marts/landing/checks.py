@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import codecs
 import json
+import re
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from cdc_marts.landing import LandingError
-from cdc_marts.landing.lines import STDIN, lines_of, name_of
+from cdc_marts.landing.lines import STDIN, lines_of
 
 _GZIP = b"\x1f\x8b"
 #: How compressed files begin that a landing does not decompress.
@@ -18,71 +20,90 @@ _COMPRESSED = {
     b"\xfd7zXZ\x00": "xz",
     b"\x28\xb5\x2f\xfd": "Zstandard",
 }
+_LONGEST_MAGIC = max(map(len, (_GZIP, *_COMPRESSED)))
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-#: The beginning of a file in which its encoding is looked for.
+#: The least size of the beginning of a file in which mistakes are looked for.
 _HEAD = 1 << 16
+#: JSON in a longer beginning is not looked into.
+_LONGEST_JSON = 1 << 20
+_ARRAY_OF_OBJECTS = re.compile(rb"\s*\[\s*\{")
 #: An envelope has these members; a bare message has none of them, or one by chance.
 _COORDINATES = ("topic", "partition", "offset")
 _FEWEST_COORDINATES = 2
-#: A longer first line is not looked into.
-_LONGEST_LINE = 1 << 20
 
 
-def mistake_in(path: Path, is_bare: bool) -> str | None:
+def mistake_in(path: Path, is_bare: bool, is_binary: bool = False) -> str | None:
     """What is wrong with a file as a whole, and what to do; None where it may be landed.
 
-    `is_bare`: its lines are messages, not envelopes.  A wrong line among others is no
-    mistake of the file: landing reports it.  Pipes are not looked into.
+    `is_bare`: its lines are messages, not envelopes; `is_binary`: these messages may hold any
+    bytes.  The beginning of the file decides.  A wrong line among others is no mistake of the
+    file: landing reports a wrong envelope, and a run quarantines a wrong message.  Pipes are not
+    looked into.
     """
     if path == STDIN or not path.is_file():
         return None
+    if mistake := _wrong_compression(path):
+        return mistake
+    numbers, lines = _beginning(path)
+    if not lines:
+        return None
+    return (
+        _wrong_encoding(path, numbers, lines, is_binary)
+        or _wrong_json(f"{path}:{numbers[0]}", lines, "message" if is_bare else "envelope")
+        or (_envelope_as_message if is_bare else _message_as_envelope)(path, lines[0])
+    )
+
+
+def _wrong_compression(path: Path) -> str | None:
     with path.open("rb") as file:
-        head = file.read(_HEAD)
-    name = name_of(path)
-    if path.suffix != ".gz" and head.startswith(_GZIP):
-        return f"{name} is compressed with gzip. Give it a name that ends in .gz."
-    for magic, compression in _COMPRESSED.items():
-        if head.startswith(magic):
-            return f"{name} is compressed with {compression}. Decompress it first."
-    if head.startswith(_UTF_16):
-        return (
-            f"{name} is UTF-16, but messages must be UTF-8. Convert it, for example with"
-            f" `iconv -f UTF-16 -t UTF-8`."
-        )
-    line = b""
+        magic = file.read(_LONGEST_MAGIC)
+    if path.suffix != ".gz" and magic.startswith(_GZIP):
+        return f"{path} is compressed with gzip. Give it a name that ends in .gz."
+    for beginning, compression in _COMPRESSED.items():
+        if magic.startswith(beginning):
+            return f"{path} is compressed with {compression}. Decompress it first."
+    return None
+
+
+def _beginning(path: Path) -> tuple[list[int], list[bytes]]:
+    """The numbers of the first lines, and these lines; two of them at least."""
+    numbers: list[int] = []
+    lines: list[bytes] = []
     # What can't be read is reported when it is landed.
     with suppress(LandingError):
-        line = next((line for _, line in lines_of(path)), b"").strip()
-    if is_bare:
-        return _mistake_in_bare(name, line)
-    if _is_gbk(head):
+        for number, line in lines_of(path):
+            numbers.append(number)
+            lines.append(line)
+            if len(lines) > 1 and sum(map(len, lines)) >= _HEAD:
+                break
+    return numbers, lines
+
+
+def _wrong_encoding(
+    path: Path, numbers: Sequence[int], lines: Sequence[bytes], is_binary: bool
+) -> str | None:
+    if lines[0].startswith(_UTF_16):
         return (
-            f"{name} is GBK, but envelopes must be UTF-8. Convert it, for example with"
-            f" `iconv -f GBK -t UTF-8`."
+            f"{path} is UTF-16, but messages must be UTF-8. Convert it, for example with"
+            f" `iconv -f UTF-16 -t UTF-8`."
         )
-    return _mistake_in_envelopes(name, line)
-
-
-def _mistake_in_bare(name: str, line: bytes) -> str | None:
-    try:
-        members = json.loads(line[:_LONGEST_LINE])
-    except (ValueError, RecursionError):
-        return None
-    if isinstance(members, dict) and all(member in members for member in _COORDINATES):
+    if not is_binary and _are_gbk(lines):
+        number = next(n for n, line in zip(numbers, lines, strict=True) if not line.isascii())
         return (
-            f"{name} contains envelopes, which name their topics, and is landed as bare messages of"
-            " one topic. Land it without --topic, or without its name in `files` of the map."
+            f"{path}:{number} is GBK, but messages must be UTF-8. Convert the file, for example"
+            f" with `iconv -f GBK -t UTF-8`."
         )
     return None
 
 
-def _is_gbk(head: bytes) -> bool:
-    """Whether text that is not ASCII is GBK in each line, and UTF-8 in none."""
-    lines = [line for line in head.split(b"\n") if not line.isascii()]
-    # The last line may be cut in the middle of a character.
-    whole = lines[:-1] if len(head) == _HEAD else lines
-    return bool(whole) and all(
-        not _is_text(line, "utf-8") and _is_text(line, "gbk") for line in whole
+def _are_gbk(lines: Sequence[bytes]) -> bool:
+    """Whether text that is not ASCII is GBK in each line and UTF-8 in none.
+
+    Two bytes of a damaged text are often GBK, but seldom a common character of it.
+    """
+    texts = [line for line in lines if not line.isascii()]
+    return all(_is_text(line, "gbk") and not _is_text(line, "utf-8") for line in texts) and any(
+        _is_text(line, "gb2312") for line in texts
     )
 
 
@@ -93,26 +114,66 @@ def _is_text(line: bytes, encoding: str) -> bool:
     return False
 
 
-def _mistake_in_envelopes(name: str, line: bytes) -> str | None:
-    if line.startswith(b"["):
+def _wrong_json(place: str, lines: Sequence[bytes], expected: str) -> str | None:
+    """JSON that is not one object per line; `expected` is what each line should be."""
+    goes_over_lines = _goes_over_lines(lines)
+    is_array = goes_over_lines and lines[0].lstrip().startswith(b"[")
+    if is_array or all(map(_ARRAY_OF_OBJECTS.match, lines)):
         return (
-            f"{name} contains a JSON array, but each line must be one envelope. `jq -c '.[]'`"
-            " writes such lines."
+            f"{place}: a JSON array begins here, but each line must be one {expected}."
+            " `jq -c '.[]'` writes such lines."
         )
-    if not line.startswith(b"{") or len(line) > _LONGEST_LINE:
+    if goes_over_lines:
+        return (
+            f"{place}: a JSON object over several lines begins here, but each line must be one"
+            f" {expected}. `jq -c .` writes such lines."
+        )
+    return None
+
+
+def _goes_over_lines(lines: Sequence[bytes]) -> bool:
+    """Whether the JSON value that begins in the first line goes on in the others.
+
+    Where a first message is cut off, the second one does not go on with it.
+    """
+    text = b"\n".join(lines).decode("utf-8", "replace").strip()
+    if len(lines) == 1 or len(text) > _LONGEST_JSON:
+        return False
+    try:
+        _, end = json.JSONDecoder().raw_decode(text)
+    except json.JSONDecodeError as error:
+        # Nothing is wrong but that the value does not end in these lines.
+        return error.pos == len(text)
+    except (ValueError, RecursionError):
+        return False
+    return end > text.index("\n")
+
+
+def _envelope_as_message(path: Path, line: bytes) -> str | None:
+    if _coordinates_in(line) != len(_COORDINATES):
+        return None
+    return (
+        f"{path} contains envelopes, which name their topics, and is landed as bare messages of"
+        " one topic. Land it without --topic, or without its name in `files` of the map."
+    )
+
+
+def _message_as_envelope(path: Path, line: bytes) -> str | None:
+    found = _coordinates_in(line)
+    if found is None or found >= _FEWEST_COORDINATES:
+        return None
+    return (
+        f"{path} contains JSON objects that are not envelopes. If its lines are the messages"
+        " themselves, name their topic with --topic."
+    )
+
+
+def _coordinates_in(line: bytes) -> int | None:
+    """How many members of a message's place a JSON object has; None where it is none."""
+    if len(line) > _LONGEST_JSON:
         return None
     try:
         members = json.loads(line)
     except (ValueError, RecursionError):
-        if line == b"{":
-            return (
-                f"{name} contains JSON objects over several lines, but each line must be one"
-                " envelope. `jq -c .` writes such lines."
-            )
         return None
-    if sum(member in members for member in _COORDINATES) < _FEWEST_COORDINATES:
-        return (
-            f"{name} contains JSON objects that are not envelopes. If its lines are the messages"
-            " themselves, name their topic with --topic."
-        )
-    return None
+    return sum(name in members for name in _COORDINATES) if isinstance(members, dict) else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from cdc_marts.formats import has_trait
 from cdc_marts.landing import WrongInput
 from cdc_marts.landing.checks import mistake_in
 from cdc_marts.landing.envelopes import WrongEnvelope, read_envelope
@@ -33,7 +34,10 @@ def read_files(
     """
     topic_of = {path: topic or topics.topic_of_file(path) for path in paths}
     for path in paths:
-        if mistake := mistake_in(path, is_bare=topic_of[path] is not None):
+        bare_topic = topic_of[path]
+        name = None if bare_topic is None else topics.format_of(bare_topic)
+        is_binary = name is not None and has_trait(name, "has_binary_messages")
+        if mistake := mistake_in(path, bare_topic is not None, is_binary):
             raise WrongInput(mistake)
     for path in paths:
         bare_topic = topic_of[path]

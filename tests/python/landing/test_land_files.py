@@ -21,6 +21,7 @@ from cdc_marts import project
 from cdc_marts.cli import app
 from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.landing import spool
+from cdc_marts.landing.checks import mistake_in
 from cdc_marts.landing.lines import lines_of
 from cdc_marts.landing.tables import create_landing_table
 from cdc_marts.relations import OWN
@@ -307,16 +308,30 @@ def test_use_that_is_wrong_says_so_before_spark_starts(tmp_path: Path) -> None:
     assert "topics.yml does not exist" in fails("--map", "no/topics.yml", path)
 
 
+COMPRESSED = [
+    (gzip.compress(b"{}", mtime=0), "Give it a name that ends in .gz"),
+    (b"PK\x03\x04", "is compressed with zip. Decompress it first."),
+]
+
+
+def refusal(path: Path, *options: str) -> str:
+    """What `cdc-marts land files` says of a file of which it lands nothing."""
+    command = ["land", "files", "--format", "canal_json", *options, str(path)]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 2, result.output
+    assert "Nothing was landed." in result.stderr
+    return result.stderr
+
+
 @pytest.mark.parametrize(
     ("content", "hint"),
     [
-        (gzip.compress(b"{}", mtime=0), "Give it a name that ends in .gz"),
+        *COMPRESSED,
         ("{}".encode("utf-16"), "is UTF-16"),
         (b'[{"topic": "shop"}]\n', "jq -c '.[]'"),
         (b'{\n "topic": "shop"\n}\n', "jq -c ."),
         (b'{"id": 1, "type": "INSERT"}\n', "name their topic with --topic"),
         ((envelope(0, "李雷") + "\n").encode("gbk"), "iconv -f GBK -t UTF-8"),
-        (b"PK\x03\x04", "is compressed with zip. Decompress it first."),
     ],
 )
 def test_a_likely_mistake_is_named_before_spark_starts(
@@ -325,21 +340,86 @@ def test_a_likely_mistake_is_named_before_spark_starts(
     path = tmp_path / "messages.jsonl"
     path.write_bytes(content)
 
-    result = CliRunner().invoke(app, ["land", "files", "--format", "canal_json", str(path)])
+    assert hint in refusal(path)
 
-    assert result.exit_code == 2
-    assert hint in result.stderr
-    assert "Nothing was landed." in result.stderr
+
+MESSAGES = [{"id": 1, "data": [{"name": "李雷"}]}, {"id": 2, "data": []}]
+IN_AN_ARRAY = ":1: a JSON array begins here, but each line must be one message. `jq -c '.[]'`"
+OVER_LINES = ":1: a JSON object over several lines begins here, but each line must be one message."
+
+
+@pytest.mark.parametrize(
+    ("content", "hint"),
+    [
+        *COMPRESSED,
+        (json.dumps(MESSAGES).encode("utf-16"), "is UTF-16"),
+        (json.dumps(MESSAGES).encode(), IN_AN_ARRAY),
+        (b"%s\n" * 2 % (json.dumps(MESSAGES).encode(), b"[ {}]"), IN_AN_ARRAY),
+        (json.dumps(MESSAGES, indent=2).encode(), IN_AN_ARRAY),
+        (b"[\n" + b",\n".join(json.dumps(m).encode() for m in MESSAGES) + b"\n]\n", IN_AN_ARRAY),
+        (b'[{"id":1},\n' + b'{"id":2},\n' * 20_000, IN_AN_ARRAY),
+        (b"\n".join(json.dumps(m, indent=2).encode() for m in MESSAGES), OVER_LINES),
+        (b'{"id":1,\n"data":[\n' + b'{"name":"x"},\n' * 20_000, OVER_LINES),
+        (b"\xef\xbb\xbf{\r\n}\r\n", OVER_LINES),
+        (b'{"id":1}\n{"name":"%s"}\n' % "李雷".encode("gbk"), ":2 is GBK, but messages must be"),
+    ],
+)
+def test_a_likely_mistake_in_bare_messages_is_named_before_spark_starts(
+    tmp_path: Path, without_spark: None, content: bytes, hint: str
+) -> None:
+    path, topics = tmp_path / "bare.txt", tmp_path / "topics.yml"
+    path.write_bytes(content)
+    topics.write_text("topics: {shop: canal_json}\nfiles: {bare.txt: shop}\n")
+
+    said = refusal(path, "--topic", "shop")
+
+    assert hint in said
+    by_map = CliRunner().invoke(app, ["land", "files", "--map", str(topics), str(path)])
+    assert (by_map.exit_code, by_map.stderr) == (2, said)
+
+
+@pytest.mark.parametrize(
+    ("content", "hint"),
+    [
+        (json.dumps(MESSAGES).encode("utf-16"), "is UTF-16"),
+        (json.dumps(MESSAGES, indent=2).encode(), IN_AN_ARRAY),
+    ],
+)
+def test_a_compressed_file_is_looked_into(
+    tmp_path: Path, without_spark: None, content: bytes, hint: str
+) -> None:
+    path = tmp_path / "bare.gz"
+    path.write_bytes(gzip.compress(content))
+
+    assert hint in refusal(path, "--topic", "shop")
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        *(b"[", b"[1, 2]", b'[{"id": 1}, {"id": 2}]', b"{", b'{"id": 0,', b'{"data": [', b"{}]"),
+        *(b'{"name": "x', b'{"name": "\xff"}', b'{"name": "M\xfcller"}', b"[" * 10_000, b"text"),
+        *("{'name': '李".encode()[:-1], b"\xff\xfd", b"9" * 5_000),
+    ],
+)
+def test_a_wrong_message_among_others_is_no_mistake_of_the_file(
+    tmp_path: Path, first: bytes
+) -> None:
+    others = (b'{"id": 1}', b'{"id": 2}')
+    assert mistake_in(written(tmp_path / "bare", first, *others), is_bare=True) is None
+    assert mistake_in(written(tmp_path / "bare", *others, first), is_bare=True) is None
+
+
+def test_binary_messages_are_not_taken_for_texts(tmp_path: Path) -> None:
+    messages = written(tmp_path / "bare", b"\x00\x02\xb0\xc8", "李雷".encode("gbk"))
+    assert mistake_in(messages, is_bare=True, is_binary=True) is None
+    assert "is GBK" in str(mistake_in(messages, is_bare=True))
 
 
 def test_envelopes_are_not_landed_as_bare_messages(tmp_path: Path, without_spark: None) -> None:
     path = written(tmp_path / "messages.jsonl", envelope(0))
-    command = ["land", "files", "--format", "canal_json", "--topic", "shop", str(path)]
 
-    result = CliRunner().invoke(app, command)
-
-    assert result.exit_code == 2
-    assert "Land it without --topic" in result.stderr
+    assert "Land it without --topic" in refusal(path, "--topic", "shop")
 
 
 def test_a_misspelt_format_is_told_what_was_meant(tmp_path: Path) -> None:
