@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from dbt.adapters.spark_session.api import java_class, message_of
+from dbt.adapters.spark_session.api import is_secret, java_class, message_of
 from pyspark.errors import IllegalArgumentException
 from pyspark.sql import SparkSession
 
@@ -30,7 +30,6 @@ _DEFAULTS = {
     "fetch.max.wait.ms": "10",
 }
 
-_SECRET = re.compile("(?i)password|secret|token|jaas|credential|key")
 #: In a JAAS configuration: what is no secret.
 _JAAS_WORDS = {"required", "requisite", "sufficient", "optional", "username", "password", "true"}
 _SHORTEST_SECRET = 3
@@ -77,7 +76,7 @@ def without_secrets(text: str, settings: Mapping[str, str]) -> str:
     """
     secrets = set()
     for name, value in settings.items():
-        if _SECRET.search(name):
+        if is_secret(name, value):
             secrets |= {value, *re.findall(r"[^\s=;\"']+", value), *re.findall(r"\w+", value)}
     secrets -= _JAAS_WORDS
     for secret in sorted(secrets, key=len, reverse=True):

@@ -20,8 +20,11 @@ pytestmark = pytest.mark.thorough
 PLANTED = {
     "spark.sql.catalog.cdc.jdbc.password": "planted-password",
     "spark.hadoop.fs.s3a.secret.key": "planted-secret-key",
+    "spark.hadoop.fs.azure.account.key.lake.dfs.core.windows.net": "planted-account-key",
+    "spark.hadoop.fs.gs.auth.service.account.private.key": "planted-private-key",
     "spark.sql.catalog.other": "org.apache.iceberg.spark.SparkCatalog",
     "spark.sql.catalog.other.type": "jdbc",
+    "spark.sql.catalog.other.header.Authorization": "Bearer planted-in-header",
     "spark.sql.catalog.other.uri": "jdbc:postgresql://db/x?user=u&password=planted-in-url",
     "spark.sql.catalog.other.warehouse": "s3a://user:planted-of-user@store/x",
 }

@@ -6,7 +6,11 @@ It needs the SDK: `uv run --extra datahub pytest tests/python/landing/test_land_
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from pyspark.sql import Row, SparkSession
@@ -165,6 +169,29 @@ def test_refusals_say_what_to_do(land: Land, server: DataHubServer, catalog: Spa
     server.refusals = [(400, "LimitExceeded")]
     assert land("shop.busy").exit_code == 0
     assert len(rows(catalog, "datahub_blob")) == 1
+
+
+def test_no_access_key_is_told(server: DataHubServer, tmp_path: Path) -> None:
+    planted = {
+        "ALIBABA_CLOUD_ACCESS_KEY_ID": "planted-id",
+        "ALIBABA_CLOUD_ACCESS_KEY_SECRET": "planted-secret",
+        "ALIBABA_CLOUD_SECURITY_TOKEN": "planted-token",
+    }
+    command = [Path(sys.executable).with_name("cdc-marts"), "land", "datahub", "--topics", "shop.a"]
+
+    result = subprocess.run(
+        [*command, "--endpoint", server.endpoint],
+        env={**os.environ, **planted, "CDC_MARTS_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    output = result.stdout + result.stderr
+    # The server knows another key.
+    assert result.returncode == 1, output
+    assert "Unauthorized" in output
+    assert "planted" not in output
 
 
 def test_a_missing_access_key_is_named_before_spark_starts(

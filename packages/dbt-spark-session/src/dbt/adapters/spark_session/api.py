@@ -4,7 +4,7 @@
   use on another thread, `RunLock` on a shared catalog, `take_home` and `release_home` of an
   embedded one.
 - Its errors: `SessionError` where it could not be opened, `message_of` an error in it, and a text
-  `without_secrets` of its target.
+  `without_secrets` of its target.  Whether a setting `is_secret`.
 - Its Java: `java_class` of the running one, `jar_paths` of Maven coordinates, which are downloaded
   once, and `IVY_CACHE`, the folder of the downloads.
 - Tables of its catalog: `tables_of`, `view_query`, and of Iceberg's `iceberg_table`, `has_rows`,
@@ -36,7 +36,7 @@ from dbt.adapters.spark_session.jvm import java_class
 from dbt.adapters.spark_session.packages import jar_paths
 from dbt.adapters.spark_session.rewrites import forget_past, rewrite_rows
 from dbt.adapters.spark_session.run_lock import RunLock
-from dbt.adapters.spark_session.secrets import without_secrets
+from dbt.adapters.spark_session.secrets import is_secret, without_secrets
 from dbt.adapters.spark_session.session import IVY_CACHE, close_session, release_home, take_home
 
 __all__ = [
@@ -55,6 +55,7 @@ __all__ = [
     "forget_past",
     "has_rows",
     "iceberg_table",
+    "is_secret",
     "jar_paths",
     "java_class",
     "message_of",
