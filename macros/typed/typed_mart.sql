@@ -30,7 +30,8 @@
       delete_when='DBT_INTERNAL_SOURCE._last_op is null',
       on_schema_change='append_new_columns',
       file_format='iceberg',
-      partition_by=declared.partition_by or none
+      partition_by=declared.partition_by or none,
+      meta={'cdc_marts': {'source_format': declared.source_format}}
   ) -}}
   {#- Python knows its inputs by these names. -#}
   {%- set inputs = {

@@ -12,13 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from cdc_marts.relations import OWN, PACKAGE, Relations, layer_of
+from cdc_marts.formats import SOURCE_FORMATS
+from cdc_marts.relations import OWN, PACKAGE, Relations, is_mart, layer_of
 from cdc_marts.run_history import FAILED
 
 if TYPE_CHECKING:
     from dbt.adapters.spark_session.api import SparkSessionCredentials
     from dbt.cli.main import dbtRunnerResult
     from dbt.contracts.graph.manifest import Manifest
+    from dbt.contracts.graph.nodes import ManifestNode
     from pyspark.sql import SparkSession
 
 PROJECT_FILE = "dbt_project.yml"
@@ -326,6 +328,8 @@ class UpkeepPlan:
     tables: dict[str, BuiltTable]
     #: how many days messages stay in landing, None for ever
     landing_days: int | None
+    #: format -> what is made from its messages: marts, and what other projects make from them
+    marts: dict[str, list[str]]
     relations: Relations
 
 
@@ -344,7 +348,23 @@ def upkeep_plan(target: Target) -> UpkeepPlan:
         (days,) = map(days_of, map(_setting, settings))
     except RetentionError as error:
         raise ProjectError(str(error)) from error
-    return UpkeepPlan(_built_tables(manifest), days, relations)
+    marts = {source_format: _marts_of(manifest, source_format) for source_format in SOURCE_FORMATS}
+    return UpkeepPlan(_built_tables(manifest), days, marts, relations)
+
+
+def _marts_of(manifest: Manifest, source_format: str) -> list[str]:
+    """Without typed marts of other formats, and what is made from these alone."""
+
+    def has_the_format(node: ManifestNode) -> bool:
+        of_typed_mart = node.config.meta.get(PACKAGE, {}).get("source_format")
+        return of_typed_mart in (None, source_format)
+
+    return [
+        f"{node.schema}.{node.alias}"
+        for node in _made_from(manifest, f"stg_{source_format}", has_the_format)
+        if is_mart(node)
+        if node.config.materialized != "ephemeral"
+    ]
 
 
 def _setting(rendered: Any) -> Any:
@@ -404,25 +424,31 @@ def descendants(target: Target, model: str) -> Descendants:
     """What is made from `model`, a model of the package, as dbt reads the project now."""
     from dbt.artifacts.resources.types import NodeType
 
-    manifest = _manifest(target)
-    found, last = {f"model.{PACKAGE}.{model}"}, 0
-    while len(found) > last:
-        last = len(found)
-        found |= {
-            name
-            for name, node in manifest.nodes.items()
-            if node.resource_type in (NodeType.Model, NodeType.Snapshot)
-            and found & set(node.depends_on_nodes)
-        }
     made = Descendants([], [])
-    for name in sorted(found):
-        node = manifest.nodes[name]
+    for node in _made_from(_manifest(target), model):
         if node.config.materialized in ("view", "ephemeral"):
             continue
         is_rebuilt = getattr(node.config, "full_refresh", None) is not False
         is_kept = node.resource_type == NodeType.Snapshot or not is_rebuilt
         (made.kept if is_kept else made.tables).append(f"{node.schema}.{node.alias}")
     return made
+
+
+def _made_from(
+    manifest: Manifest, model: str, is_wanted: Callable[[ManifestNode], bool] = lambda _: True
+) -> list[ManifestNode]:
+    """A model of the package, with the wanted models and snapshots that are made from it."""
+    found, last = {f"model.{PACKAGE}.{model}"}, 0
+    while len(found) > last:
+        last = len(found)
+        found |= {
+            name
+            for name, node in manifest.nodes.items()
+            if node.resource_type in ("model", "snapshot")
+            and found & set(node.depends_on_nodes)
+            and is_wanted(node)
+        }
+    return [manifest.nodes[name] for name in sorted(found)]
 
 
 def is_embedded(target: Target) -> bool:

@@ -18,12 +18,13 @@ WITH_WHAT_FOLLOWS = f"package:{PACKAGE}+"
 LANDING_SOURCE = "landing"
 
 _STAGING = "staging"
+_INTERMEDIATE = "intermediate"
 _MARTS = "marts"
 _SEEDS = "seeds"
 #: What the tables of the package are, in the direction of the data.
-LAYERS = (LANDING_SOURCE, _STAGING, "intermediate", _MARTS, "published", _SEEDS)
+LAYERS = (LANDING_SOURCE, _STAGING, _INTERMEDIATE, _MARTS, "published", _SEEDS)
 #: Schemas of the package's own project, by how the names of their models begin.
-_SCHEMAS = {"base_": _STAGING, "stg_": _STAGING, "int_": "intermediate"}
+_SCHEMAS = {"base_": _STAGING, "stg_": _STAGING, "int_": _INTERMEDIATE}
 
 
 @dataclass(frozen=True)
@@ -113,3 +114,8 @@ def layer_of(node: ManifestNode | SourceDefinition) -> str:
     _, *folders, _ = node.fqn
     # The Python models of staging stand directly under the project.
     return folders[0] if folders else _STAGING
+
+
+def is_mart(model: ManifestNode) -> bool:
+    """Whether a model is read by analysts: a mart, a published one, or one of another project."""
+    return layer_of(model) not in (_STAGING, _INTERMEDIATE)

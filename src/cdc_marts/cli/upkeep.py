@@ -187,11 +187,12 @@ def _remove_old_messages(
     first = [removal for removal in found if removal.is_first]
     if first and not is_confirmed:
         staging = ", ".join(removal.staging for removal in first)
+        marts = sorted({mart for removal in first for mart in plan.marts[removal.source_format]})
         typer.confirm(
-            f"Then {staging} and its marts can't be built from landing alone any more:"
-            " a full refresh keeps the rows of removed messages as they were read, and builds the"
-            " marts from them. A changed parser, key or topic setting no longer applies to these"
-            " messages. Remove them?",
+            f"Then {staging} can't be built from landing alone any more, and neither can what is"
+            f" made from it: {', '.join(map(printable, marts))}. A full refresh keeps the rows of"
+            " removed messages as they were read, and builds the marts from them. A changed parser,"
+            " key or topic setting no longer applies to these messages. Remove them?",
             abort=True,
         )
     before = {}
