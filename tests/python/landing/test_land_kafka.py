@@ -247,6 +247,55 @@ def test_a_map_lands_topics_of_several_formats_and_finds_those_that_are_new(
     assert [row.topic for row in rows(shared_session)] == ["mapped_a", "mapped_a", "mapped_b"]
 
 
+def test_a_pattern_lands_topics_that_fit_and_finds_those_that_are_new(
+    land: Land, kafka: Kafka, catalog: SparkSession
+) -> None:
+    nothing = land("orders_*")
+    assert nothing.exit_code == 1
+    assert "has none of the topics that --topics names" in nothing.stderr
+
+    for topic in ("orders", "orders_a", "old_orders_a", "returns_1", "returns_10"):
+        kafka.create_topic(topic)
+        kafka.produce(topic, *messages(topic.encode()))
+    first = land("orders_*,returns_?")
+    assert first.exit_code == 0, first.output
+    assert [row.topic for row in rows(catalog)] == ["orders_a", "returns_1"]
+
+    kafka.create_topic("orders_b", 2)
+    kafka.produce("orders_b", *messages(b"of a new topic"), partition=1)
+    kafka.produce("orders_a", *messages(b"more"))
+    second = land("orders_*,returns_?")
+    assert "Landed 2 messages in landing.canal_json" in second.stdout
+    places = [(row.topic, row.partition, row.offset) for row in rows(catalog)]
+    of_a = [("orders_a", 0, 0), ("orders_a", 0, 1)]
+    assert places == [*of_a, ("orders_b", 1, 0), ("returns_1", 0, 0)]
+
+
+@pytest.mark.parametrize(
+    ("start", "values"),
+    [
+        ("earliest", [b"old", b"new", b"newer"]),
+        ("latest", [b"newer"]),
+        ("2025-10-09T08:54:00", [b"new", b"newer"]),
+    ],
+)
+def test_a_topic_that_a_pattern_finds_later_begins_where_it_is_told(
+    land: Land, kafka: Kafka, catalog: SparkSession, start: str, values: list[bytes]
+) -> None:
+    name = f"found_{start[:4]}"
+    kafka.create_topic(f"{name}_first")
+    land(f"{name}_*", "--start", start)
+    kafka.create_topic(f"{name}_later")
+    kafka.produce(f"{name}_later", *messages(b"old"), timestamp=1_760_000_000_000)
+    kafka.produce(f"{name}_later", *messages(b"new"), timestamp=1_760_000_060_000)
+
+    land(f"{name}_*", "--start", start)
+    kafka.produce(f"{name}_later", *messages(b"newer"), timestamp=1_760_000_120_000)
+    land(f"{name}_*", "--start", start)
+
+    assert [value for _, _, value in landed(catalog)] == values
+
+
 def test_a_topic_that_never_landed_begins_where_it_is_told(
     land: Land, kafka: Kafka, catalog: SparkSession
 ) -> None:
