@@ -1,4 +1,6 @@
-{#- Every event has one of the four ops, by a code that its format has. -#}
+{#-
+  Every event has one of the four ops, from an operation code of its format.
+-#}
 {% test accepted_ops(model) %}
 
 with

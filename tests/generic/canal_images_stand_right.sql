@@ -1,12 +1,12 @@
 {#-
-  An update's image before is the row as the event before it left it.  Where the
-  updates of a topic fit their predecessors only when read the other way round,
-  `swapped_canal_topics` is wrong about the topic: the test reports the days,
-  and the setting that fits best.  A day with as many updates that fit as they
-  are is let pass.
+  The before image of an update is the row that the previous event left.  If the
+  updates of a topic fit the previous events only with their images swapped, the
+  setting `swapped_canal_topics` is wrong for this topic.  The test reports the
+  days, and the setting that fits best.  It does not report a day on which at
+  least as many updates fit without swapping.
 
-  staging: the table of the records, with the setting by which they were read;
-  without it the setting is the project's.
+  staging: the staging table, which stores the setting with which its rows were
+  read.  Without it, the setting of the project is used.
 -#}
 {% test canal_images_stand_right(model, staging=none) %}
 

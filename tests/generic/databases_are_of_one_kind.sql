@@ -1,7 +1,7 @@
 {#-
-  Canal JSON does not name the kind of database.  Where the type names of one
-  table are Oracle's or PostgreSQL's, so are those of its database's other
-  tables, although MySQL has them too: those tables are read as MySQL's.
+  Canal JSON does not name the kind of database.  If one table of a database has
+  type names of Oracle or PostgreSQL, the whole database is of this kind.  But a
+  table with only type names that MySQL has too is read as a MySQL table.
 -#}
 {% test databases_are_of_one_kind(model) %}
 

@@ -1,10 +1,11 @@
 {#-
-  Tuples of DataWorks name no database: topics of two databases may have tables
-  of one name, whose rows would overwrite each other.  Found are two topics that
-  disagree about a table: about a key that both report, with no image in common
-  and no delete between them; or each reports a live row that the other one, of
-  the same time, never does.  A topic that replaces another goes on from its
-  rows, and one that copies another has the same: both pass.
+  Tuples of DataWorks name no database.  So topics of two databases may have
+  tables of the same name, whose rows would overwrite each other.  The test
+  finds two topics that contradict each other about a table.  Either both report
+  a key, with no image in common and no delete in between; or each reports a
+  live row that the other one, of the same time, never reports.  A topic that
+  replaces another one continues from its rows, and a copy has the same rows:
+  both pass.
 -#}
 {% test datahub_topics_name_their_databases(model) %}
 

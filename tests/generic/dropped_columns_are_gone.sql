@@ -1,9 +1,10 @@
 {#-
-  A column that SharePlex reports as dropped is gone.  Its DROP COLUMN names no
-  column: the next insert into the table tells which ones are left.  Until then a
-  warning names the table, whose rows still have the column.
+  A column that SharePlex reports as dropped is gone.  The DROP COLUMN message
+  names no column; only the next insert into the table shows which columns are
+  left.  Until then, the rows still have the column, and a warning names the
+  table.
 
-  model: statements, as in `ddl_events`.  `events`: with the columns of
+  model: the statements, as in `ddl_events`.  events: the events, as in
   `change_events`.
 -#}
 {% test dropped_columns_are_gone(model, events) %}

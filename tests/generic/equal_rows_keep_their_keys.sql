@@ -1,11 +1,12 @@
 {#-
-  Rows of a full load that are equal but for their keys do not pass these on within
-  one transaction, three or more of them.  A full load may read such a row under its
-  new key; it then looks like the row that was there before.  A warning names the
-  tables and transactions; `cdc-marts resync` repairs a table.
+  Three or more rows of a full load that are equal except for their keys do not
+  pass their keys on to each other within one transaction.  A full load may read
+  such a row under its new key, and then it looks like the row that had this key
+  before.  A warning names the tables and transactions; `cdc-marts resync`
+  repairs a table.
 
-  model: events with their images, as in `change_events`.  `colliding_keys`: which
-  two rows held within one transaction.
+  model: the events with their images, as in `change_events`.  colliding_keys:
+  the keys that two rows held within one transaction.
 -#}
 {% test equal_rows_keep_their_keys(model, colliding_keys) %}
 

@@ -1,12 +1,13 @@
 {#-
-  No event may repeat another one under another id.  A DTS task that is made anew
-  numbers its records anew, and the rows of CDL's snapshots of keyless tables have
-  no ids: the same change that comes again counts as another one.  Two changes that
-  are alike in everything but their ids may also be two: equal rows of a keyless
-  table, or a row that got the same values twice within one transaction.  A warning
-  names the tables; a new full load shows what the source has.
+  No event repeats another event under another id.  If a DTS task is created
+  again, it numbers its records from the beginning, and rows of CDL snapshots of
+  keyless tables have no ids.  So a repeated change counts as another event.
+  But two changes that differ only in their ids may also be two changes: equal
+  rows of a keyless table, or a row that got the same values twice within one
+  transaction.  A warning names the tables; a new full load shows the rows of
+  the source.
 
-  model: events with their images, as in `change_events`.
+  model: the events with their images, as in `change_events`.
 -#}
 {% test events_happened_once(model) %}
 

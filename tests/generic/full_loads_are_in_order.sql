@@ -1,10 +1,10 @@
 {#-
-  A row that full loads read several times is in one partition of one topic, or
-  looks the same in all: rows of full loads have no place in the log, so that
-  nothing else says which load is the newer one.  A warning names the tables;
-  `cdc-marts resync` takes the rows of the load that it is given.
+  If full loads contain a row several times, all copies are in one partition of
+  one topic, or are equal.  Rows of full loads have no log position, so nothing
+  else shows which load is newer.  A warning names the tables; `cdc-marts
+  resync` repairs a table from the load that it is given.
 
-  model: events with their images, as in `change_events`.
+  model: the events with their images, as in `change_events`.
 -#}
 {% test full_loads_are_in_order(model) %}
 

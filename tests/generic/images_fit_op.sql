@@ -1,7 +1,7 @@
 {#-
-  An insert, a snapshot and an update have a row after; a delete has a row
-  before and none after; what is new has no row before.  Each is of a row of a
-  table.
+  An insert, a snapshot and an update have an after image.  A delete has a
+  before image and no after image.  An insert and a snapshot have no before
+  image.  Each event belongs to a row of a table.
 -#}
 {% test images_fit_op(model) %}
 

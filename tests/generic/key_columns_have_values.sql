@@ -1,6 +1,7 @@
 {#-
-  No row has NULL in its key.  A primary key never has, a unique one may, in
-  several rows that count as one.  Only warns: there may be one such row.
+  No row has NULL in its key.  A primary key never has NULL.  A unique key may
+  have it in several rows, which then count as one row.  The test only warns,
+  because there may be only one such row.
 -#}
 {% test key_columns_have_values(model) %}
 

@@ -1,11 +1,12 @@
 {#-
-  A delete in a keyless table, or an update, takes away a row that was there.  It
-  finds none in two cases.  The row never landed, as without a full load: then the
-  next insert of an equal row makes up for it and is not seen.  Or the table got or
-  lost a column since: the delete has other columns than the row, which stays.  A
-  warning names the tables; `cdc-marts resync` repairs them.
+  A delete or an update in a keyless table removes a row that exists.  It finds
+  no row in two cases.  The row never landed, for example because the full load
+  is missing; then the next insert of an equal row only sets the count to 0.  Or
+  the table has got or lost a column since; then the delete has other columns
+  than the row, and the row stays.  A warning names the tables; `cdc-marts
+  resync` repairs them.
 
-  model: effects, as in `int_row_effects`.
+  model: the effects, as in `int_row_effects`.
 -#}
 {% test keyless_deletes_find_their_row(model) %}
 

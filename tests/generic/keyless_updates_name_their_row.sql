@@ -1,7 +1,7 @@
 {#-
-  An update in a keyless table has an image before: it names the row that it
-  takes away, which stays where nothing does.  A warning names the tables; the
-  setting `key` makes such updates whole.
+  An update in a keyless table has a before image, which identifies the old row.
+  Without it, the old row stays.  A warning names the tables.  The setting `key`
+  gives such a table a key, so that its updates need no before image.
 -#}
 {% test keyless_updates_name_their_row(model) %}
 

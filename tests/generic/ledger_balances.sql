@@ -1,4 +1,4 @@
-{#- Each landed message became exactly one kind of record. -#}
+{#- Each landed message has exactly one kind of record. -#}
 {% test ledger_balances(model) %}
 
 with

@@ -1,9 +1,10 @@
 {#-
-  No topic has more rejected messages than are known of it.  A rejected message
-  is not in the marts until `cdc-marts requeue` can read it.
+  No topic has more rejected messages than `accepted_rejects` allows.  A
+  rejected message is not in the marts until `cdc-marts requeue` can read it.
 
-  `runs`: the runs so far, which tell what landed since the last one.  `accepted`:
-  topic -> rejected messages that somebody has looked at, 0 for other topics.
+  runs: the runs so far; they show which messages landed since the last run.
+  accepted: topic -> the number of rejected messages that somebody has looked
+  at, 0 for other topics.
 -#}
 {% test messages_can_be_read(model, runs, accepted) %}
 

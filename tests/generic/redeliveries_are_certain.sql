@@ -1,13 +1,15 @@
 {#-
-  A message that repeats the position and the images of an earlier one is taken
-  for its redelivery.  Perhaps it is a change of its own: another of the equal rows
-  of a keyless table, or the second of two changes within one transaction that
-  gave a row the same values, when no later one follows, or the second of two
-  truncations, when rows were written between them.  Likewise a row that
-  repeated full loads bring as it was before.  A warning names the tables, in
-  which the source may have other rows; a new full load shows it.
+  A message that repeats the position and the images of an earlier message
+  counts as its redelivery.  But it may be a change of its own: another one of
+  the equal rows of a keyless table; the second of two changes within one
+  transaction that gave a row the same values, if no later change follows; the
+  second of two truncations, if rows were written in between; or a row of a
+  repeated full load that has returned to an earlier value.  A warning names the
+  tables in which the source may have other rows.  A new full load shows the
+  rows of the source.
 
-  model: records as in `int_records`.  exceptions: as `int_exceptional_records`.
+  model: the records, as in `int_records`.  exceptions: the exceptional records,
+  as in `int_exceptional_records`.
 -#}
 {% test redeliveries_are_certain(model, exceptions) %}
 

@@ -1,8 +1,8 @@
 {#-
-  A row has all columns that its table has now.  One may lack a column that no
-  event carried: an insert left it to its default, ADD COLUMN gave it one, or the
-  column has had another name since the row was last written.  A warning names
-  the tables and the columns; a new full load fills them.
+  A row has all columns that its table has now.  A row lacks a column if no
+  event carried its value: an insert left the column to its default, ADD COLUMN
+  gave it a value, or the column was renamed after the row was last written.  A
+  warning names the tables and the columns; a new full load fills them.
 
   model: rows as in `latest_state`.  columns: as `int_table_columns`.
 -#}

@@ -1,8 +1,9 @@
 {#-
-  No live row of a table was written before the table had a row with another key.
-  When a table gets another key, its older rows keep the old one until they
-  change, and may then be there twice, also after the table got the old key back.
-  A warning names the table; `cdc-marts resync` ends the old rows.
+  No live row of a table was written before the table had another key.  If a
+  table gets another key, its older rows stay under the old key.  If such a row
+  changes, it appears a second time, under the new key.  This also happens if
+  the table gets its old key back.  A warning names the table; `cdc-marts
+  resync` removes the old rows.
 
   model: rows of tables with keys, deleted ones too, as `int_row_state`.
   truncations: as `int_truncations`.

@@ -1,11 +1,11 @@
 {#-
-  The state is what a replay of all events gives: the last effect on each key
-  that no later end of its table took.  Rows filled from earlier events are
-  compared by their last event alone.
+  The state equals a replay of all events.  For each key, this is the last
+  effect, unless a later truncation of the table deleted the row.  For filled
+  rows, the test compares only the last event.
 
   `events`: the log to replay.  `truncations`: where tables were emptied.
-  `lost_columns`: where tables lost columns.  `colliding_keys`: keys that two rows
-  may have held at once; they are left to the test of the history.
+  `lost_columns`: where tables lost columns.  `colliding_keys`: keys that two
+  rows may have held at once; they are left to the test of the history.
 -#}
 {% test state_equals_replay(
     model, events, truncations, lost_columns, colliding_keys

@@ -1,11 +1,12 @@
 {#-
-  Every statement is applied to the rows of its tables.  What no message can
-  replay (RENAME TABLE, TRUNCATE PARTITION, a rollback of published rows), a name
-  that fits several tables, and one of a table that is known in another database
-  or schema only are listed, with the tables to look at, or to reload.
+  Every statement is applied to the rows of its tables.  The test lists the
+  statements that were not applied, with the tables to check or to load again.
+  Some statements cannot be replayed (RENAME TABLE, TRUNCATE PARTITION, a
+  rollback of published rows).  Others name a table whose name fits several
+  tables, or is known only in another database or schema.
 
-  `tables`: the tables whose rows were seen.  `targets`: those that the statements
-  are about.
+  tables: the tables of which a row has landed.  targets: the tables to which
+  the statements refer.
 -#}
 {% test statements_are_applied(model, tables, targets) %}
 

@@ -1,7 +1,8 @@
 {#-
-  Tables of different names have different ids.  An id joins the names of database,
-  schema and table by dots, so that names with dots of their own may give two tables
-  one id; their rows then count as rows of one table.  A warning names the tables.
+  Tables of different names have different ids.  An id joins the names of
+  database, schema and table by dots, so that names with dots of their own may
+  give two tables one id; their rows then count as rows of one table.  A warning
+  names the tables.
 
   model: the names of tables, as in `int_known_tables`.
 -#}

@@ -1,7 +1,8 @@
 {#-
-  The messages of a table all name its key, or none does.  A table whose messages
-  lack it now and then is told as two, one of them a multiset: a warning names it.
-  The setting `key` makes it one.
+  Either all messages of a table name its key, or none does.  If only some
+  messages name it, the table has rows with keys and keyless rows at the same
+  time, and a warning names the table.  The setting `key` gives all its rows the
+  same key.
 -#}
 {% test tables_are_keyed_or_keyless(model) %}
 

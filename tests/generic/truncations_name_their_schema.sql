@@ -1,8 +1,8 @@
 {#-
-  A truncation says in which schema its table stands.  Canal JSON does not, so a
-  truncation of a PostgreSQL or an Oracle table counts for the table of that name
-  in whichever schema.  A warning names the tables; a new full load shows
-  whether rows of another schema went with them.
+  A truncation names the schema of its table.  Canal JSON names no schemas.  So
+  if a PostgreSQL or Oracle table is truncated, the truncation counts for the
+  tables of this name in all schemas.  A warning names the tables; a new full
+  load shows whether rows of another schema were deleted too.
 
   model: statements as in `int_resolved_changes`.  tables: as `source_tables`.
 -#}

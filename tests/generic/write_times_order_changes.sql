@@ -5,7 +5,8 @@
   are left out.
 
   model: as `int_row_effects`.  superseded: effects that say nothing of their
-  key, after colliding ones were played back.  truncations: as `int_truncations`.
+  key, after colliding ones were played back.  truncations: as
+  `int_truncations`.
 -#}
 {% test write_times_order_changes(model, superseded, truncations) %}
 
