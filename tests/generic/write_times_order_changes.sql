@@ -1,12 +1,11 @@
 {#-
-  Changes of one key, and truncations of its table, have different write times
-  where their partitions differ: the write time is all that orders one partition
-  against another.  Changes that stand in an order in which their images chain
-  are left out.
+  If two partitions report changes of one key, or a change and a truncation of
+  its table, these have different write times.  Only the write time orders
+  events of different partitions.  Changes that stand in the order that their
+  images show pass the test.
 
-  model: as `int_row_effects`.  superseded: effects that say nothing of their
-  key, after colliding ones were played back.  truncations: as
-  `int_truncations`.
+  model: as `int_row_effects`.  superseded: the effects that do not count for
+  their key, as in `int_superseded_effects`.  truncations: as `int_truncations`.
 -#}
 {% test write_times_order_changes(model, superseded, truncations) %}
 

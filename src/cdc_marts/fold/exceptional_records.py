@@ -23,7 +23,7 @@ from cdc_marts.fold.ranges import in_ranges_of, near_deliveries
 #: The columns that identify a record.  They never change.
 _RECORD = ("source_format", "topic", "partition", "offset", "row_index", "event_id")
 _MESSAGE = ("source_format", "topic", "partition", "offset")
-#: Of the half before, and of the half after.
+#: The keys in the `update_before` and in the `update_after`.
 _KEYS_OF_HALVES = ("old_row_key", "row_key")
 
 _COLUMNS = (

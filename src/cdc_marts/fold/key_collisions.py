@@ -233,7 +233,7 @@ def _chain(held: Column, steps: Column) -> Column:
 
 
 def _next_in_chain(walk: Column) -> Column:
-    """First the step whose image before no other one wrote, then one that others can follow."""
+    """First a step whose before image no other step wrote, then one that others can follow."""
     left = walk["left"]
 
     def has_other(step: Column, that: Callable[[Column], Column]) -> Column:
@@ -315,7 +315,7 @@ def _key_after_step(held: Column, step: Column) -> Column:
 
 
 def _rows_met(held: Column, step: Column) -> Column:
-    """Of what another transaction left there is one row, of what was truncated none."""
+    """The rows that a step finds: none after a truncation, only the newest in a new transaction."""
     return (
         F.when(held["generation"] != step["generation"], F.slice(held["rows"], 1, 0))
         .when(held["transaction"].eqNullSafe(step["transaction"]), held["rows"])
@@ -324,12 +324,12 @@ def _rows_met(held: Column, step: Column) -> Column:
 
 
 def _leaving_row(step: Column, rows: Column) -> Column:
-    """Which row a delete takes, counted from 1; 0: all that are there.
+    """Which row a delete removes, counted from 1; 0: all rows under the key.
 
-    The one whose image the delete carries; where that is not one row, a key change takes the
-    oldest, and so does a delete where equal rows are there because one of them came from another
-    key.  A row that was inserted and deleted beside an older one, without a key change, leaves
-    none: the older one had made room, and its delete is not known.
+    A delete removes the row that has its before image.  If no row or several rows have it, a key
+    change removes the oldest row.  So does a delete if several equal rows are under the key, one of
+    which came from another key.  If a row was inserted and deleted beside an older row, without a
+    key change, no row remains: the older row had made room, but its delete is not known.
     """
     fits = F.transform(rows, lambda row: _has_image(row, step))
     has_come = F.try_element_at(rows, F.lit(-1))["previous_key"].isNotNull()
@@ -350,10 +350,10 @@ def _leaving_row(step: Column, rows: Column) -> Column:
 
 
 def _was_loaded_on_its_way(step: Column, rows: Column) -> Column:
-    """Whether the oldest row is the one that came last, which a full load read under the key.
+    """Whether the oldest and the newest row are the same row, which a full load read under its key.
 
-    Then they were equal when it came.  So are two rows that swap their keys: one leaves to where
-    the other came from.
+    Then the two were equal when the newest came.  Two different rows that swap their keys may be
+    equal too; they are recognized because one leaves to the key from which the other came.
     """
     oldest, newest = F.get(rows, F.lit(0)), F.try_element_at(rows, F.lit(-1))
     is_swap = F.coalesce(newest["previous_key"] == step["next_key"], F.lit(False))
@@ -366,7 +366,7 @@ def _has_image(row: Column, step: Column) -> Column:
 
 
 def _images_agree(one: Column, other: Column) -> Column:
-    """Whether two images say the same of the columns that both have."""
+    """Whether two images have the same values in the columns that both have."""
     return F.coalesce(
         F.forall(
             F.map_entries(one),
@@ -398,7 +398,7 @@ def _rows_after_step(held: Column, step: Column, rows: Column, leaving: Column) 
 
 
 def _row_of_step(step: Column, row: Column) -> Column:
-    """The row that a step writes in the place of another one; null: beside all that are there."""
+    """The row that a step writes in place of `row`; if `row` is null, beside all other rows."""
     event_ids = F.coalesce(row["event_ids"], F.array().cast("array<string>"))
     has_come_before = ~step["is_key_change"] & row["arrival_image"].isNotNull()
     return F.struct(
@@ -415,9 +415,9 @@ def _row_of_step(step: Column, row: Column) -> Column:
 
 
 def _is_same_arrival(held: Column, newest: Column, step: Column) -> Column:
-    """Whether the row that came last is the same one, reported once more.
+    """Whether a step reports the arrival of the newest row a second time.
 
-    An insert is reported once more within its transaction: in another one it is another row.
+    An insert is a second report only in the same transaction; in another one, it is another row.
     """
     is_same = newest["previous_key"].eqNullSafe(step["previous_key"]) & (
         F.to_json(newest["arrival_image"]) == F.to_json(step["after_image"])

@@ -70,7 +70,7 @@ def _once(columns: tuple[str, ...], *found: DataFrame) -> DataFrame:
 
 
 def _after_halves(run: ModelRun, touched: DataFrame) -> DataFrame:
-    """The messages of updates whose halves with the row before are in touched messages."""
+    """The messages of updates whose `update_before` is in touched messages."""
     split = run.rows("split_records")
     pairing = ["source_format", "pairing_id"]
     before = (
