@@ -61,7 +61,7 @@ def findings(
     staging: str,
 ) -> Findings:
     """Topic -> the days on which its images look swapped, with what to set."""
-    return _found(spark, tmp_path_factory.mktemp("swapped"), spark_target, staging, SETTINGS)
+    return _found(spark, tmp_path_factory.mktemp("swapped"), spark_target, staging, SETTINGS, {})
 
 
 def _found(
@@ -70,14 +70,14 @@ def _found(
     target: dict[str, Any],
     staging: str,
     settings: Mapping[str, str | None],
-    **arguments: str,
+    arguments: Mapping[str, str],
 ) -> Findings:
-    """What the data test finds with these settings of the project."""
+    """What the data test finds with these settings of the project, and these arguments."""
     schema, name = staging.split(".")
     test = {
         "canal_images_stand_right": {
             "name": "images",
-            "arguments": arguments,
+            "arguments": dict(arguments),
             "config": {"store_failures": True, "schema": "proofs", "alias": "swapped_topics"},
         }
     }
@@ -171,5 +171,6 @@ def test_the_setting_counts_by_which_the_messages_were_read(
     kept = json.dumps({topic: {"until": until} for topic, until in SETTINGS.items()})
     spark.sql(f"alter table {staging} set tblproperties ('cdc_marts.swapped-topics' = '{kept}')")
     changed = {"swapped": None, "usual": None}
-    found = _found(spark, tmp_path, spark_target, staging, changed, staging="ref('staging')")
+    arguments = {"staging": "ref('staging')"}
+    found = _found(spark, tmp_path, spark_target, staging, changed, arguments)
     assert found == findings
