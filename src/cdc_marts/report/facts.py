@@ -71,6 +71,7 @@ class StoredTable:
 
     name: str
     layer: str
+    #: in its data files; rows that were deleted later may be among them
     rows: int
     files: int
     #: in bytes

@@ -307,7 +307,7 @@ def _storage(facts: Facts) -> Figure:
         "What takes the space?",
         f"Files of the newest state of each table: {totals or 'none'}. Older snapshots are not"
         " counted; cdc-marts maintain expires them.",
-        ("table", "rows", "files", "bytes"),
+        ("table", "rows in files", "files", "bytes"),
         [(printable(table.name), table.rows, table.files, table.size) for table in tables],
         plot if sizes else None,
     )

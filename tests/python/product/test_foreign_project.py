@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.python.product.foreign_project import SETTINGS, ForeignProject
+from cdc_marts.project import Target, inventory_of
+from tests.python.product.foreign_project import NAME, SETTINGS, ForeignProject
 from tests.python.project.manifest import ROOT
 
 pytestmark = pytest.mark.long
@@ -141,6 +143,39 @@ def test_commands_find_the_tables_of_the_target(dev: ForeignProject) -> None:
     assert "Did you mean shop.orders?" in unknown.output
 
 
+def test_the_report_has_the_tables_of_the_target(dev: ForeignProject, tmp_path: Path) -> None:
+    dev.spark.sql("create table dev_marts.somebodys_report using iceberg as select 1 as n")
+    page = tmp_path / "report.html"
+    try:
+        written = dev.command("dev", "report", "--output", str(page))
+    finally:
+        dev.spark.sql("drop table dev_marts.somebodys_report purge")
+    assert written.exit_code == 0, written.output
+
+    text = page.read_text("utf-8")
+    [sizes] = re.findall(r"Files of the newest state of each table: ([^<]*)\. Older", text)
+    layers = [size.split()[0] for size in sizes.split(", ")]
+    assert layers == ["landing", "staging", "intermediate", "seeds", NAME]
+    rows = dict(re.findall(r"<tr><td>([\w.]+)</td><td class=number>([\d,]+)</td>", text))
+    assert rows["dev_landing.canal_json"] == "5"
+    # The deleted order is still in a file.
+    assert rows["dev_reports.orders"] == "3"
+    assert "somebodys_report" not in text
+    named = set(re.findall(r"([\w.]*marts)\.(\w+)", text))
+    assert named >= {
+        ("dev_marts", mart)
+        for mart in ("change_events", "latest_state", "quarantined_messages", "runs")
+    }
+    assert {schema for schema, _ in named} == {"dev_marts"}
+
+
+def test_the_lines_on_rejects_name_the_mart_of_the_target(dev: ForeignProject) -> None:
+    dev.dbt("test", "--target", "dev", "--select", "messages_can_be_read")
+    log = (dev.root / "logs" / "dbt.log").read_text("utf-8")
+    assert "  shop (canal_json): 1: 1 missing_field" in log
+    assert "dev_marts.quarantined_messages has them, with the reasons." in log
+
+
 def test_upkeep_sees_to_the_tables_of_the_target_alone(dev: ForeignProject) -> None:
     result = dev.command("dev", "maintain", "--keep-days", "0")
     assert result.exit_code == 0, result.output
@@ -161,6 +196,30 @@ def test_two_targets_in_one_catalog_do_not_touch_one_another(
     assert dev.snapshots("dev_") == before
     assert dev.rows("select id from prod_reports.orders") == [{"id": 1}]
     assert dev.rows("select tables from prod_reports.source_tables") == [{"tables": 1}]
+
+
+def test_a_round_lands_builds_and_tests_on_the_target(dev: ForeignProject, tmp_path: Path) -> None:
+    path = tmp_path / "messages.jsonl"
+    orders = [change("INSERT", 4, "new"), change("UPDATE", 3, "new")]
+    path.write_text(
+        "".join(
+            json.dumps({"topic": "more", "partition": 0, "offset": n, "value": json.dumps(order)})
+            + "\n"
+            for n, order in enumerate(orders)
+        )
+    )
+    selection = ("--select", "stg_canal_json messages_can_be_read")
+
+    ran = dev.command("dev", "run", str(path), "--format", "canal_json", *selection)
+
+    assert ran.exit_code == 0, ran.output
+    assert re.search(
+        r"round 1 succeeded: landed 2 messages \(canal_json 2\) in [\d.]+ s;"
+        r" dbt build: (\d+ pass, )?1 success, 1 warn in",
+        ran.output,
+    )
+    assert "  messages_can_be_read warns" in ran.output
+    assert dev.rows("select * from dev_staging.stg_canal_json where topic = 'more'")
 
 
 def test_a_project_that_declares_no_tables_is_told_so(
@@ -215,7 +274,7 @@ def test_schemas_follow_the_macro_and_the_settings_of_the_root_project(
 ) -> None:
     settings = copy.deepcopy(SETTINGS)
     settings["models"]["cdc_marts"] = {"marts": {"+schema": "cdc"}}
-    settings["vars"]["landing_schema"] = "raw"
+    settings["vars"] |= {"landing_schema": "raw", "published_marts": ["latest_state"]}
     project = ForeignProject.write(tmp_path, None, spark_target, settings)
     (project.root / "macros" / "names.sql").write_text(
         "{% macro generate_schema_name(custom_schema_name, node) -%}\n"
@@ -232,6 +291,14 @@ def test_schemas_follow_the_macro_and_the_settings_of_the_root_project(
     assert schemas["latest_state"] == "cdc__dev"
     assert schemas["stg_canal_json"] == "staging__dev"
     assert {source.schema for source in manifest.sources.values()} == {"raw"}
+    found = inventory_of(Target("dev", project.root, project.profiles))
+    layers = {name: table.layer for name, table in found.tables.items()}
+    assert layers["published__dev.latest_state"] == "published"
+    assert layers["staging__dev.stg_canal_json"] == "staging"
+    assert layers["intermediate__dev.int_row_state"] == "intermediate"
+    assert layers["raw.canal_json"] == "landing"
+    assert layers["reports__dev.orders"] == NAME
+    assert found.relations.model("latest_state") == "cdc__dev.latest_state"
 
 
 def said(result: Any) -> str:
