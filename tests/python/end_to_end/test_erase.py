@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from pyspark.sql import SparkSession
 from stored_bytes import files_with
 from typer.testing import CliRunner
 
 from cdc_marts.cli import app
 from cdc_marts.erasure import Erasure
+from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.project import Target, descendants
+from cdc_marts.scaffold import PROJECT_FILE
 from tests.python.encoders.by_format import ENCODE
 from tests.python.encoders.changes import (
     INSERT,
@@ -26,13 +29,32 @@ from tests.python.encoders.changes import (
     Table,
     one_by_one,
 )
+from tests.python.end_to_end.copied_project import (
+    add_typed_marts,
+    copy_without_tables,
+    own_folders,
+)
 from tests.python.end_to_end.project import ROOT, Landed, Project, content
 
-#: With several rows in a message, with halves of updates, with a delete, its tombstone and an
-#: insert for a key change, in Avro, and without changes of keys.
-FORMATS = ("canal_json", "dataworks_json", "cdl_debezium_json", "dts_avro", "lindorm_debezium")
 CANAL = "canal_json"
-MARTS = ("change_events", "latest_state", "row_history", "message_ledger")
+#: That of the command, whose messages hold several rows, and the others.
+FORMATS = (CANAL, *(name for name in SOURCE_FORMATS if name != CANAL))
+#: Tables of which the project is told something: one has a typed mart, and the messages of the
+#: others name no key.
+TABLES = {
+    "people": {"source_format": CANAL, "table_id": "shop.people"},
+    "people_of_shareplex": {
+        "source_format": "shareplex_json",
+        "table_id": "shop.people",
+        "key": ["id"],
+    },
+    "people_of_datahub": {"source_format": "datahub_tuple", "table_id": "people", "key": ["id"]},
+}
+PUBLISHED = ("change_events", "latest_state")
+#: Copies of rows that other programs read.
+COPIES = ("marts.people", *(f"published.{mart}" for mart in PUBLISHED))
+MARTS = ("marts.change_events", "marts.latest_state", "marts.row_history", *COPIES)
+LEDGER = "marts.message_ledger"
 PROMISES = (
     "test_name:ledger_balances",
     "test_name:state_equals_replay",
@@ -106,6 +128,24 @@ def messages(source_format: str, changes: list[Change], first: int = 0) -> list[
     ]
 
 
+@pytest.fixture(scope="module")
+def project(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A project with a typed mart and published marts, nothing landed."""
+    folder = copy_without_tables(tmp_path_factory.mktemp("erase"))
+    settings = yaml.safe_load((folder / PROJECT_FILE).read_text("utf-8"))
+    settings["vars"] |= {"tables": TABLES, "published_marts": list(PUBLISHED)}
+    (folder / PROJECT_FILE).write_text(yaml.safe_dump(settings), "utf-8")
+    add_typed_marts(folder, ["people"])
+    project = Project(spark, folder)
+    project.drop_all()
+    dbt(project, "run-operation", "create_landing_tables")
+    return project
+
+
+def dbt(project: Project, *arguments: str) -> None:
+    project.dbt(*arguments, *own_folders(project.root))
+
+
 @pytest.fixture
 def landed(project: Project) -> Project:
     for source_format in FORMATS:
@@ -114,14 +154,15 @@ def landed(project: Project) -> Project:
         project.land(source_format, [*sent, sent[0]])
     unreadable = json.dumps({"data": [person(LAST_KEY, MAILS[2])]}).encode()[:-1]
     project.land(CANAL, [Landed("people", 90, unreadable)])
-    project.dbt("run")
+    dbt(project, "run")
     return project
 
 
-def erase(*arguments: str) -> Any:
+def erase(project: Project, *arguments: str) -> Any:
     key = json.dumps({"id": LAST_KEY})
     table = ("--format", CANAL, "--table", "shop.people", "--key", key)
-    return CliRunner().invoke(app, ["erase", *table, *arguments])
+    folders = ("--project-dir", project.root, "--profiles-dir", project.root / "profiles")
+    return CliRunner().invoke(app, ["erase", *table, *map(str, folders), *arguments])
 
 
 def test_an_erased_row_is_in_no_file_and_other_rows_stay(
@@ -130,13 +171,14 @@ def test_an_erased_row_is_in_no_file_and_other_rows_stay(
     project = landed
     others = others_of(project)
     assert live_rows(project) == dict.fromkeys(FORMATS, 3)
-    shown = erase("--dry-run")
+    assert all("Qzebra" in "".join(content(spark, copy)) for copy in COPIES)
+    shown = erase(project, "--dry-run")
     assert shown.exit_code == 0, shown.output
     for page in PAGES:
         assert shown.output in page.read_text("utf-8"), f"{page}: not what the command shows"
     assert "lose their value and key: 2\n" in shown.output
     assert "lose these rows and keep others: 2\n" in shown.output
-    refused = erase("--mentions")
+    refused = erase(project, "--mentions")
     assert refused.exit_code == 1, "nobody confirmed"
     assert set(live_rows(project).values()) == {3}
 
@@ -147,13 +189,14 @@ def test_an_erased_row_is_in_no_file_and_other_rows_stay(
         with pytest.raises(KeyboardInterrupt):
             erasure.erase(found, with_mentions=False, rebuild=interrupt)
         assert erasure.is_unfinished
-    project.dbt("run", "--full-refresh")
+    dbt(project, "run", "--full-refresh")
     assert set(live_rows(project).values()) == {2}
-    result = erase("--yes", "--mentions")
+    result = erase(project, "--yes", "--mentions")
     assert result.exit_code == 0, result.output
     assert "An earlier erasure was interrupted. This command completes it." in result.output
+    target = Target.find("local", project.root, project.root / "profiles")
     for source_format in FORMATS[1:]:
-        made = descendants(Target.find("local"), f"stg_{source_format}").tables
+        made = descendants(target, f"stg_{source_format}").tables
         erasure = erasures[source_format]
         built = [name for name in (erasure.landing, *made) if spark.catalog.tableExists(name)]
         assert erasure.forget(built, is_alone=True) == []
@@ -162,7 +205,7 @@ def test_an_erased_row_is_in_no_file_and_other_rows_stay(
     assert files_with(spark_home, SECRETS) == []
     assert others_of(project) == others
     assert balanced(project)
-    again = erase("--yes")
+    again = erase(project, "--yes")
     assert again.exit_code == 1
     assert "No message that was read names a row" in again.output
     agree_with_a_rebuild(project)
@@ -172,11 +215,11 @@ def test_an_erased_row_is_in_no_file_and_other_rows_stay(
 def agree_with_a_rebuild(project: Project) -> None:
     for source_format in FORMATS:
         project.land(source_format, messages(source_format, list(LATER), first=100))
-    project.dbt("run")
+    dbt(project, "run")
     assert set(live_rows(project).values()) == {3}
     marts = marts_of(project)
-    project.dbt("test", "--select", *PROMISES)
-    project.dbt("run", "--full-refresh")
+    dbt(project, "test", "--select", *PROMISES)
+    dbt(project, "run", "--full-refresh")
     assert marts_of(project) == marts
 
 
@@ -209,17 +252,15 @@ def live_rows(project: Project) -> dict[str, int]:
 
 def others_of(project: Project) -> dict[str, list[str]]:
     return {
-        mart: [row for row in content(project.spark, f"marts.{mart}") if "Qzebra" not in row]
-        for mart in MARTS
-        if mart != "message_ledger"
+        mart: [row for row in content(project.spark, mart) if "Qzebra" not in row] for mart in MARTS
     }
 
 
 def marts_of(project: Project) -> dict[str, list[str]]:
-    return {mart: content(project.spark, f"marts.{mart}") for mart in MARTS}
+    return {mart: content(project.spark, mart) for mart in (*MARTS, LEDGER)}
 
 
 def balanced(project: Project) -> bool:
-    ledger = project.rows("select * from marts.message_ledger")
+    ledger = project.rows(f"select * from {LEDGER}")
     kinds = ("change", "update_before", "ddl", "transaction", "heartbeat", "tombstone", "rejected")
     return bool(ledger) and all(row["landed"] == sum(row[kind] for kind in kinds) for row in ledger)
