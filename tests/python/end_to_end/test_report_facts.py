@@ -184,7 +184,6 @@ def test_stored_tables_are_those_of_the_project(gathered: Gathered, project: Pro
         "staging.stg_cdl_json": ("staging", 2),
         # A deleted row is remembered.
         "intermediate.int_row_state": ("intermediate", 5),
-        "marts.shop_orders": ("marts", 1),
     }
     found = {name: (table.layer, table.rows) for name, table in tables.items() if name in expected}
     assert found == expected

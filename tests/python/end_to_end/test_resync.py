@@ -21,9 +21,8 @@ TABLE = "shop.orders"
 STREAM, RELOAD = "t", "reload"
 #: Tables of the first format: a keyless one, and one that is loaded from two topics.
 LOGS, PARTS = "shop.logs", "shop.parts"
-#: Tables that nobody repairs; the last one has a typed mart.
+#: Tables that nobody repairs.
 OTHERS = ((STREAMX, "shop.others"), (CDL, "public.customers"))
-TYPED_MART = "marts.shop_customers"
 LOADED_AT = LANDED_AT + dt.timedelta(days=1)
 MARTS = ("change_events", "latest_state", "row_history", "message_ledger", "source_tables")
 #: Data tests of what holds, whatever is repaired.
@@ -194,12 +193,12 @@ class Others:
     """What a repair of a table leaves alone."""
 
     rows: Sequence[Sequence[Mapping[str, Any]]]
-    #: of the typed mart of one of them, and of what the parsers read
+    #: of what the parsers read
     snapshots: Mapping[str, Sequence[int]]
 
     @classmethod
     def of(cls, project: Project) -> Others:
-        relations = (TYPED_MART, *(f"staging.stg_{source_format}" for source_format in ENCODE))
+        relations = [f"staging.stg_{source_format}" for source_format in ENCODE]
         return cls(
             [list(project.latest_state(*other)) for other in OTHERS],
             {

@@ -210,7 +210,6 @@ def test_dbt_reads_the_project_from_elsewhere(
     assert layers["intermediate.int_message_counts"] == "intermediate"
     assert layers["intermediate.int_row_state"] == "intermediate"
     assert layers["staging.stg_canal_json"] == "staging"
-    assert layers["marts.shop_orders"] == "marts"
     assert layers["seeds.source_ops"] == "seeds"
     assert layers["landing.canal_json"] == layers["landing.run_results"] == "landing"
     assert list(elsewhere.iterdir()) == []

@@ -15,7 +15,7 @@ OF_ALL_FORMATS = {
 
 
 def test_the_marts_that_are_made_from_messages_of_a_format_are_known() -> None:
-    marts = upkeep_plan(Target.find("local", ROOT, ROOT / "profiles")).marts
+    marts = upkeep_plan(Target.find("demo", ROOT, ROOT / "profiles")).marts
 
     assert tuple(marts) == SOURCE_FORMATS
     assert all(set(names) >= OF_ALL_FORMATS for names in marts.values())
