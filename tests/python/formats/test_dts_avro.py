@@ -318,7 +318,7 @@ REJECTED = {
     ),
     "bytes not in GBK": (
         "malformed_avro",
-        "column v: its bytes are not valid in their charset, gbk",
+        "column v: its bytes are not valid in its charset, gbk",
         text(b"\xff\xff", "gbk"),
     ),
     "bytes not in ASCII": ("malformed_avro", "ascii", text(b"\xff", "ascii")),
