@@ -318,7 +318,7 @@ class TestIncrements:
         landing.expire("sql_reader")
         landing.append("a", 3)
         messages = landing.run("--select", "sql_reader", expect_pass=False)
-        assert f"what {reader} has read" in messages["sql_reader"]
+        assert f"in which {reader} noted what it has read" in messages["sql_reader"]
         assert "--full-refresh" in messages["sql_reader"]
         assert landing.ids("sql_reader") == [1, 2, 10]
 
