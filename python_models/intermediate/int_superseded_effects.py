@@ -1,5 +1,3 @@
-from pyspark.sql import functions as F
-
 from cdc_marts.fold.key_collisions import merged, no_superseded_effects, superseded_effects
 
 KEY = ["source_format", "table_id", "row_key"]
@@ -20,8 +18,5 @@ def model(dbt, session):
         return found
     # Effects that are no longer superseded have no `took_older_row`, so that they are deleted.
     held = session.table(str(dbt.this)).join(keys, KEY, "left_semi")
-    unknown = [
-        F.lit(None).cast(found.schema[name].dataType).alias(name)
-        for name in ("took_older_row", "stands_before")
-    ]
-    return merged(found.unionByName(held.select(*KEY, "event_id", "effect", *unknown)))
+    held = held.drop("took_older_row", "stands_before")
+    return merged(found.unionByName(held, allowMissingColumns=True))

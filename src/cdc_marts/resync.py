@@ -112,7 +112,7 @@ class _Table:
         )
 
     def check_has_load_alone(self, since: dt.datetime | None, topic: str | None) -> None:
-        """Nothing but the topic tells the inserts of a load from those of the stream."""
+        """Only the topic distinguishes the inserts of a load from those of the stream."""
         if topic is None:
             raise ResyncError(
                 f"In {self.source_format}, the rows of a full load are inserts, which look like"

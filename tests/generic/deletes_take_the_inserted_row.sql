@@ -5,8 +5,8 @@
   transaction, a row may come to a key before the older one leaves it.  A warning
   names the tables and transactions; `cdc-marts resync` repairs a table.
 
-  model: as `int_row_effects`.  superseded: effects that say nothing of their
-  key, after colliding ones were played back.  truncations: as `int_truncations`.
+  model: as `int_row_effects`.  superseded: the effects that do not count for
+  their key, as in `int_superseded_effects`.  truncations: as `int_truncations`.
 -#}
 {% test deletes_take_the_inserted_row(model, superseded, truncations) %}
 

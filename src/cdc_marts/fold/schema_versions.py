@@ -95,7 +95,7 @@ def _spans(seen: DataFrame) -> DataFrame:
             *_SEQUENCES[1:],
         )
     )
-    # The spans are few, and used several times: with a checkpoint, the events are read once.
+    # The spans are few, and used several times: as they are collected, the events are read once.
     return seen.sparkSession.createDataFrame(spans.collect(), spans.schema)
 
 

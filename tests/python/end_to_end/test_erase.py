@@ -39,8 +39,8 @@ from tests.python.end_to_end.project import ROOT, Landed, Project, content
 CANAL = "canal_json"
 #: That of the command, whose messages hold several rows, and the others.
 FORMATS = (CANAL, *(name for name in SOURCE_FORMATS if name != CANAL))
-#: Tables of which the project is told something: one has a typed mart, and the messages of the
-#: others name no key.
+#: Tables that the project declares: one has a typed mart, and the messages of the others name no
+#: key.
 TABLES = {
     "people": {"source_format": CANAL, "table_id": "shop.people"},
     "people_of_shareplex": {

@@ -1,6 +1,6 @@
 """With a check that waits for the end of a transaction, a row comes to a key before another leaves.
 
-Nothing in the messages tells such a pair from a row that came and went, but the images do.
+Only the images distinguish such a pair from a row that was inserted and deleted.
 """
 
 from __future__ import annotations
