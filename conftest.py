@@ -18,6 +18,8 @@ from cdc_marts.landing import kafka
 __all__ = ["spark", "spark_home"]  # fixtures, which pytest finds by their names
 
 HISTORIES = "tests/python/histories/"
+#: The plans of a whole run, which tests of costs read.
+KEPT_PLANS = {"spark.sql.ui.retainedExecutions": "1000"}
 PROFILES = Path(__file__).parent / "profiles" / "profiles.yml"
 
 
@@ -30,7 +32,7 @@ def spark_target(spark_home: Path) -> dict[str, Any]:
     target = copy.deepcopy(yaml.safe_load(profiles)["cdc_marts"]["outputs"]["local"])
     target.update(home=str(spark_home), threads=2)
     target["packages"] += kafka.PACKAGES
-    target["conf"].update(SMALL)
+    target["conf"].update(SMALL | KEPT_PLANS)
     return target
 
 
