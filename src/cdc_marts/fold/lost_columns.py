@@ -17,6 +17,7 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql.types import BooleanType, StringType, StructType
 
 from cdc_marts.fold.formats import Traits, is_of_format_that
+from cdc_marts.local_rows import local_rows
 
 #: A sequence as a value that Python orders as Spark does: nulls come first.
 _Order = tuple[tuple[bool, Any], ...]
@@ -41,11 +42,6 @@ def lost_columns(versions: DataFrame, drops: DataFrame, formats: Traits) -> Data
         tables[row.source_format, row.table_id].versions.append(_Version.of(row))
     for row in drops.select(*_TABLE, "column_name", "sequence").collect():
         tables[row.source_format, row.table_id].statements.append((row.column_name, row.sequence))
-    lost = [
-        (source_format, table_id, *one)
-        for (source_format, table_id), table in tables.items()
-        for one in table.lost_columns(bool(formats[source_format].get("inserts_leave_out_columns")))
-    ]
     schema = (
         StructType()
         .add("source_format", StringType())
@@ -54,7 +50,20 @@ def lost_columns(versions: DataFrame, drops: DataFrame, formats: Traits) -> Data
         .add("sequence", drops.schema["sequence"].dataType)
         .add("is_dropped_by_statement", BooleanType())
     )
-    return versions.sparkSession.createDataFrame(lost, schema)
+    lost = [
+        {
+            "source_format": source_format,
+            "table_id": table_id,
+            "column_name": name,
+            "sequence": sequence.asDict(),
+            "is_dropped_by_statement": is_dropped,
+        }
+        for (source_format, table_id), table in tables.items()
+        for name, sequence, is_dropped in table.lost_columns(
+            bool(formats[source_format].get("inserts_leave_out_columns"))
+        )
+    ]
+    return local_rows(versions.sparkSession, lost, schema)
 
 
 def _order(sequence: Row) -> _Order:

@@ -6,6 +6,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from cdc_marts.fold.ranges import is_one_of
+from cdc_marts.local_rows import collected
 
 VERSION = ("source_format", "table_id", "schema_id")
 _MESSAGE = ("source_format", "topic", "partition", "offset")
@@ -96,7 +97,7 @@ def _spans(seen: DataFrame) -> DataFrame:
         )
     )
     # The spans are few, and used several times: as they are collected, the events are read once.
-    return seen.sparkSession.createDataFrame(spans.collect(), spans.schema)
+    return collected(spans)
 
 
 def _first_messages(spans: DataFrame) -> DataFrame:

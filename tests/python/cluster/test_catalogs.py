@@ -40,7 +40,8 @@ spark.sql.shuffle.partitions     1
 spark.sql.adaptive.enabled       false
 spark.sql.codegen.wholeStage     false
 spark.sql.codegen.factoryMode    NO_CODEGEN
-spark.driver.extraJavaOptions    -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
+spark.driver.extraJavaOptions    -XX:TieredStopAtLevel=1 -XX:+UseSerialGC \
+-XX:ReservedCodeCacheSize=256m
 """
 
 
