@@ -1,0 +1,39 @@
+"""Rows of the driver in a DataFrame: they are the same, and no executor runs Python for them."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql.types import DecimalType, LongType, StringType, StructType
+
+from cdc_marts.local_rows import collected, local_rows
+
+SCHEMA = (
+    StructType()
+    .add("name", StringType())
+    .add("at", StructType().add("position", DecimalType(38, 0)).add("offset", LongType()))
+)
+ROWS = [
+    {"name": "a", "at": {"position": Decimal(10**37), "offset": 1}},
+    {"name": None, "at": {"position": None, "offset": None}},
+]
+
+
+@pytest.fixture(autouse=True)
+def _no_python_on_executors(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", "/nonexistent/python")
+
+
+@pytest.mark.parametrize("rows", [ROWS, []])
+def test_rows_stay_as_they_are(spark: SparkSession, rows: list[dict[str, object]]) -> None:
+    local = local_rows(spark, rows, SCHEMA)
+    for frame in (local, collected(local)):
+        assert [row.asDict(recursive=True) for row in frame.collect()] == rows
+        assert frame.schema == SCHEMA
+
+
+def test_a_list_of_rows_would_need_python(spark: SparkSession) -> None:
+    with pytest.raises(Exception, match="nonexistent"):
+        spark.createDataFrame([("a", (Decimal(1), 1))], SCHEMA).collect()
