@@ -1,12 +1,12 @@
-"""Rows of the driver as a DataFrame.  No executor runs Python for them.
+"""Small DataFrames of rows that the driver holds.  They need no Python on executors.
 
-Executors unpickle what `createDataFrame` takes from a list of rows, and that needs Python on each
-of them.  A cluster may have none.
+If `createDataFrame` gets a list of rows, executors unpickle them, which fails on a cluster whose
+executors have no Python.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -17,15 +17,18 @@ from pyspark.sql.types import StructType
 
 
 def collected(rows: DataFrame) -> DataFrame:
-    """The same rows, read once: what uses the result does not run the query of `rows` again."""
+    """The same rows, read once.  For a few rows that are used several times.
+
+    In contrast to a checkpoint, no executor has to keep them, and to collect them again is no job.
+    """
     query, session = rows._jdf, rows.sparkSession
     local = session._jsparkSession.createDataFrame(query.collectAsList(), query.schema())
     return ClassicDataFrame(local, session)
 
 
 def local_rows(
-    session: SparkSession, rows: Sequence[dict[str, Any]], schema: StructType
+    session: SparkSession, rows: Iterable[Sequence[Any]], schema: StructType
 ) -> DataFrame:
-    """A DataFrame of dictionaries by column name; a struct is a dictionary too."""
-    table = pa.Table.from_pylist(list(rows), to_arrow_schema(schema))
-    return session.createDataFrame(table, schema)
+    """A DataFrame of rows, each with values in the schema's order.  Structs are dictionaries."""
+    named = [dict(zip(schema.names, row, strict=True)) for row in rows]
+    return session.createDataFrame(pa.Table.from_pylist(named, to_arrow_schema(schema)), schema)

@@ -51,13 +51,7 @@ def lost_columns(versions: DataFrame, drops: DataFrame, formats: Traits) -> Data
         .add("is_dropped_by_statement", BooleanType())
     )
     lost = [
-        {
-            "source_format": source_format,
-            "table_id": table_id,
-            "column_name": name,
-            "sequence": sequence.asDict(),
-            "is_dropped_by_statement": is_dropped,
-        }
+        (source_format, table_id, name, sequence.asDict(), is_dropped)
         for (source_format, table_id), table in tables.items()
         for name, sequence, is_dropped in table.lost_columns(
             bool(formats[source_format].get("inserts_leave_out_columns"))

@@ -27,7 +27,7 @@ VIEW_SHUFFLES = {"marts.change_events": 0, "marts.latest_state": 4, "marts.row_h
 def built(project: Project) -> dict[str, Plan]:
     """Table -> the plan that filled it, in the first run over Canal JSON.
 
-    Executors have no Python: what needs it would fail.
+    The path of executors' Python leads nowhere, so a model that needs it fails.
     """
     rows = [Landed(m.topic, m.offset, m.value, m.key, m.partition) for m in samples("canal_json")]
     for half in (rows[::2], rows[1::2]):

@@ -28,7 +28,7 @@ def _no_python_on_executors(spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("rows", [ROWS, []])
 def test_rows_stay_as_they_are(spark: SparkSession, rows: list[dict[str, object]]) -> None:
-    local = local_rows(spark, rows, SCHEMA)
+    local = local_rows(spark, [tuple(row.values()) for row in rows], SCHEMA)
     for frame in (local, collected(local)):
         assert [row.asDict(recursive=True) for row in frame.collect()] == rows
         assert frame.schema == SCHEMA
