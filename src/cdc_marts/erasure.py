@@ -25,9 +25,18 @@ from dbt.adapters.spark_session.api import (
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import (
+    BinaryType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+)
 
 from cdc_marts.landing.arrivals import IDENTITY
 from cdc_marts.landing.removed import in_blocks, removed_of
+from cdc_marts.local_rows import local_rows
 from cdc_marts.maintenance import ORPHANS_OLDER_THAN, needed_snapshots
 from cdc_marts.parsing.records import STAGING_COLUMNS
 from cdc_marts.printing import printable
@@ -35,10 +44,21 @@ from cdc_marts.relations import OWN, Relations
 
 #: Property of a landing table while an erasure is under way.
 _UNFINISHED = "cdc_marts.unfinished-erasure"
-_PLACE = "topic string, `partition` int, offset bigint"
-_REPLACEMENT = f"{_PLACE}, replacement binary"
+_PLACE = (
+    StructType()
+    .add("topic", StringType())
+    .add("partition", IntegerType())
+    .add("offset", LongType())
+)
+_REPLACEMENT = StructType([*_PLACE.fields, StructField("replacement", BinaryType())])
 #: Of a row to erase; a null index means all rows of the message.
-_PLACE_OF_ROW = "erased_topic string, erased_partition int, erased_offset bigint, erased_row int"
+_PLACE_OF_ROW = (
+    StructType()
+    .add("erased_topic", StringType())
+    .add("erased_partition", IntegerType())
+    .add("erased_offset", LongType())
+    .add("erased_row", IntegerType())
+)
 #: What a tombstone has in staging.
 _OF_TOMBSTONES = ("source_format", *IDENTITY, "row_index", "landed_at", "landing_commit")
 #: Records of rows; those of whole messages name no row.
@@ -248,13 +268,10 @@ class Erasure:
 
     def _redact(self, replacements: Mapping[tuple[Any, ...], bytes | None]) -> None:
         """Messages lose their key, and get another value or none; they count as landed before."""
-        redacted = self.session.createDataFrame(
-            [
-                (*place, None if value is None else bytearray(value))
-                for place, value in replacements.items()
-            ],
-            _REPLACEMENT,
-        ).withColumn("is_redacted", F.lit(True))
+        rows = [(*place, value) for place, value in replacements.items()]
+        redacted = local_rows(self.session, rows, _REPLACEMENT).withColumn(
+            "is_redacted", F.lit(True)
+        )
 
         def of_redacted(rows: DataFrame) -> DataFrame:
             joined = rows.join(F.broadcast(redacted), list(IDENTITY), "left")
@@ -304,7 +321,7 @@ class Erasure:
         rows = [(*_place(message), None) for message in whole]
         rows += [(*_place(message), row) for message in shared for row in message["rows"]]
         redacted = F.broadcast(
-            self.session.createDataFrame(rows, _PLACE_OF_ROW).withColumn("is_redacted", F.lit(True))
+            local_rows(self.session, rows, _PLACE_OF_ROW).withColumn("is_redacted", F.lit(True))
         )
         is_same_row = F.coalesce(F.col("row_index") == F.col("erased_row"), F.lit(True))
         for name in IDENTITY:
@@ -335,7 +352,7 @@ class Erasure:
 
     def _places(self, messages: Sequence[Any]) -> DataFrame:
         places = [_place(message) for message in messages]
-        return F.broadcast(self.session.createDataFrame(places, _PLACE))
+        return F.broadcast(local_rows(self.session, places, _PLACE))
 
     def _without_rows(self, message: Row, rows: Collection[int]) -> bytes:
         parser = importlib.import_module(f"cdc_marts.formats.{self.source_format}")

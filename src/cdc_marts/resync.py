@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from cdc_marts.formats import has_trait
+from cdc_marts.local_rows import local_rows
 from cdc_marts.printing import printable
 from cdc_marts.relations import OWN, WITH_WHAT_FOLLOWS, Relations
 
@@ -77,8 +78,9 @@ def resync(
     number = table.next_number(loaded_since)
     rows_before = table.row_count()
     position = table.highest_position(loaded_since)
-    request = (source_format, table_id, number, topic, loaded_since, position)
-    requests = session.createDataFrame([request], session.table(relations.resyncs).schema)
+    loaded_since_utc = loaded_since.astimezone(dt.timezone.utc)
+    request = (source_format, table_id, number, topic, loaded_since_utc, position)
+    requests = local_rows(session, [request], session.table(relations.resyncs).schema)
     requests.writeTo(relations.resyncs).append()
     run_dbt(["run", "--select", WITH_WHAT_FOLLOWS])
     return Resynced(loaded_since, loaded_rows, (rows_before, table.row_count()))

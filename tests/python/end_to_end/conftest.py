@@ -23,11 +23,17 @@ def project(spark: SparkSession) -> Project:
 
 @pytest.fixture(scope="module")
 def command_line(spark: SparkSession) -> Iterator[None]:
-    """`cdc-marts` in the session that the project has here."""
+    """`cdc-marts` in the session that the project has here.
+
+    While a command runs, the path of executors' Python leads nowhere, as on a cluster whose workers
+    have none.
+    """
 
     @contextmanager
     def session(target: str, **_: Any) -> Iterator[SparkSession]:
-        yield spark
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(spark.sparkContext, "pythonExec", "/nonexistent/python")
+            yield spark
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cli_project, "spark_session", session)
