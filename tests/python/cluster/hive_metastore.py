@@ -35,7 +35,8 @@ def hive_metastore(folder: Path, warehouse: str) -> Iterator[str]:
         "datanucleus.schema.autoCreateAll": "true",
         "hive.metastore.schema.verification": "false",
         "hive.metastore.warehouse.dir": warehouse,
-        # Spark lacks a library that the log would need.
+        # Spark lacks the libraries of the defaults.
+        "datanucleus.connectionPoolingType": "HikariCP",
         "hive.async.log.enabled": "false",
         # Creates the tables of locks too, which Iceberg takes for its commits.
         "hive.in.test": "true",

@@ -21,6 +21,8 @@ from tests.python.landing.kafka_server import LOGIN, kafka
 pytestmark = pytest.mark.long
 
 RELATIONS = (*MARTS, "marts.shop_orders", "marts.shop_payments")
+#: No sample is of this topic, so it has landed nothing when the broker starts.
+TOPIC = "kafka_of_a_cluster"
 #: Columns that say when a message landed, which is another moment on each target.
 _TIMES_OF_LANDING = ("landed_at", "last_landed_at", "lag_ms")
 
@@ -113,19 +115,19 @@ def test_messages_of_kafka_land_on_a_cluster(
         f"security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\nsasl.jaas.config={LOGIN};\n"
     )
     with kafka(spark) as broker:
-        broker.create_topic("shop", 2)
-        broker.produce("shop", (b"1", b"a"), (None, None))
-        broker.produce("shop", (b"2", b"b"), partition=1)
-        options = ("--topics", "shop", "--properties", str(properties))
+        broker.create_topic(TOPIC, 2)
+        broker.produce(TOPIC, (b"1", b"a"), (None, None))
+        broker.produce(TOPIC, (b"2", b"b"), partition=1)
+        options = ("--topics", TOPIC, "--properties", str(properties))
         land = (*options, "--bootstrap-servers", broker.login_address)
         user.finish(user.land_kafka("dataworks_json", *land))
-        assert "shop, partition 0: 2 messages, offsets 0 to 1" in user.output()
-        broker.produce("shop", (b"2", b"c"), partition=1)
+        assert f"{TOPIC}, partition 0: 2 messages, offsets 0 to 1" in user.output()
+        broker.produce(TOPIC, (b"2", b"c"), partition=1)
         user.finish(user.land_kafka("dataworks_json", *land))
-        assert "shop, partition 1: 1 message, offsets 1 to 1" in user.output()
+        assert f"{TOPIC}, partition 1: 1 message, offsets 1 to 1" in user.output()
     messages = map(json.loads, user.content("landing.dataworks_json")["landing.dataworks_json"])
-    of_shop = [(row["partition"], row["offset"]) for row in messages if row["topic"] == "shop"]
-    assert sorted(of_shop) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    landed = [(row["partition"], row["offset"]) for row in messages if row["topic"] == TOPIC]
+    assert sorted(landed) == [(0, 0), (0, 1), (1, 0), (1, 1)]
 
 
 def _assert_equal(user: Commands, embedded: Home, share: Mapping[str, list[Message]]) -> None:
