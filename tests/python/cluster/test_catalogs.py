@@ -10,7 +10,6 @@ import pytest
 from pyiceberg.catalog import load_catalog
 
 from cdc_marts.landing.envelopes import Message
-from tests.python.cluster.hive_metastore import hive_metastore
 from tests.python.cluster.object_store import object_store
 from tests.python.cluster.rest_catalog import rest_catalog
 from tests.python.commands import MARTS, Commands, take_shares
@@ -56,7 +55,7 @@ class CatalogCase:
     spark_defaults: Mapping[str, str] = field(default_factory=dict)
 
 
-@pytest.fixture(scope="module", params=["rest", "hive", "by_class", "object_store"])
+@pytest.fixture(scope="module", params=["rest", "by_class", "object_store"])
 def case(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[CatalogCase]:
@@ -71,14 +70,6 @@ def case(
                     of_pyiceberg(load_catalog("cdc", type="rest", uri=uri)),
                     of_duckdb_with_rest_catalog(uri),
                 ],
-            )
-        return
-    if request.param == "hive":
-        with hive_metastore(folder, warehouse) as uri:
-            catalog = load_catalog("cdc", type="hive", uri=uri)
-            yield CatalogCase(
-                {**settings, "CDC_MARTS_CATALOG_TYPE": "hive", "CDC_MARTS_CATALOG_URI": uri},
-                [of_pyiceberg(catalog), of_duckdb(catalog)],
             )
         return
     by_class = {

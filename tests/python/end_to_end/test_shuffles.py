@@ -19,15 +19,18 @@ LIKE_LARGE_TABLES = {
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.adaptive.enabled": "false",
 }
-#: Table -> shuffles of its write, at most, in a first run and in one with more messages.
+#: Table -> shuffles of its write, at most, in a first run and in one with more messages.  A join
+#: has two, or one where the rows are already together.  The first run of `int_row_state` has the
+#: joins with places, redeliveries and split updates, and groups by key; `int_keyless_rows` has
+#: that with truncations besides, which are grouped twice.
 BUDGETS = {
     "intermediate.int_exceptional_records": (20, 60),
-    "intermediate.int_row_state": (3, 40),
-    "intermediate.int_keyless_rows": (3, 40),
-    "marts.shop_orders": (15, 40),
+    "intermediate.int_row_state": (6, 40),
+    "intermediate.int_keyless_rows": (11, 40),
+    "marts.shop_orders": (25, 40),
 }
 #: View -> shuffles of a query of all its rows, at most; each use of another view counts.
-VIEW_BUDGETS = {"change_events": 45, "latest_state": 12, "row_history": 130}
+VIEW_BUDGETS = {"change_events": 45, "latest_state": 25, "row_history": 130}
 
 pytestmark = pytest.mark.long
 
@@ -73,7 +76,7 @@ def test_staging_is_filled_without_a_shuffle(runs: list[Shuffles]) -> None:
     """In a later run, what was landed before is looked for in the range of offsets that came."""
     staging = [f"staging.stg_{source_format}" for source_format in SOURCE_FORMATS]
     assert {runs[0][table] for table in staging} == {0}
-    assert {runs[1][table] for table in staging} == {2}
+    assert {runs[1][table] for table in staging} == {1}
 
 
 def test_views_are_read_within_their_budgets(runs: list[Shuffles], large_project: Project) -> None:
