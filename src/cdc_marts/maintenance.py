@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import islice, takewhile
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,8 @@ from dbt.adapters.spark_session.api import (
     TableSnapshots,
     activate,
     all_snapshots,
+    changes_rows,
+    commit_notes,
     iceberg_table,
     notes_of,
     tables_of,
@@ -89,7 +91,9 @@ def maintain(
     kept, for those that are not kept for ever.  `removed`: table -> what it had before messages
     were removed from it just now.
     """
-    needed = needed_snapshots(session, tables)
+    histories = _histories(session, tables)
+    _skip_unchanging_snapshots(session, histories)
+    needed = _with_needed(histories)
     with _threads(session) as pool:
         yield from pool.map(
             lambda table: _maintain_table(
@@ -168,18 +172,21 @@ def _expire_snapshots(
     expiry.expireSnapshotId(expired[-1]).commit()
 
 
-def split_tables(session: SparkSession, built: Iterable[str]) -> tuple[list[str], list[str]]:
+def split_tables(
+    session: SparkSession, built: Iterable[str], schemas: Iterable[str]
+) -> tuple[list[str], list[str]]:
     """The tables that are there, without views: those that the project builds, and all others.
 
-    `built`: names of what it builds, those that read before those that are read.  The others
-    stand in the same schemas: somebody else's tables, and those of models that are gone.
+    `built`: names of what it builds, those that read before those that are read; `schemas`: those
+    of the project.  The others stand in these schemas, or in one of a table that is built:
+    somebody else's tables, and those of models that are gone.
     """
     built = list(built)
     ours = {name.lower() for name in built}
     own: list[str] = []
     others: list[str] = []
-    schemas = dict.fromkeys(name.partition(".")[0] for name in built)
-    for name in tables_of(session, schemas):
+    searched = dict.fromkeys([*(name.partition(".")[0] for name in built), *schemas])
+    for name in tables_of(session, searched):
         (own if name.lower() in ours else others).append(name)
     return own, others
 
@@ -190,12 +197,29 @@ class _History:
 
     #: snapshot id -> input table -> snapshot id, newest first
     notes: dict[int, dict[str, int]]
+    #: ids of the snapshots that left the rows as they were
+    unchanging: frozenset[int]
     #: how many of the newest are needed
     kept: int = 1
 
     @property
     def ancestors(self) -> int:
         return len(self.notes)
+
+    @property
+    def newest_notes(self) -> dict[str, int]:
+        """What the last run that committed had read."""
+        return next(filter(None, self.notes.values()), {})
+
+    def after_unchanging(self, read: int) -> int:
+        """The newest snapshot with the rows of the snapshot `read`.
+
+        It stays `read` where only one came after it: else two tables that read each other's notes
+        would note something new in each upkeep.
+        """
+        after = list(takewhile(lambda snapshot: snapshot != read, self.notes))
+        is_unchanged = read in self.notes and self.unchanging.issuperset(after)
+        return after[0] if is_unchanged and len(after) > 1 else read
 
     def keep_notes(self) -> None:
         """Keep the newest note on every input, as seen from the oldest snapshot that is kept."""
@@ -209,12 +233,38 @@ class _History:
 
 
 def needed_snapshots(session: SparkSession, tables: Sequence[str]) -> dict[str, _History]:
-    """Table -> how many of its newest snapshots incremental runs need.
+    """Table -> how many of its newest snapshots incremental runs need."""
+    return _with_needed(_histories(session, tables))
 
-    The metadata of each table is read once.
-    """
+
+def _histories(session: SparkSession, tables: Sequence[str]) -> dict[str, _History]:
+    """The metadata of each table, read once."""
     with _threads(session) as pool:
-        histories = dict(zip(tables, pool.map(partial(_history, session), tables), strict=True))
+        return dict(zip(tables, pool.map(partial(_history, session), tables), strict=True))
+
+
+def _skip_unchanging_snapshots(session: SparkSession, histories: dict[str, _History]) -> None:
+    """Have tables note that they have read the snapshots that left the rows of an input unchanged.
+
+    A run of a model whose inputs have no new rows commits nothing.  So its notes stay where they
+    are, and would keep all later snapshots of these inputs, and what those have read.
+    """
+    # What is read stands behind its readers, whose notes may skip the commit of its own.
+    for table, history in reversed(histories.items()):
+        read = history.newest_notes
+        skipped = {
+            source: histories[source].after_unchanging(snapshot)
+            if source in histories
+            else snapshot
+            for source, snapshot in read.items()
+        }
+        if skipped != read:
+            commit_notes(session, table, skipped)
+            histories[table] = _history(session, table)
+
+
+def _with_needed(histories: dict[str, _History]) -> dict[str, _History]:
+    """The same, which know how many snapshots are needed."""
     places = {
         table: {snapshot: place for place, snapshot in enumerate(history.notes, start=1)}
         for table, history in histories.items()
@@ -234,7 +284,10 @@ def needed_snapshots(session: SparkSession, tables: Sequence[str]) -> dict[str, 
 
 def _history(session: SparkSession, name: str) -> _History:
     found = all_snapshots(session, iceberg_table(session, name))
-    return _History({snapshot.id: notes_of(snapshot) for snapshot in found.ancestors})
+    return _History(
+        {snapshot.id: notes_of(snapshot) for snapshot in found.ancestors},
+        frozenset(snapshot.id for snapshot in found.ancestors if not changes_rows(snapshot)),
+    )
 
 
 def _threads(session: SparkSession) -> ThreadPoolExecutor:

@@ -96,7 +96,7 @@ def erase(
         with only_run(session, target, say):
             tables = filter(session.catalog.tableExists, (erasure.landing, *made.tables))
             references = erasure.forget(list(tables), is_alone)
-            _, unknown = split_tables(session, built_tables(target))
+            _, unknown = split_tables(session, built_tables(target), erasure.relations.schemas)
         is_back = erasure.has_rows(found.row_keys)
     tell(
         f"Erased. {counted(len(made.tables), 'table')} were built anew, and no older snapshot of"

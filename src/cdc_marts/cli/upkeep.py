@@ -146,7 +146,7 @@ def maintain(
             plan = upkeep_plan(target)
         except ProjectError as error:
             stop(str(error), WRONG_USE)
-        tables, others = split_tables(session, plan.tables)
+        tables, others = split_tables(session, plan.tables, plan.relations.schemas)
         removed = _remove_old_messages(session, plan, is_confirmed)
         retentions = {
             name: table.retention for name, table in plan.tables.items() if table.retention
@@ -165,7 +165,7 @@ def maintain(
         names = ", ".join(map(printable, others))
         tell(f"Not maintained, because no model of this project builds them: {names}.")
     if not tables:
-        tell(f"The target {target} has no tables yet.")
+        tell(f"The target {target.name} has no tables yet.")
 
 
 def _remove_old_messages(

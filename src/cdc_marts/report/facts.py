@@ -130,7 +130,7 @@ def gather(session: SparkSession, target: str, days: int, inventory: Inventory) 
         since,
         list(_traffic(session, relations, bucket, since)),
         _source_tables(session, relations),
-        list(_stored_tables(session, inventory.tables)),
+        list(_stored_tables(session, inventory.tables, relations)),
         list(_runs(session, relations)),
         list(_nodes(session, relations)),
     )
@@ -191,9 +191,11 @@ def _source_tables(session: SparkSession, relations: Relations) -> list[SourceTa
     return sorted(tables.values(), key=lambda table: (-table.operations.total(), table.name))
 
 
-def _stored_tables(session: SparkSession, built: Mapping[str, BuiltTable]) -> Iterator[StoredTable]:
+def _stored_tables(
+    session: SparkSession, built: Mapping[str, BuiltTable], relations: Relations
+) -> Iterator[StoredTable]:
     layers = {name.lower(): table.layer for name, table in built.items()}
-    own, _ = split_tables(session, built)
+    own, _ = split_tables(session, built, relations.schemas)
     for name in own:
         counts = TableCounts.of(session, name)
         yield StoredTable(name, layers[name.lower()], counts.rows, counts.files, counts.size)

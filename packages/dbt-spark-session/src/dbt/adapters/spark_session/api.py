@@ -11,7 +11,8 @@
   `snapshots` (each a `Snapshot`), and `all_snapshots` at once, as `TableSnapshots`.
 - `rewrite_rows`, which changes rows where they stand, and `forget_past`, which deletes what older
   snapshots hold.
-- What incremental models have read: `notes_of` a snapshot, `unread_rows` of a table.
+- What incremental models have read: `notes_of` a snapshot, `unread_rows` of a table; whether a
+  snapshot `changes_rows`, and `commit_notes` of a model that has read one that does not.
 - `IncrementalRead`, what a run of a model reads and commits.
 - `ModelRun`, which the macro `dataframe` gives to a function; `create_view` of a DataFrame.
 """
@@ -31,7 +32,12 @@ from dbt.adapters.spark_session.connections import SparkSessionCredentials
 from dbt.adapters.spark_session.dataframes import ModelRun, create_view
 from dbt.adapters.spark_session.errors import SessionError, message_of
 from dbt.adapters.spark_session.incremental_read import IncrementalRead
-from dbt.adapters.spark_session.increments import notes_of, unread_rows
+from dbt.adapters.spark_session.increments import (
+    changes_rows,
+    commit_notes,
+    notes_of,
+    unread_rows,
+)
 from dbt.adapters.spark_session.jvm import java_class
 from dbt.adapters.spark_session.packages import jar_paths
 from dbt.adapters.spark_session.rewrites import forget_past, rewrite_rows
@@ -50,7 +56,9 @@ __all__ = [
     "TableSnapshots",
     "activate",
     "all_snapshots",
+    "changes_rows",
     "close_session",
+    "commit_notes",
     "create_view",
     "forget_past",
     "has_rows",

@@ -73,6 +73,11 @@ def brings_rows(snapshot: Snapshot) -> bool:
     return snapshot.operation not in _WITHOUT_NEW_ROWS
 
 
+def changes_rows(snapshot: Snapshot) -> bool:
+    """Whether a snapshot has other rows than the one before it."""
+    return snapshot.operation == "delete" or brings_rows(snapshot)
+
+
 def watermarks_of(session: SparkSession, consumer: str, at: int | None = None) -> dict[str, int]:
     """The newest watermarks of `consumer`: input -> snapshot.
 
@@ -94,6 +99,14 @@ def notes_of(snapshot: Snapshot) -> dict[str, int]:
         for name, value in snapshot.summary.items()
         if name.startswith(WATERMARK)
     }
+
+
+def commit_notes(session: SparkSession, consumer: str, notes: Mapping[str, int]) -> None:
+    """Have `consumer` note what it has read (input -> snapshot), without a change of its rows."""
+    commit = iceberg_table(session, consumer).newAppend()
+    for source, snapshot in notes.items():
+        commit.set(f"{WATERMARK}{source}", str(snapshot))
+    commit.commit()
 
 
 def appended_rows(
