@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from dbt.adapters.spark_session.api import IncrementalRead, iceberg_table
+from dbt.adapters.spark_session.api import IncrementalRead, commit_notes, iceberg_table
 from dbt.adapters.spark_session.increments import WATERMARK
 from pyspark.sql import SparkSession
 
@@ -65,12 +65,53 @@ def test_maintenance_keeps_what_readers_read_by(spark: SparkSession, tables: lis
 
     read(spark, SLOW)
     done = {upkeep.table: upkeep for upkeep in maintain(spark, tables, dt.timedelta())}
-    # What the quick reader has read last, and on top of it the files and the manifests anew.
-    assert done[LOG].snapshots[1] == 3
+    # Both have read all rows, and so the snapshots that have them in other files.
+    assert done[LOG].snapshots[1] == 1
     append(spark, 8)
     for reader in (QUICK, SLOW):
         read(spark, reader)
         assert ids(spark, reader) == [*range(1, 9)]
+
+
+def test_a_reader_keeps_no_snapshots_that_left_the_rows_as_they_were(
+    spark: SparkSession, tables: list[str]
+) -> None:
+    """A run of a model without new rows commits nothing, so its watermark stays behind."""
+    for _ in range(3):
+        iceberg_table(spark, LOG).newAppend().commit()
+
+    done = {upkeep.table: upkeep for upkeep in maintain(spark, tables, dt.timedelta())}
+
+    assert done[LOG].snapshots == (4, 1)
+    append(spark, 2)
+    for reader in (QUICK, SLOW):
+        read(spark, reader)
+        assert ids(spark, reader) == [1, 2]
+
+
+def test_a_reader_keeps_the_snapshot_before_a_delete(
+    spark: SparkSession, tables: list[str]
+) -> None:
+    spark.sql(f"delete from {LOG} where id = 1")
+    for _ in range(3):
+        iceberg_table(spark, LOG).newAppend().commit()
+
+    done = {upkeep.table: upkeep for upkeep in maintain(spark, tables, dt.timedelta())}
+
+    assert done[LOG].snapshots == (5, 5)
+
+
+def test_readers_of_one_another_note_nothing_new_in_each_upkeep(
+    spark: SparkSession, tables: list[str]
+) -> None:
+    for table, source in ((QUICK, SLOW), (SLOW, QUICK)):
+        [newest] = spark.sql(f"select snapshot_id from {source}.refs").collect()
+        commit_notes(spark, table, {source: newest.snapshot_id})
+    list(maintain(spark, tables, dt.timedelta()))
+
+    again = list(maintain(spark, tables, dt.timedelta()))
+
+    assert [upkeep.snapshots[0] - upkeep.snapshots[1] for upkeep in again] == [0, 0, 0]
 
 
 def test_what_a_table_needs_is_asked_once_however_many_snapshots_it_has(
