@@ -202,10 +202,10 @@ class Producer:
                 self.sent = end
 
 
-def repeated_files(traffic: Traffic, sent: int, random: Random) -> Mapping[str, list[Sending]]:
-    """Format -> some of the messages that are in Kafka, which land again from a file."""
+def repeated_files(traffic: Traffic, landed: int, random: Random) -> Mapping[str, list[Sending]]:
+    """Format -> some of the first `landed` messages, which land again from a file."""
     formats = traffic.formats
     again: dict[str, list[Sending]] = {}
-    for sending in random.sample(traffic.sendings[:sent], sent // 10):
+    for sending in random.sample(traffic.sendings[:landed], landed // 10):
         again.setdefault(formats[sending.topic], []).append(sending)
     return again
