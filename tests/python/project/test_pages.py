@@ -32,6 +32,7 @@ _FOLDERS = ("tests", "seeds", "models", "docs", "src", "macros", "python_models"
 
 
 EXAMPLES = module_of(DOCS / "examples.py")
+COMMAND_OPTIONS = module_of(DOCS / "command_options.py")
 PAGES = EXAMPLES.pages()
 #: Those of decisions and benchmarks have links too.
 LINKED = sorted({*PAGES, *ROOT.glob("*.md"), *DOCS.rglob("*.md"), *ROOT.glob("packages/*/*.md")})
@@ -157,23 +158,22 @@ def test_the_reference_lists_the_settings() -> None:
 
 
 def test_the_reference_lists_the_commands_with_their_options() -> None:
-    def commands(group: Any, prefix: str = "") -> Iterator[tuple[str, set[str]]]:
-        for name, command in group.commands.items():
-            if hasattr(command, "commands"):
-                yield from commands(command, f"{prefix}{name} ")
-            else:
-                options = {o for p in command.params for o in p.opts if o.startswith("--")}
-                yield f"{prefix}{name}", options - {"--help"} - of_every_command
-
     listed = rows_of_table(DOCS / "reference.md", "Options of every command")
     of_every_command = {name.strip("`") for name in listed}
-    assert of_every_command == {"--project-dir", "--profiles-dir", "--target"}
+    assert of_every_command == {*COMMAND_OPTIONS.OF_EVERY_COMMAND} - {"--help"}
     text = (DOCS / "reference.md").read_text("utf-8")
     rows = re.findall(
         r"^\| `cdc-marts ([a-z ]+?)(?: PATH…| QUERY)?` \|.*\| (.*) \|$", text, re.MULTILINE
     )
     listed = {name: set(re.findall(r"--[a-z-]+", options)) for name, options in rows}
-    assert listed == dict(commands(typer.main.get_command(app)))
+    commands = COMMAND_OPTIONS.commands(typer.main.get_command(app))
+    assert listed == {name: set(COMMAND_OPTIONS.own_options(c)) for name, c in commands}
+
+
+def test_the_reference_describes_options_as_the_help_of_the_commands() -> None:
+    text = (DOCS / "reference.md").read_text("utf-8")
+    assert "### `cdc-marts land kafka`" in text
+    assert COMMAND_OPTIONS.with_options(text) == text
 
 
 def test_the_reference_lists_the_data_tests() -> None:
