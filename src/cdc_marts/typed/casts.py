@@ -93,6 +93,7 @@ def text_to_double(text: Column) -> Column:
     Up to 15 digits are always printed again.  More are right if they are what is
     printed of the double, or if they are no more than 17, as Java before 19 and
     PostgreSQL before 12 print, and the double is within half of the last of them.
+    Where it is just half of it away, the last digit that is printed is even.
     """
     value = text.try_cast("double")
     digits = F.length(_significant_digits(text))
@@ -103,13 +104,18 @@ def text_to_double(text: Column) -> Column:
         - value.try_cast("bigint")
         - (value % 1).try_cast("decimal(38,19)")
     )
-    # A fraction of 16 digits is not known more exactly.
-    most = last_place / 2 + F.when(last_place < 1e-12, 6e-17).otherwise(0)
+    half = last_place / 2
+    is_close = (
+        # A fraction of 16 digits is not known more exactly.
+        F.when(last_place < 1e-12, error < half + 6e-17)
+        .when(F.abs(error - half) < half * 1e-9, _mantissa(text).rlike("[02468]$"))
+        .otherwise(error < half)
+    )
     is_large_or_small = ~F.abs(value).between(1, 1e18)
     return (
         F.when((digits <= 15) & is_normal, value)
         .when(_is_printed_as(value, text), value)
-        .when((digits <= 17) & is_normal & (is_large_or_small | (error < most)), value)
+        .when((digits <= 17) & is_normal & (is_large_or_small | is_close), value)
     )
 
 
@@ -144,15 +150,18 @@ def _is_printed_as(value: Column, text: Column) -> Column:
 def _significant_digits(text: Column) -> Column:
     """A number without sign, point, exponent and the zeros at either end; of a word the word."""
     small = F.replace(F.lower(text), F.lit("infinity"), F.lit("inf"))
-    mantissa = F.split_part(small, F.lit("e"), F.lit(1))
-    return F.btrim(F.translate(mantissa, "+-.", ""), F.lit("0"))
+    return F.btrim(F.translate(_mantissa(small), "+-.", ""), F.lit("0"))
+
+
+def _mantissa(number: Column) -> Column:
+    return F.split_part(F.lower(number), F.lit("e"), F.lit(1))
 
 
 def _last_place(text: Column) -> Column:
     """What 1 in the last digit of a number stands for, a double."""
-    mantissa, exponent = (F.split_part(F.lower(text), F.lit("e"), F.lit(n)) for n in (1, 2))
+    exponent = F.split_part(F.lower(text), F.lit("e"), F.lit(2))
     shift = F.coalesce(F.nullif(exponent, F.lit("")).try_cast("int"), F.lit(0))
-    return F.pow(F.lit(10), shift - F.length(F.split_part(mantissa, F.lit("."), F.lit(2))))
+    return F.pow(F.lit(10), shift - F.length(F.split_part(_mantissa(text), F.lit("."), F.lit(2))))
 
 
 def _in_calendar(time: Column) -> Column:
