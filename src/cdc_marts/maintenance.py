@@ -249,7 +249,7 @@ def _skip_unchanging_snapshots(session: SparkSession, histories: dict[str, _Hist
     A run of a model whose inputs have no new rows commits nothing.  So its notes stay where they
     are, and would keep all later snapshots of these inputs, and what those have read.
     """
-    # What is read stands behind its readers, whose notes may skip the commit of its own.
+    # Inputs come first, so that a reader can skip the commit that its input has just made.
     for table, history in reversed(histories.items()):
         read = history.newest_notes
         skipped = {

@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from cdc_marts import project as cli_project
 from tests.python.end_to_end.project import Project
+from tests.python.executors import without_python
 
 
 @pytest.fixture(scope="module")
@@ -25,14 +26,12 @@ def project(spark: SparkSession) -> Project:
 def command_line(spark: SparkSession) -> Iterator[None]:
     """`cdc-marts` in the session that the project has here.
 
-    While a command runs, the path of executors' Python leads nowhere, as on a cluster whose workers
-    have none.
+    While a command runs, executors have no Python.
     """
 
     @contextmanager
     def session(target: str, **_: Any) -> Iterator[SparkSession]:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(spark.sparkContext, "pythonExec", "/nonexistent/python")
+        with without_python(spark):
             yield spark
 
     with pytest.MonkeyPatch.context() as patch:

@@ -6,6 +6,7 @@ import pytest
 
 from tests.python.end_to_end.plans import Plan, run_and_watch
 from tests.python.end_to_end.project import Landed, Project
+from tests.python.executors import without_python
 from tests.python.samples.files import samples
 
 pytestmark = pytest.mark.thorough
@@ -27,13 +28,12 @@ VIEW_SHUFFLES = {"marts.change_events": 0, "marts.latest_state": 4, "marts.row_h
 def built(project: Project) -> dict[str, Plan]:
     """Table -> the plan that filled it, in the first run over Canal JSON.
 
-    The path of executors' Python leads nowhere, so a model that needs it fails.
+    Executors have no Python, so a model that needs it fails.
     """
     rows = [Landed(m.topic, m.offset, m.value, m.key, m.partition) for m in samples("canal_json")]
     for half in (rows[::2], rows[1::2]):
         project.land("canal_json", half)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(project.spark.sparkContext, "pythonExec", "/nonexistent/python")
+    with without_python(project.spark):
         return run_and_watch(project)
 
 

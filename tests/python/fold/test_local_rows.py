@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 
 import pytest
@@ -9,6 +10,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import DecimalType, LongType, StringType, StructType
 
 from cdc_marts.local_rows import collected, local_rows
+from tests.python.executors import without_python
 
 SCHEMA = (
     StructType()
@@ -22,8 +24,9 @@ ROWS = [
 
 
 @pytest.fixture(autouse=True)
-def _no_python_on_executors(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spark.sparkContext, "pythonExec", "/nonexistent/python")
+def _no_python_on_executors(spark: SparkSession) -> Iterator[None]:
+    with without_python(spark):
+        yield
 
 
 @pytest.mark.parametrize("rows", [ROWS, []])

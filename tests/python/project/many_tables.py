@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from dbt.adapters.spark_session.api import iceberg_table, java_class
-from dbt.adapters.spark_session.increments import WATERMARK
+from dbt.adapters.spark_session.api import commit_notes, iceberg_table, java_class
 from py4j.protocol import MEMORY_COMMAND_NAME
 from pyspark.sql import SparkSession
 
@@ -37,13 +36,10 @@ def calls_of_java(session: SparkSession, what: Callable[[], object]) -> int:
 
 def commit_snapshots(session: SparkSession, name: str, count: int, source: str | None) -> None:
     """So many snapshots without rows; each notes the snapshot of `source` in its place."""
-    table = iceberg_table(session, name)
     ids = [] if source is None else [s.snapshotId() for s in _oldest_first(session, source)]
     for number in range(count):
-        append = table.newAppend()
-        if ids:
-            append.set(f"{WATERMARK}{source}", str(ids[min(number, len(ids) - 1)]))
-        append.commit()
+        notes = {str(source): ids[min(number, len(ids) - 1)]} if ids else {}
+        commit_notes(session, name, notes)
 
 
 def clone(session: SparkSession, name: str, schema: str, count: int) -> list[str]:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from dbt.adapters.spark_session.api import IncrementalRead, commit_notes, iceberg_table
-from dbt.adapters.spark_session.increments import WATERMARK
 from pyspark.sql import SparkSession
 
 from cdc_marts.maintenance import maintain, needed_snapshots
@@ -77,8 +76,7 @@ def test_a_reader_keeps_no_snapshots_that_left_the_rows_as_they_were(
     spark: SparkSession, tables: list[str]
 ) -> None:
     """A run of a model without new rows commits nothing, so its watermark stays behind."""
-    for _ in range(3):
-        iceberg_table(spark, LOG).newAppend().commit()
+    commit_snapshots(spark, LOG, 3, None)
 
     done = {upkeep.table: upkeep for upkeep in maintain(spark, tables, dt.timedelta())}
 
@@ -93,8 +91,7 @@ def test_a_reader_keeps_the_snapshot_before_a_delete(
     spark: SparkSession, tables: list[str]
 ) -> None:
     spark.sql(f"delete from {LOG} where id = 1")
-    for _ in range(3):
-        iceberg_table(spark, LOG).newAppend().commit()
+    commit_snapshots(spark, LOG, 3, None)
 
     done = {upkeep.table: upkeep for upkeep in maintain(spark, tables, dt.timedelta())}
 
@@ -151,8 +148,7 @@ def test_deletion_vectors_stay_that_share_a_file_with_one_that_was_replaced(
     append(spark, 2)
     read_up_to = spark.sql(f"select snapshot_id from {LOG}.refs").collect()[0].snapshot_id
     for reader in (QUICK, SLOW):
-        table = iceberg_table(spark, reader)
-        table.newAppend().set(f"{WATERMARK}{LOG}", str(read_up_to)).commit()
+        commit_notes(spark, reader, {LOG: read_up_to})
     append(spark, 3)
 
     done = {upkeep.table: upkeep for upkeep in maintain(spark, tables, dt.timedelta())}

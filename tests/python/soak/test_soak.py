@@ -284,8 +284,8 @@ def _go_through(
 
     def repeat() -> None:
         landed = sent.sent
-        # What is sent lands with the next round at the latest.  Messages that landed from a file
-        # before those of Kafka would hide these: a partition resumes after its highest offset.
+        # The second round from here begins later than this, and so lands all that is sent by now.
+        # A file must not be ahead of Kafka: a partition resumes after its highest landed offset.
         for _ in range(2):
             rounds.wait_for(lambda round_: round_.has_succeeded, "a round succeeds")
         files = repeated_files(sent.traffic, landed, chance)

@@ -1,0 +1,20 @@
+"""Executors as on a cluster whose workers have no Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from pyspark.sql import SparkSession
+
+#: A path that leads nowhere.
+NO_PYTHON = "/nonexistent/python"
+
+
+@contextmanager
+def without_python(spark: SparkSession) -> Iterator[None]:
+    """As long as the block runs, a job that needs Python on executors fails."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spark.sparkContext, "pythonExec", NO_PYTHON)
+        yield
