@@ -49,6 +49,10 @@ TABLE = "{{ config(materialized='table') }} "
 WARNING = (
     f"{TABLE}select * from {{{{ dataframe('{HERE}:warning', {{'numbers': ref('numbers')}}) }}}}"
 )
+TEMPORARY_VIEWS = f"""
+{TABLE}
+select * from {{{{ dataframe('{HERE}:temporary_views', {{'multiples': ref('multiples')}}) }}}}
+"""
 BROKEN = f"{TABLE}select * from {{{{ dataframe('{HERE}:broken', {{'numbers': ref('numbers')}}) }}}}"
 UNKNOWN = f"{TABLE}select * from {{{{ dataframe('{HERE}:unknown') }}}}"
 
@@ -93,6 +97,11 @@ def warning(session: SparkSession, run: ModelRun) -> DataFrame:
     return run.rows("numbers")
 
 
+def temporary_views(session: SparkSession, run: ModelRun) -> DataFrame:
+    names = session._jsparkSession.sessionState().catalog().getTempViewNames()
+    return session.createDataFrame([[str(names)]], "names string")
+
+
 def broken(session: SparkSession, run: ModelRun) -> DataFrame:
     return run.rows("numbers").select("no_column")
 
@@ -107,6 +116,7 @@ class TestDataFrames:
             "multiples.sql": MULTIPLES,
             "follower.sql": FOLLOWER,
             "warning.sql": WARNING,
+            "temporary_views.sql": TEMPORARY_VIEWS,
             "broken.sql": BROKEN,
             "unknown.sql": UNKNOWN,
             "view.sql": VIEW,
@@ -179,6 +189,12 @@ class TestDataFrames:
         rows, references, _ = state_of_table()
         assert [tuple(row) for row in rows] == [(1, 2, None), (2, 9, 4)]
         assert [row.name for row in references] == ["main"]
+
+    def test_a_model_leaves_no_temporary_view_to_the_next_one(self, schema, spark):
+        # A thread has one session for all of its models.
+        run_dbt(["run", "--threads", "1", "--select", "multiples", "temporary_views"])
+        [views] = spark.table(f"{schema}.temporary_views").collect()
+        assert views.names == "List()"
 
     def test_it_may_have_dbt_warn(self, schema):
         warnings: list[str] = []

@@ -33,3 +33,14 @@ def test_a_session_forgets_what_a_commit_of_the_last_command_was_to_note(
 
     assert pool.take(spark).session is session
     assert session.conf.get(f"{SNAPSHOT_PROPERTY}read-to", None) is None
+
+
+def test_a_session_forgets_the_temporary_views_of_the_last_command(spark: SparkSession) -> None:
+    pool = SessionPool()
+    session = pool.take(spark).session
+    session.range(1).createOrReplaceTempView("compiled_model")
+
+    pool.end_command()
+
+    assert pool.take(spark).session is session
+    assert not session.catalog.tableExists("compiled_model")

@@ -129,3 +129,11 @@ def create_view(session: SparkSession, result: Any, name: str) -> None:
         plan = result._jdf.queryExecution().analyzed()
         result = ClassicDataFrame(dataset.ofRows(session._jsparkSession, plan), session)
     result.createOrReplaceTempView(name)
+
+
+def drop_temporary_views(session: SparkSession) -> None:
+    """Drop all temporary views of the session.
+
+    Each holds the analyzed plan of its rows: thousands of objects for a parser.
+    """
+    session._jsparkSession.sessionState().catalog().clearTempTables()

@@ -27,7 +27,12 @@ from dbt.adapters.spark_session.catalog import (
     table_property,
 )
 from dbt.adapters.spark_session.connections import SparkSessionConnectionManager
-from dbt.adapters.spark_session.dataframes import ModelRun, create_view, function_of
+from dbt.adapters.spark_session.dataframes import (
+    ModelRun,
+    create_view,
+    drop_temporary_views,
+    function_of,
+)
 from dbt.adapters.spark_session.errors import message_of
 from dbt.adapters.spark_session.incremental_read import (
     Changes,
@@ -234,6 +239,8 @@ class SparkSessionAdapter(SparkAdapter):
             if read.session is self.session:
                 self.end_commit(read)
                 self._drop_replacement(read)
+        # A session outlives the command, and gets another model's views in the next one.
+        drop_temporary_views(self.session)
         super().post_model_hook(config, context)
 
     @available

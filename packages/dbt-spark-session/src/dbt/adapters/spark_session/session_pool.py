@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 
+from dbt.adapters.spark_session.dataframes import drop_temporary_views
 from dbt.adapters.spark_session.increments import SNAPSHOT_PROPERTY
 from pyspark.sql import SparkSession
 
@@ -42,6 +43,8 @@ class SessionPool:
             self._leased.append(lease)
         if session is not None:
             _forget_snapshot_properties(session)
+            # A unit test, and a model that was only compiled, left theirs.
+            drop_temporary_views(session)
         return lease
 
     def is_valid(self, lease: Lease, root: SparkSession) -> bool:
