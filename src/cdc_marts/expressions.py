@@ -10,4 +10,7 @@ from pyspark.sql import functions as F
 
 def let(value: Column, body: Callable[[Column], Column]) -> Column:
     """`body` of a variable: Spark copies an expression wherever it is named."""
-    return F.get(F.transform(F.array(value), body), F.lit(0))
+    # Spark copies, member by member, what a lambda makes of an element.  What it makes of an
+    # accumulator in the end it does not copy, and an empty array has no elements.
+    nothing = F.array().cast("array<int>")
+    return F.aggregate(nothing, value, lambda accumulator, _: accumulator, body)

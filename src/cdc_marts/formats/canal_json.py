@@ -17,6 +17,7 @@ from cdc_marts.parsing.images import (
     column_names,
     columns_of,
     image_of,
+    names_left_out,
     overlay,
 )
 from cdc_marts.parsing.messages import COORDINATES, lacking_key, read_json, rejection
@@ -117,7 +118,7 @@ def _imaged(checked: DataFrame) -> DataFrame:
         F.when(_is_update(), updated)
         .when(F.col("meaning.op") == "delete", F.col("columns"))
         .alias("columns_before"),
-        F.array_except(column_names(F.col("mysqlType")), column_names(F.col("columns"))).alias(
+        names_left_out(column_names(F.col("mysqlType")), column_names(F.col("columns"))).alias(
             "unavailable_columns"
         ),
     )

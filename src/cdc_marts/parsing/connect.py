@@ -15,7 +15,13 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from cdc_marts.parsing.images import column_names, columns_of, image_of, no_columns
+from cdc_marts.parsing.images import (
+    column_names,
+    columns_of,
+    image_of,
+    names_left_out,
+    no_columns,
+)
 from cdc_marts.parsing.messages import COORDINATES, read_json, rejection
 
 #: What converters without KAFKA-3832 write for a tombstone where they write no schema.
@@ -174,5 +180,6 @@ def _is_placeholder(value: Column) -> Column:
 
 def unavailable_columns(names: Column, not_sent: Column, columns: Column) -> Column:
     """What the schema names or the source did not send, and the row image does not carry."""
-    named = F.array_union(F.coalesce(names, no_columns()), not_sent)
-    return F.array_except(named, column_names(columns))
+    listed = F.coalesce(names, no_columns())
+    named = F.when(F.size(not_sent) > 0, F.array_union(listed, not_sent)).otherwise(listed)
+    return names_left_out(named, column_names(columns))

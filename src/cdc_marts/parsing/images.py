@@ -62,6 +62,14 @@ def column_names(columns: Column) -> Column:
     return F.coalesce(F.map_keys(columns), no_columns())
 
 
+def names_left_out(names: Column, image: Column) -> Column:
+    """The names that are not among those of the columns of an image, which VARIANT keeps sorted."""
+    # Nearly all messages name the columns of their image, in any order.
+    return F.when(F.sort_array(names) == image, no_columns()).otherwise(
+        F.array_except(names, image)
+    )
+
+
 def no_columns() -> Column:
     return F.array().cast("array<string>")
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
+from functools import reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import DataType, StructType, VariantType
 
+from cdc_marts.expressions import let
 from cdc_marts.parsing.images import columns_of
 
 #: What a message brings along from its landing table, besides its bytes.
@@ -31,6 +34,9 @@ _MOST_DIGITS = 38
 _HAS_LONG_NUMBER = rf"[0-9.eE+-]{{{_MOST_DIGITS + 1}}}"
 _IS_LONG = r"-?(?:[0-9]{39}|[1-9][0-9.]{39}|0\.[0-9]{39})"
 _NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
+#: What the schema of a VARIANT may say where it holds a double: an array of several types is one
+#: of VARIANTs.
+_TYPES_OF_DOUBLES = ("DOUBLE", "VARIANT")
 #: Only such a number may be beyond the range of a double.  A text may look like it.
 _HAS_LARGE_EXPONENT = r"[:,\[]\s*+-?[0-9.]++[eE]\+?[0-9]{3}"
 _WITH_LARGE_EXPONENT = r"-?[0-9]++(?:\.[0-9]++)?[eE]\+?[0-9]{3,}+"
@@ -79,6 +85,7 @@ def read_json(
     return _read_whole(
         messages,
         f"struct<{envelope}, {_LAST} string>",
+        variants_of=_variants_in(StructType.fromDDL(envelope)),
         object_of=lambda element: element.dropFields(_LAST),
         mark_of=lambda element: element[_LAST],
         seen_in=seen_in,
@@ -91,6 +98,7 @@ def read_json_columns(messages: DataFrame) -> DataFrame:
     return _read_whole(
         messages,
         "variant",
+        variants_of=lambda element: [element],
         object_of=columns_of,
         mark_of=lambda element: F.try_variant_get(element, f"$.{_LAST}", "string"),
     )
@@ -99,6 +107,7 @@ def read_json_columns(messages: DataFrame) -> DataFrame:
 def _read_whole(
     messages: DataFrame,
     message_type: str,
+    variants_of: Callable[[Column], list[Column]],
     object_of: Callable[[Column], Column],
     mark_of: Callable[[Column], Column],
     seen_in: Callable[[Column], Column] | None = None,
@@ -122,18 +131,20 @@ def _read_whole(
 
     def or_with_numbers_as_texts(wrapped: Column) -> Column:
         has_long_number = wrapped[_CORRUPT].isNotNull() & text.rlike(_HAS_LONG_NUMBER)
-        is_needed = has_long_number | text.rlike(_HAS_LARGE_EXPONENT)
-        return F.when(is_needed, read(_with_unreadable_numbers_as_texts(text))).otherwise(wrapped)
+        # A pattern takes as long to look through a message as the parse.
+        may_be_infinite = _may_hold_double(variants_of(wrapped[_MARK][0])) & text.rlike(
+            _HAS_LARGE_EXPONENT
+        )
+        return F.when(
+            has_long_number | may_be_infinite, read(_with_unreadable_numbers_as_texts(text))
+        ).otherwise(wrapped)
 
-    # A lambda's variable is computed once, however often the lambda names it.
-    wrapped = F.transform(
-        F.array(read(text, maxNumLen=str(_MOST_DIGITS))), or_with_numbers_as_texts
-    )
+    wrapped = let(read(text, maxNumLen=str(_MOST_DIGITS)), or_with_numbers_as_texts)
     if seen_in is not None:
-        wrapped = F.transform(
+        wrapped = let(
             wrapped, lambda wrapped: wrapped.withField("seen", seen_in(wrapped[_MARK][0]))
         )
-    parsed = messages.select(*COORDINATES, "value", wrapped[0].alias("wrapped")).select(
+    parsed = messages.select(*COORDINATES, "value", wrapped.alias("wrapped")).select(
         "*", object_of(F.col(f"wrapped.{_MARK}")[0]).alias("message")
     )
     elements = F.col(f"wrapped.{_MARK}")
@@ -166,6 +177,29 @@ def _read_whole(
         unreadable.alias("unreadable"),
         *([F.col("wrapped.seen")] if seen_in is not None else []),
     )
+
+
+def _variants_in(type_: DataType) -> Callable[[Column], list[Column]]:
+    """What gives the VARIANTs of a struct of this type, those in its structs included."""
+
+    def variants_in(column: Column, type_: DataType) -> list[Column]:
+        if isinstance(type_, VariantType):
+            return [column]
+        if not isinstance(type_, StructType):
+            return []
+        return [
+            variant
+            for field in type_
+            for variant in variants_in(column[field.name], field.dataType)
+        ]
+
+    return lambda column: variants_in(column, type_)
+
+
+def _may_hold_double(variants: list[Column]) -> Column:
+    """Whether one of them has a double among its values; true also where that is not certain."""
+    schemas = F.concat_ws(",", *map(F.schema_of_variant, variants))
+    return reduce(Column.__or__, (F.contains(schemas, F.lit(type_)) for type_ in _TYPES_OF_DOUBLES))
 
 
 def _with_unreadable_numbers_as_texts(json: Column) -> Column:
