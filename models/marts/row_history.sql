@@ -18,12 +18,14 @@ truncations as (
 
 superseded_effects as (select * from {{ ref('int_superseded_effects') }}),
 
+keyless_rows as (select * from {{ ref('int_keyless_rows') }}),
+
 keyless_tables as (
 
     select distinct
         source_format,
         table_id
-    from {{ ref('int_keyless_rows') }}
+    from keyless_rows
 
 ),
 
@@ -95,14 +97,11 @@ placed_effects as (
 
     select
         effects.* except (`row`),
-        -- with or without a key of all columns, this is the same row
         if(
-            keyless_tables.table_id is null,
-            effects.row_key,
-            coalesce(
-                {{ sorted_row_key('effects.row_key') }}, effects.row_key
-            )
-        ) as sorted_row_key,
+            keyless_tables.table_id is not null,
+            {{ sorted_row_key('effects.row_key') }},
+            null
+        ) as keyless_row_key,
         if(
             effects.is_keyless,
             parse_json(effects.row_key),
@@ -142,6 +141,21 @@ placed_effects as (
 
 ),
 
+-- With or without a key of all columns, this is the same row.
+identified_effects as (
+
+    select
+        effects.*,
+        coalesce(keyless_rows.row_key, effects.row_key) as row_id
+    from placed_effects as effects
+    left join keyless_rows
+        on
+            effects.source_format = keyless_rows.source_format
+            and effects.table_id = keyless_rows.table_id
+            and effects.keyless_row_key = keyless_rows.row_key
+
+),
+
 counted_effects as (
 
     select
@@ -150,13 +164,13 @@ counted_effects as (
             is_keyless,
             sum(count_change) over (
                 partition by
-                    source_format, table_id, sorted_row_key, truncations_before
+                    source_format, table_id, row_id, truncations_before
                 order by sequence, count_change
                 rows between unbounded preceding and current row
             ),
             cast(is_upsert as bigint)
         ) as row_count
-    from placed_effects
+    from identified_effects
 
 ),
 
@@ -170,7 +184,7 @@ compared_effects as (
         )) over key_order as version_before
     from counted_effects
     window key_order as (
-        partition by source_format, table_id, sorted_row_key
+        partition by source_format, table_id, row_id
         order by sequence, count_change
     )
 
@@ -196,7 +210,7 @@ followed_effects as (
     select
         *,
         lead(struct(event_at, truncations_before)) over (
-            partition by source_format, table_id, sorted_row_key
+            partition by source_format, table_id, row_id
             order by sequence, count_change
         ) as next_effect
     from differing_effects

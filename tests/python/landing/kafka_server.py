@@ -47,6 +47,7 @@ transaction.state.log.replication.factor=1
 transaction.state.log.min.isr=1
 transaction.state.log.num.partitions=1
 log.message.timestamp.after.max.ms=9223372036854775807
+log.retention.ms=-1
 """
 _JAVA_OPTIONS = (
     *("-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"),
