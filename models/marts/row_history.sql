@@ -97,6 +97,7 @@ placed_effects as (
 
     select
         effects.* except (`row`),
+        -- parsed only where a keyless row may have it
         if(
             keyless_tables.table_id is not null,
             {{ sorted_row_key('effects.row_key') }},
@@ -141,7 +142,7 @@ placed_effects as (
 
 ),
 
--- With or without a key of all columns, this is the same row.
+-- A row that gets a key of all its columns, or loses such a key, stays one row.
 identified_effects as (
 
     select
@@ -150,8 +151,9 @@ identified_effects as (
     from placed_effects as effects
     left join keyless_rows
         on
-            effects.source_format = keyless_rows.source_format
-            and effects.table_id = keyless_rows.table_id
+            {{ matches(
+                'effects', 'keyless_rows', ['source_format', 'table_id']
+            ) }}
             and effects.keyless_row_key = keyless_rows.row_key
 
 ),

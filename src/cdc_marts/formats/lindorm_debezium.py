@@ -9,6 +9,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from cdc_marts.expressions import let
 from cdc_marts.parsing.connect import (
     column_parameters,
     column_types,
@@ -144,8 +145,7 @@ def _record_key(key: Column) -> Column:
         is_whole = (F.size(elements) == 2) & (F.get(elements, 1).try_cast("string") == end)
         return F.when(is_whole, columns_of(F.get(elements, 0)))
 
-    # Spark would read the text for each use of what it reads, but in a lambda.
-    return F.transform(F.array(read), only_object)[0]
+    return let(read, only_object)
 
 
 def _names_in(record_key: Column) -> Column:

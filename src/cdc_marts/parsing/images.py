@@ -62,11 +62,11 @@ def column_names(columns: Column) -> Column:
     return F.coalesce(F.map_keys(columns), no_columns())
 
 
-def names_left_out(names: Column, image: Column) -> Column:
-    """The names that are not among those of the columns of an image, which VARIANT keeps sorted."""
+def names_left_out(names: Column, in_image: Column) -> Column:
+    """The names that an image lacks; `in_image` are its own, which VARIANT keeps sorted."""
     # Nearly all messages name the columns of their image, in any order.
-    return F.when(F.sort_array(names) == image, no_columns()).otherwise(
-        F.array_except(names, image)
+    return F.when(F.sort_array(names) == in_image, no_columns()).otherwise(
+        F.array_except(names, in_image)
     )
 
 

@@ -85,7 +85,6 @@ def read_json(
     return _read_whole(
         messages,
         f"struct<{envelope}, {_LAST} string>",
-        variants_of=_variants_in(StructType.fromDDL(envelope)),
         object_of=lambda element: element.dropFields(_LAST),
         mark_of=lambda element: element[_LAST],
         seen_in=seen_in,
@@ -98,7 +97,6 @@ def read_json_columns(messages: DataFrame) -> DataFrame:
     return _read_whole(
         messages,
         "variant",
-        variants_of=lambda element: [element],
         object_of=columns_of,
         mark_of=lambda element: F.try_variant_get(element, f"$.{_LAST}", "string"),
     )
@@ -107,7 +105,6 @@ def read_json_columns(messages: DataFrame) -> DataFrame:
 def _read_whole(
     messages: DataFrame,
     message_type: str,
-    variants_of: Callable[[Column], list[Column]],
     object_of: Callable[[Column], Column],
     mark_of: Callable[[Column], Column],
     seen_in: Callable[[Column], Column] | None = None,
@@ -131,10 +128,9 @@ def _read_whole(
 
     def or_with_numbers_as_texts(wrapped: Column) -> Column:
         has_long_number = wrapped[_CORRUPT].isNotNull() & text.rlike(_HAS_LONG_NUMBER)
-        # A pattern takes as long to look through a message as the parse.
-        may_be_infinite = _may_hold_double(variants_of(wrapped[_MARK][0])) & text.rlike(
-            _HAS_LARGE_EXPONENT
-        )
+        # The pattern takes as long as the parse to go through a message.
+        variants = _variants_in(wrapped[_MARK][0], DataType.fromDDL(message_type))
+        may_be_infinite = _may_hold_double(variants) & text.rlike(_HAS_LARGE_EXPONENT)
         return F.when(
             has_long_number | may_be_infinite, read(_with_unreadable_numbers_as_texts(text))
         ).otherwise(wrapped)
@@ -179,21 +175,15 @@ def _read_whole(
     )
 
 
-def _variants_in(type_: DataType) -> Callable[[Column], list[Column]]:
-    """What gives the VARIANTs of a struct of this type, those in its structs included."""
-
-    def variants_in(column: Column, type_: DataType) -> list[Column]:
-        if isinstance(type_, VariantType):
-            return [column]
-        if not isinstance(type_, StructType):
-            return []
-        return [
-            variant
-            for field in type_
-            for variant in variants_in(column[field.name], field.dataType)
-        ]
-
-    return lambda column: variants_in(column, type_)
+def _variants_in(column: Column, type_: DataType) -> list[Column]:
+    """The column where it is a VARIANT, or the VARIANTs in its structs."""
+    if isinstance(type_, VariantType):
+        return [column]
+    if not isinstance(type_, StructType):
+        return []
+    return [
+        variant for field in type_ for variant in _variants_in(column[field.name], field.dataType)
+    ]
 
 
 def _may_hold_double(variants: list[Column]) -> Column:

@@ -134,6 +134,6 @@ def create_view(session: SparkSession, result: Any, name: str) -> None:
 def drop_temporary_views(session: SparkSession) -> None:
     """Drop all temporary views of the session.
 
-    Each holds the analyzed plan of its rows: thousands of objects for a parser.
+    A session outlives models and commands, and each view holds the analyzed plan of its rows.
     """
     session._jsparkSession.sessionState().catalog().clearTempTables()

@@ -239,8 +239,8 @@ class SparkSessionAdapter(SparkAdapter):
             if read.session is self.session:
                 self.end_commit(read)
                 self._drop_replacement(read)
-        # A session outlives the command, and gets another model's views in the next one.
-        drop_temporary_views(self.session)
+        with self.connections.exception_handler("drop temporary views"):
+            drop_temporary_views(self.session)
         super().post_model_hook(config, context)
 
     @available
