@@ -12,13 +12,12 @@ from cdc_marts.parsing.images import (
     column_names,
     columns_of,
     image_of,
-    json_text,
-    key_of,
     no_columns,
     with_columns_of,
 )
 from cdc_marts.parsing.messages import COORDINATES, lacking_key, rejection
 from cdc_marts.parsing.ops import TABLE_DROPS
+from cdc_marts.parsing.row_keys import with_row_keys
 from cdc_marts.parsing.session import check_session
 from cdc_marts.parsing.statements import takes_all_rows
 
@@ -272,17 +271,8 @@ def _filled(named: DataFrame, has_sparse_rows: bool) -> DataFrame:
 
 def _keyed(described: DataFrame, has_sparse_rows: bool, has_texts_only: bool) -> DataFrame:
     """Records with their keys, the id of their table, and what their columns say of its schema."""
-    return described.select(
+    return with_row_keys(described, has_texts_only=has_texts_only).select(
         "*",
-        _row_key(
-            F.coalesce("columns_after", "columns_before"),
-            F.coalesce("after", "before"),
-            has_texts_only,
-        ).alias("row_key"),
-        F.when(
-            F.col("op") == "update",
-            _row_key(F.col("columns_before"), F.col("before"), has_texts_only),
-        ).alias("row_key_before"),
         F.nullif(F.concat_ws(".", "database_name", "schema_name", "table_name"), F.lit("")).alias(
             "table_id"
         ),
@@ -365,20 +355,6 @@ def _is_row() -> Column:
 
 def _if_read(column: Column) -> Column:
     return F.when(F.col("rejection").isNull(), column)
-
-
-def _row_key(columns: Column, image: Column, has_texts_only: bool) -> Column:
-    name, row_id = json_text(F.get("key_columns", 0)), json_text(F.col("row_id"))
-    of_row_id = F.concat(F.lit("{"), name, F.lit(":"), row_id, F.lit("}"))
-    return F.when(F.col("row_id").isNotNull(), of_row_id).otherwise(
-        key_of(
-            columns,
-            image,
-            F.col("key_columns"),
-            F.col("whole_number_columns"),
-            of_texts=has_texts_only,
-        )
-    )
 
 
 def _row_index() -> Column:
