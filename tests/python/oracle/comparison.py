@@ -142,7 +142,7 @@ def history_differences(history: History, row_history: ByTable) -> list[Differen
         rows = _Rows(history, table, table_id)
         open_versions = [v for v in found if v["is_current"]]
         if table.unique_columns:
-            differences += rows.by_key(open_versions, _rows_by_columns(history.log, name))
+            differences += rows.by_key(open_versions, _rows_by_key(history.log, name))
         elif table.is_keyless or history.repeated:
             differences += rows.of_state(open_versions)
         else:
@@ -239,22 +239,12 @@ class _KeyedRows:
     displaced: list[tuple[tuple[str, ...], Row]]
 
 
-def _rows_by_columns(log: Sequence[Change], name: str) -> _KeyedRows:
-    """As `_rows_by_key`; in a table that was keyless once, the columns of a key have no order.
-
-    There `row_history` looks for a row under its key and without it.
-    """
-    changes = [c for c in one_by_one(log) if isinstance(c, RowChange) and c.table.name == name]
-    was_keyless = any(not identifying_columns(change.table) for change in changes)
-    return _rows_by_key(log, name, has_order=not was_keyless)
-
-
-def _rows_by_key(log: Iterable[Change], name: str, has_order: bool = True) -> _KeyedRows:
+def _rows_by_key(log: Iterable[Change], name: str) -> _KeyedRows:
     """The rows of a table whose key changes, as far as messages show: a known limit.
 
     A row stays under a key until a message with that key, or a statement, takes it away.  Where
-    the key is lost, it is so, too, and rows of the keyless table are counted beside it.
-    `has_order`: the same columns in another order are another key.
+    the key is lost, it is so, too, and rows of the keyless table are counted beside it.  The same
+    columns in another order are another key.
     """
     #: Key columns -> key -> row.
     keyed: dict[tuple[str, ...], dict[Any, Row]] = defaultdict(dict)
@@ -267,8 +257,6 @@ def _rows_by_key(log: Iterable[Change], name: str, has_order: bool = True) -> _K
         if not isinstance(change, RowChange) or change.table.name != name:
             continue
         key = identifying_columns(change.table)
-        if not has_order:
-            key = tuple(sorted(key))
         rows = keyed[key]
         if change.before is not None:
             if key:
