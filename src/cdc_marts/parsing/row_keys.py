@@ -1,7 +1,7 @@
 """Row keys: compact JSON of the key columns, in their order.
 
-What a key of several columns needs is put into columns of its own, step by step: an expression
-that occurs twice in another is code twice, and Java does not optimize a method that is too long.
+The parts of a key are columns of their own, made step by step.  An expression that occurs twice in
+another is code twice, and Java refuses to compile a method of more than 64 KB.
 """
 
 from __future__ import annotations
