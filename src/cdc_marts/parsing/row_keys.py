@@ -61,7 +61,7 @@ def _key_columns(key: str) -> dict[str, Column]:
 
 
 def _types(key: str) -> dict[str, Column]:
-    """The `type` of the one value; of several those whose published type is a whole number."""
+    """The `type` of the one value; of several columns those that are whole numbers (`whole`)."""
     keyed = F.col(f"keyed_of_{key}")
     names = F.array_intersect(F.map_keys(keyed), F.col("whole_number_columns"))
     return {
@@ -71,12 +71,14 @@ def _types(key: str) -> dict[str, Column]:
 
 
 def _texts(key: str) -> dict[str, Column]:
+    """The one value as `text`, where it is a text."""
     # Spark writes text of its own several times sooner than text in a VARIANT.
     is_text = F.col(f"type_of_{key}") == "STRING"
     return {"text": F.when(is_text, F.col(f"value_of_{key}").cast("string"))}
 
 
 def _numbers(key: str) -> dict[str, Column]:
+    """The one text as a `number`, where its column has whole numbers."""
     is_whole_number = F.array_contains("whole_number_columns", F.get("key_columns", 0))
     return {"number": F.when(is_whole_number, position(F.col(f"text_of_{key}")))}
 

@@ -38,7 +38,7 @@ NOT_COMPILED = {
 COMPILED = {
     "spark.sql.codegen.wholeStage": "true",
     "spark.sql.codegen.factoryMode": "CODEGEN_ONLY",
-    # Spark would interpret what Java refuses to compile, with a warning in a log.
+    # Spark would run the projections of a refused loop one by one, with a warning in a log.
     "spark.sql.codegen.fallback": "false",
 }
 
