@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -24,6 +25,7 @@ def events(messages: DataFrame) -> DataFrame:
     message = F.col("m")
     names = F.split(message.objectName, r"\.")
     fields = message.fields.member_array
+    seconds = message.sourceTimestamp.cast("decimal(19,0)")
     return change_events(
         read(messages, record),
         "dts_avro",
@@ -38,6 +40,7 @@ def events(messages: DataFrame) -> DataFrame:
         event_at=F.timestamp_seconds(message.sourceTimestamp),
         published_at=F.timestamp_millis(F.element_at(message.processTimestamps, -1)),
         transaction_id=message.sourceTxid,
+        position=seconds * F.lit(Decimal(10**19)) + message.id.cast("decimal(19,0)"),
     )
 
 
