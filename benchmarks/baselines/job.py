@@ -81,7 +81,9 @@ def change_events(
             F.coalesce("transaction_index", F.xxhash64("topic")).alias("transaction_index"),
             "partition",
             "offset",
-            "row_index",
+            F.when(F.col("transaction_index").isNotNull(), F.hash("topic"))
+            .otherwise(F.col("row_index"))
+            .alias("row_index"),
         ),
     }
     return events.select(

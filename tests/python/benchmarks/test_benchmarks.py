@@ -41,11 +41,11 @@ class Built:
 @pytest.fixture(
     scope="module",
     params=[
-        pytest.param(SOME_FORMATS, id="some", marks=pytest.mark.long),
+        pytest.param(SOME_FORMATS, id="some", marks=pytest.mark.thorough),
         pytest.param(
             [name for name in SOURCE_FORMATS if name not in SOME_FORMATS],
             id="others",
-            marks=pytest.mark.long,
+            marks=pytest.mark.thorough,
         ),
     ],
 )
