@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,50 +24,33 @@ from cdc_marts.relations import OWN
 
 #: Every row is visited some times, in two tables.
 WORKLOAD = Workload(300, keys=60, tables=2)
-#: One with whole updates, one with halves.
-SOME_FORMATS = ("canal_json", "dataworks_json")
 COMPARED_MARTS = ("+change_events", "+latest_state", "+message_ledger")
 
 
-@dataclass(frozen=True)
-class Built:
-    """A session in which one run built the messages of some formats."""
-
-    session: SparkSession
-    source_formats: Sequence[str]
-
-
-@pytest.fixture(
-    scope="module",
-    params=[
-        pytest.param(SOME_FORMATS, id="some", marks=pytest.mark.thorough),
-        pytest.param(
-            [name for name in SOURCE_FORMATS if name not in SOME_FORMATS],
-            id="others",
-            marks=pytest.mark.thorough,
-        ),
-    ],
-)
-def built(request: pytest.FixtureRequest, spark: SparkSession) -> Built:
+@pytest.fixture(scope="module")
+def built(spark: SparkSession) -> SparkSession:
+    """A session in which one run built the messages of all formats."""
     project.empty(spark)
-    for source_format in request.param:
+    for source_format in SOURCE_FORMATS:
         land(spark, source_format, WORKLOAD)
     project.run_models(spark, WORKLOAD, "--select", *COMPARED_MARTS)
-    return Built(spark, request.param)
+    return spark
 
 
-def test_the_baseline_builds_what_the_models_build(built: Built) -> None:
-    for source_format in built.source_formats:
-        messages = built.session.table(OWN.landed(source_format))
+@pytest.mark.thorough
+def test_the_baseline_builds_what_the_models_build(built: SparkSession) -> None:
+    for source_format in SOURCE_FORMATS:
+        messages = built.table(OWN.landed(source_format))
         job.write_change_events(baselines.events(source_format, messages))
-        job.write_latest_state(built.session)
+        job.write_latest_state(built)
 
-        check_equal(built.session, source_format)
+        check_equal(built, source_format)
 
 
-def test_the_baseline_reads_each_message_once(built: Built) -> None:
-    for source_format in built.source_formats:
-        messages = built.session.table(OWN.landed(source_format))
+@pytest.mark.thorough
+def test_the_baseline_reads_each_message_once(built: SparkSession) -> None:
+    for source_format in SOURCE_FORMATS:
+        messages = built.table(OWN.landed(source_format))
         events = baselines.events(source_format, messages)
 
         plan = events._jdf.queryExecution().optimizedPlan().toString()
