@@ -1,6 +1,7 @@
 -- A view over the events: a version lasts from its event until the next effect
 -- on its key.  So a late event splits the version into which it falls as soon
--- as the event is there.
+-- as the event is there.  Effects on one key are ordered by their place: their
+-- sequence, or where images show another order, the place that they show.
 
 with
 
@@ -83,13 +84,23 @@ effects as (
 
 lasting_effects as (
 
-    select effects.*
+    select
+        effects.*,
+        struct(
+            coalesce(
+                superseded_effects.stands_before.sequence, effects.sequence
+            ) as sequence,
+            coalesce(
+                superseded_effects.stands_before.index, 2147483647
+            ) as index
+        ) as place
     from effects
-    left anti join superseded_effects
+    left join superseded_effects
         on
             {{ matches('effects', 'superseded_effects') }}
             and effects.event_id = superseded_effects.event_id
             and effects.is_upsert = (superseded_effects.effect = 'upsert')
+    where superseded_effects.event_id is null or not superseded_effects.row_left
 
 ),
 
@@ -167,7 +178,7 @@ counted_effects as (
             sum(count_change) over (
                 partition by
                     source_format, table_id, row_id, truncations_before
-                order by sequence, count_change
+                order by place, count_change
                 rows between unbounded preceding and current row
             ),
             cast(is_upsert as bigint)
@@ -187,7 +198,7 @@ compared_effects as (
     from counted_effects
     window key_order as (
         partition by source_format, table_id, row_id
-        order by sequence, count_change
+        order by place, count_change
     )
 
 ),
@@ -213,7 +224,7 @@ followed_effects as (
         *,
         lead(struct(event_at, truncations_before)) over (
             partition by source_format, table_id, row_id
-            order by sequence, count_change
+            order by place, count_change
         ) as next_effect
     from differing_effects
 
@@ -228,7 +239,11 @@ closed_versions as (
             next_effect.truncations_before = truncations_before,
             next_effect.event_at,
             coalesce(truncation_after.event_at, next_effect.event_at)
-        ) as closed_at
+        ) as closed_at,
+        row_number() over (
+            partition by source_format, table_id, row_id
+            order by place, count_change
+        ) as version
     from followed_effects
     where row_count > 0
 
@@ -264,6 +279,7 @@ row_history as (
             null,
             coalesce(versions.closed_at, versions.event_at)
         ) as valid_to,
+        versions.version,
         versions.sequence
     from closed_versions as versions
     left join lost_columns

@@ -18,5 +18,5 @@ def model(dbt, session):
         return found
     # Effects that are no longer superseded have no `took_older_row`, so that they are deleted.
     held = session.table(str(dbt.this)).join(keys, KEY, "left_semi")
-    held = held.drop("took_older_row", "stands_before")
+    held = held.drop("took_older_row", "row_left", "stands_before")
     return merged(found.unionByName(held, allowMissingColumns=True))

@@ -2,8 +2,9 @@
 
 On a colliding key, the newest effect alone does not always say which row remains.  A delete removes
 the row that has its before image.  If no row or several rows have this image, it removes the older
-row, which had to make room.  If several partitions have effects at one position, their images give
-the order: the before image of a change is the image that the change in front of it wrote.
+row, which had to make room.  If several partitions have effects at one position, and the changes
+there have no numbers, their images give the order: the before image of a change is the image that
+the change in front of it wrote.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _ROW = (
 #: effect with this sequence, behind `index` others at its position.
 _STANDS_BEFORE = f"struct<sequence: {SEQUENCE}, index: int>"
 _SUPERSEDED = (
-    "struct<event_id: string, effect: string, took_older_row: boolean,"
+    "struct<event_id: string, effect: string, took_older_row: boolean, row_left: boolean,"
     f" stands_before: {_STANDS_BEFORE}>"
 )
 #: The state of a key between two effects.  rows: the rows under it, the oldest first, each with the
@@ -47,14 +48,16 @@ def superseded_effects(
 
     There are three kinds: a delete that removed an older row while a newer row stayed; the upserts
     of a row that left while an older row stayed; and effects that stand behind another change at
-    their position, although their images show that they happened before it.
+    their position, although their images show that they happened before it.  The history of the key
+    has effects of the third kind only.
 
     `effects`: all effects on the keys, with the columns of `int_row_effects` except the images.
     `events`: the events with their images, as in `change_events`.  `split_key_changes`,
     `truncations`: the models `int_split_key_changes` and `int_truncations`.
 
     Returns source_format, table_id, row_key, event_id, effect; took_older_row: for a delete,
-    whether a newer row stayed; stands_before: null, or if the images show another order than the
+    whether a newer row stayed; row_left: whether a row left the key while another row stayed, as in
+    the first two kinds; stands_before: null, or if the images show another order than the
     sequences, struct<sequence, index>: the sequence of the last effect of the position in the order
     of images, and the number of effects between the first one and this one.
     """
@@ -87,6 +90,7 @@ def merged(superseded: DataFrame) -> DataFrame:
     """One row per superseded effect, which may be listed for two reasons."""
     return superseded.groupBy(*_KEY, "event_id", "effect").agg(
         F.bool_or("took_older_row").alias("took_older_row"),
+        F.bool_or("row_left").alias("row_left"),
         F.max("stands_before").alias("stands_before"),
     )
 
@@ -98,6 +102,7 @@ def no_superseded_effects(keys: DataFrame) -> DataFrame:
         "cast(null as string) as event_id",
         "cast(null as string) as effect",
         "cast(null as boolean) as took_older_row",
+        "cast(null as boolean) as row_left",
         f"cast(null as {_STANDS_BEFORE}) as stands_before",
     )
 
@@ -154,7 +159,7 @@ def _steps(
         .groupBy(*_KEY, "event_id", "effect")
         .agg(
             F.max("sequence").alias("sequence"),
-            F.max_by(F.struct("topic", "sequence.partition"), "sequence").alias("source"),
+            F.max_by(_source(), "sequence").alias("source"),
             F.max_by("generation", "sequence").alias("generation"),
             F.max(F.when(~is_snapshot, transaction)).alias("transaction"),
             F.bool_or(is_snapshot).alias("is_snapshot"),
@@ -170,6 +175,15 @@ def _steps(
             F.any_value("before_image").alias("before_image"),
         )
     )
+
+
+def _source() -> Column:
+    """The partition in whose order a change stands; null if its number in the transaction is known.
+
+    Then this number orders all changes of its position, whatever their partitions.
+    """
+    is_numbered = F.col("sequence.transaction_index") != F.xxhash64("topic")
+    return F.when(~F.coalesce(is_numbered, F.lit(False)), F.struct("topic", "sequence.partition"))
 
 
 def _key_without_rows() -> Column:
@@ -286,6 +300,7 @@ def _superseded_by_last(chain: Column) -> Column:
             step["event_id"].alias("event_id"),
             step["effect"].alias("effect"),
             ((step["effect"] == "delete") & (last["effect"] == "upsert")).alias("took_older_row"),
+            F.lit(False).alias("row_left"),
             F.struct(last["sequence"].alias("sequence"), index.alias("index")).alias(
                 "stands_before"
             ),
@@ -432,6 +447,7 @@ def _superseded_by_step(step: Column, rows: Column, leaving: Column) -> Column:
             event_id.alias("event_id"),
             effect.alias("effect"),
             took_older_row.alias("took_older_row"),
+            F.lit(True).alias("row_left"),
             F.lit(None).cast(_STANDS_BEFORE).alias("stands_before"),
         )
 

@@ -29,14 +29,15 @@ _TYPES = {
     "stands_before": f"struct<sequence: {SEQUENCE}, index: int>",
 }
 _IMAGES = ("before", "after")
-_FLAGS = ("is_", "lists_", "took_")
+_FLAGS = ("is_", "lists_", "took_", "row_left")
 
 
 def frame(spark: SparkSession, columns: str, rows: Iterable[Mapping[str, Any]]) -> DataFrame:
     """Rows by column; a column that a row leaves out is null.
 
     `columns`: names, by blanks; their types are those that the models give them.  An image is a
-    dict, a sequence (position, partition, offset), a place before others (sequence, index).
+    dict, a sequence (position, partition, offset), with a transaction index behind them or without,
+    a place before others (sequence, index).
     """
     names = columns.split()
     schema = ", ".join(f"`{name}` {_type(name)}" for name in names)
@@ -69,5 +70,7 @@ def _value(name: str, value: Any) -> Any:
     return value
 
 
-def _sequence(position: int, partition: int, offset: int) -> tuple[Decimal, None, int, int, int]:
-    return (Decimal(position), None, partition, offset, 0)
+def _sequence(
+    position: int, partition: int, offset: int, transaction_index: int | None = None
+) -> tuple[Decimal, int | None, int, int, int]:
+    return (Decimal(position), transaction_index, partition, offset, 0)

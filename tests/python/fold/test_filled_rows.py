@@ -75,7 +75,7 @@ def found(
         ),
         frame(
             spark,
-            "source_format table_id row_key event_id effect took_older_row stands_before",
+            "source_format table_id row_key event_id effect took_older_row row_left stands_before",
             [{**NAMES, **effect} for effect in superseded],
         ),
         frame(spark, "source_format table_id sequence", truncations),

@@ -330,6 +330,28 @@ def test_effects_in_front_of_a_lower_sequence_say_where_they_stand(spark: SparkS
     places = {row.event_id: row.stands_before for row in rows}
     assert {name: place["index"] for name, place in places.items()} == {"comes": 0, "changes": 1}
     assert {place.sequence.partition for place in places.values()} == {0}
+    assert not any(row.row_left for row in rows)
+
+
+def test_effects_of_a_row_that_left_beside_another_say_so(spark: SparkSession) -> None:
+    assert all(row.row_left for row in found(spark, SWAP, pairs=PAIRS_OF_SWAP))
+
+
+def test_changes_that_are_numbered_keep_the_order_of_their_numbers(spark: SparkSession) -> None:
+    """Images of an update that have the key alone would fit in front of all."""
+    steps = [
+        effect(1, "is there", "upsert", "1", "insert", sequence=(1, 0, 0, 1)),
+        effect(5, "leaves", "delete", "1", "update", sequence=(5, 2, 0, 1), is_key_change=True),
+        effect(5, "comes", "upsert", "1", "update", sequence=(5, 1, 0, 2), is_key_change=True),
+        effect(5, "changes", "upsert", "1", "update", sequence=(5, 0, 0, 3)),
+    ]
+    images = {
+        "is there": {"after": {"seat": 1, "guest": "a"}},
+        "leaves": {"before": {"seat": 1, "guest": "a"}},
+        "comes": {"after": {"seat": 1, "guest": "b"}},
+        "changes": {"before": {"seat": 1}, "after": {"seat": 1}},
+    }
+    assert superseded(spark, steps, images=images) == {}
 
 
 def test_topics_at_one_position_are_in_the_order_of_images_too(spark: SparkSession) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -120,8 +120,6 @@ class _Version:
     available: Set[str]
     valid_to: dt.datetime | None = None
     is_current: bool = True
-    #: The row left its key.
-    is_moved: bool = False
 
     def end(self, at: dt.datetime | None) -> None:
         if self.is_current:
@@ -174,8 +172,6 @@ def _versions(history: History) -> dict[str, dict[Any, list[_Version]]]:
             last[row].end(at)
         if change.after is not None:
             identity = identity_of(change.after, change.row_id)
-            if change.before is not None:
-                last[row].is_moved = identity_of(change.before, change.row_id) != identity
             versions = tables[change.table.name].setdefault(identity, [])
             if versions:
                 # In a swap another row still holds the key.
@@ -183,15 +179,6 @@ def _versions(history: History) -> dict[str, dict[Any, list[_Version]]]:
             last[row] = _Version(change, at, available.of(*row))
             versions.append(last[row])
     return tables
-
-
-def _that_are_found(versions: list[_Version], times: Sequence[tuple[Any, ...]]) -> list[_Version]:
-    """The versions but for those that a key change ended and that are not found: a known limit.
-
-    Where two partitions report a change of a row and its key change at one write time, no version
-    is between them.
-    """
-    return [v for v in versions if not v.is_moved or (v.valid_from, v.valid_to, False) in times]
 
 
 class _AvailableColumns:
@@ -475,8 +462,6 @@ class _Rows:
         for identity in expected.keys() | states.keys():
             ours, theirs = states.get(identity, []), expected.get(identity, [])
             found_times = [(v["valid_from"], v["valid_to"], v["is_current"]) for v in ours]
-            if self._history.traits.may_tie_partitions:
-                theirs = _that_are_found(theirs, found_times)
             times = [(v.valid_from, v.valid_to, v.is_current) for v in theirs]
             if found_times != times:
                 key = ours[0]["row_key"] if ours else identity

@@ -150,7 +150,7 @@ def outcome(
     )
     versions = project.rows(
         "select source_format, table_id, row_key, to_json(`row`) as `row`, row_count,"
-        " valid_from, valid_to, is_current from marts.row_history order by row_history.sequence"
+        " valid_from, valid_to, is_current from marts.row_history order by version"
     )
     counted = project.rows(
         "select source_format, table_id, count(*) as events"
