@@ -17,6 +17,7 @@ from dbt.adapters.spark_session.class_sharing import class_sharing_options
 from dbt.adapters.spark_session.errors import SessionError, means_of, message_of
 from dbt.adapters.spark_session.folders import log_file, work_dir
 from dbt.adapters.spark_session.java import start_failure, use_java
+from dbt.adapters.spark_session.jvm import remember_functions
 from dbt.adapters.spark_session.packages import jar_paths
 from dbt.adapters.spark_session.secrets import is_secret, keep_secrets
 from dbt.adapters.spark_session.spark_defaults import (
@@ -158,6 +159,7 @@ def _start_spark(
         session = builder.getOrCreate()
     except PySparkRuntimeError as error:
         raise start_failure(settings.get("spark.driver.memory", "1g"), log_file(home)) from error
+    remember_functions(session)
     try:
         # An embedded catalog makes its tables at first use: before dbt's threads all do.
         session.sql("show namespaces").collect()
