@@ -64,7 +64,7 @@ def _read_envelope(messages: DataFrame, key_settings: KeySettings | None) -> Dat
     envelope = read_json(
         messages,
         ENVELOPE,
-        lambda message: F.struct(
+        seen_in=lambda message: F.struct(
             _unidentified_rows(message, key_settings).alias("unidentified"),
             _table_changes(message).alias("table_changes"),
         ),

@@ -18,7 +18,7 @@ from cdc_marts.parsing.connect import (
     read_payload,
     whole_number_columns,
 )
-from cdc_marts.parsing.images import columns_as_text, columns_of, is_no_row, row_or_null
+from cdc_marts.parsing.images import columns_of, is_no_row, row_or_null
 from cdc_marts.parsing.messages import rejection
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import Record, to_staging
@@ -84,13 +84,9 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
         F.when(op.isin("update", "delete"), F.col("before")).alias("before"),
         F.when(op != "delete", F.col("after")).alias("after"),
     )
-    texts = rows.select(
-        "*",
-        *(columns_as_text(F.col(side)).alias(f"texts_{side}") for side in ("before", "after")),
-    )
     at = F.nullif("event_millis", F.lit("-1"))
     return to_staging(
-        texts,
+        rows,
         SOURCE_FORMAT,
         Record(
             rejection=F.coalesce("unreadable", _broken()),
@@ -124,8 +120,8 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
             identity=F.array(
                 at,
                 "source_op",
-                image_digest(F.col("texts_before")),
-                image_digest(F.col("texts_after")),
+                image_digest("before"),
+                image_digest("after"),
             ),
         ),
         has_sparse_rows=True,

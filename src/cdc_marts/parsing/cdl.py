@@ -22,7 +22,7 @@ from cdc_marts.parsing.connect import (
     unavailable_columns,
     whole_number_columns,
 )
-from cdc_marts.parsing.images import columns_as_text, columns_of, is_no_row, row_or_null
+from cdc_marts.parsing.images import columns_of, is_no_row, row_or_null
 from cdc_marts.parsing.messages import rejection
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import Record, to_staging
@@ -109,10 +109,6 @@ def stage(named: DataFrame, dialect: Dialect, key_settings: KeySettings | None) 
         F.when(has_before & (F.size("columns_before") > 0), F.col("image_before")).alias("before"),
         F.when(has_after & (F.size("columns_after") > 0), F.col("image_after")).alias("after"),
     )
-    texts = rows.select(
-        "*",
-        *(columns_as_text(F.col(side)).alias(f"texts_{side}") for side in ("before", "after")),
-    )
     # The image of the row as it is, or for a delete as it was.
     row_unavailable = F.when(op == "delete", _unavailable_columns("before")).otherwise(
         _unavailable_columns("after")
@@ -123,7 +119,7 @@ def stage(named: DataFrame, dialect: Dialect, key_settings: KeySettings | None) 
         F.concat_ws(".", "database_name", "schema_name", "table_name"),
     )
     return to_staging(
-        texts,
+        rows,
         dialect.source_format,
         Record(
             rejection=F.coalesce("unreadable", _broken(dialect)),
@@ -194,7 +190,7 @@ def _identity(op: Column, key_columns: Column) -> Column:
     is_keyless_snapshot = op.eqNullSafe("snapshot") & (F.size(key_columns) == 0)
     # Without a position another snapshot of the row is distinguished by its time.
     at = F.coalesce(position(F.col("lsn")).cast("string"), F.concat(F.lit("@"), "event_millis"))
-    digests = (image_digest(F.col(f"texts_{side}")) for side in ("before", "after"))
+    digests = (image_digest(side) for side in ("before", "after"))
     return F.when(~is_keyless_snapshot, F.array(at, *digests))
 
 

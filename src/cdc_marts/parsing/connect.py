@@ -34,15 +34,26 @@ _INTEGER_TYPES = ("int8", "int16", "int32", "int64")
 _SCHEMA = f"struct<fields: array<struct<{_FIELD}, fields: array<struct<{_FIELD}>>>>>"
 
 
-def read_payload(messages: DataFrame, payload: str) -> DataFrame:
-    """Landed messages -> coordinates, `value`, `unreadable`, `connect_schema`, `payload`.
+def read_payload(messages: DataFrame, payload: str, after: str = "after") -> DataFrame:
+    """Landed messages -> coordinates, `value`, `unreadable`, `connect_schema`, `payload`, `texts`.
 
     `payload` is the DDL of the payload's fields; the message's own description
     of them comes along as `connect_schema`, null where it has none.  An envelope of null is a
-    tombstone.
+    tombstone.  `texts`: struct<before, after>, the images as map<column, text>; `after` is the
+    field that has the image after.
     """
+
+    def images_in(message: Column) -> tuple[Column, Column]:
+        enveloped = message["payload"]
+        before, after_ = (
+            F.when(enveloped.isNotNull(), enveloped[side]).otherwise(message[side])
+            for side in ("before", after)
+        )
+        return before, after_
+
     # A bare payload has at the top what an enveloped one has a level below.
-    read = read_json(messages, f"schema {_SCHEMA}, payload struct<{payload}>, {payload}")
+    envelope = f"schema {_SCHEMA}, payload struct<{payload}>, {payload}"
+    read = read_json(messages, envelope, images_in=images_in)
     fields = read.select("message.payload.*").columns
     bare = F.struct(*(F.col(f"message.{field}").alias(field) for field in fields))
     return read.select(
@@ -51,6 +62,7 @@ def read_payload(messages: DataFrame, payload: str) -> DataFrame:
         F.coalesce("unreadable", _null_value()).alias("unreadable"),
         F.col("message.schema").alias("connect_schema"),
         F.coalesce(F.col("message.payload"), bare).alias("payload"),
+        "texts",
     )
 
 
@@ -112,16 +124,17 @@ def column_parameters(fields: Column) -> Column:
     return F.map_from_entries(F.filter(entries, lambda entry: entry["col2"].isNotNull()))
 
 
-def image_digest(texts: Column) -> Column:
+def image_digest(image: str) -> Column:
     """A number of the names and values of a row image, as text; null without an image.
 
     It distinguishes changes that share a log position, and is the same for a redelivery.
-    `texts`: the image as map<column, text>.
+    `image`: `before` or `after`, a column beside the `texts` of `read_payload`.
     """
+    texts = F.col(f"texts.{image}")
     values = F.map_values(texts)
     # A hash of an array passes over nulls: the joined text contains their places.
     digest = F.xxhash64(F.map_keys(texts), values, F.array_join(values, ",", "\0"))
-    return F.when(texts.isNotNull(), digest.cast("string"))
+    return F.when(F.col(image).isNotNull(), digest.cast("string"))
 
 
 # --- Values that the source did not send (TOAST) ---------------------------------------------
