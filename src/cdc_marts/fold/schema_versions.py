@@ -111,19 +111,30 @@ def _descriptions(records: DataFrame, messages: DataFrame) -> DataFrame:
 
     Returns `VERSION` and `_DESCRIPTION`.
     """
-    in_images = F.array_union(
-        F.array_union(_names("after"), _names("before")), "unavailable_columns"
-    )
-    names = F.when(F.size("column_types") > 0, F.map_keys("column_types")).otherwise(in_images)
-    return (
+    of_versions = (
         records.where(F.col("record_type").isin("change", "update_before"))
         .where("schema_id is not null")
         .where(is_one_of(messages))
         .join(messages.distinct(), [*_MESSAGE], "left_semi")
-        .withColumn("column_names", names)
-        .groupBy(*VERSION)
-        .agg(*(F.any_value(name).alias(name) for name in _DESCRIPTION))
     )
+    # Images are as large as everything else together, and few formats need them here.
+    of_types = collected(_any_of_each(of_versions, *_DESCRIPTION[:3]))
+    listed = of_types.withColumn("column_names", F.map_keys("column_types"))
+    unlisted = of_types.where("coalesce(size(column_types), 0) < 1")
+    if unlisted.isEmpty():
+        return listed
+    in_images = F.array_union(
+        F.array_union(_names("after"), _names("before")), "unavailable_columns"
+    )
+    names = _any_of_each(of_versions.withColumn("column_names", in_images), "column_names")
+    return listed.join(unlisted, [*VERSION], "left_anti").unionByName(
+        unlisted.join(names, [*VERSION])
+    )
+
+
+def _any_of_each(records: DataFrame, *columns: str) -> DataFrame:
+    """Any value of these columns for each version."""
+    return records.groupBy(*VERSION).agg(*(F.any_value(name).alias(name) for name in columns))
 
 
 def _names(image: str) -> Column:
