@@ -52,7 +52,7 @@ def superseded_effects(
     has effects of the third kind only.
 
     `effects`: all effects on the keys, with the columns of `int_row_effects` except the images.
-    `events`: the events with their images, as in `change_events`.  `split_key_changes`,
+    `events`: the events with their images, as in `int_events`.  `split_key_changes`,
     `truncations`: the models `int_split_key_changes` and `int_truncations`.
 
     Returns source_format, table_id, row_key, event_id, effect; took_older_row: for a delete,

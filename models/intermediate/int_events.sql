@@ -1,0 +1,108 @@
+-- The changes that are no redeliveries, each with both halves if it is a split
+-- update.  `unavailable_columns` has only what the message shows.
+
+with
+
+redeliveries as (
+
+    select * from {{ ref('int_exceptional_records') }}
+    where exception = 'redelivery'
+
+),
+
+whole_events as (
+
+    select records.*
+    from {{ ref('int_records') }} as records
+    left anti join redeliveries
+        on {{ is_same_record('records', 'redeliveries') }}
+    where records.record_type = 'change' and records.pairing_id is null
+
+),
+
+after_halves as (
+
+    select records.*
+    from {{ ref('int_split_records') }} as records
+    left anti join redeliveries
+        on {{ is_same_record('records', 'redeliveries') }}
+    where records.record_type = 'change' and records.pairing_id is not null
+
+),
+
+before_halves as (
+
+    select records.*
+    from {{ ref('int_split_records') }} as records
+    left anti join redeliveries
+        on {{ is_same_record('records', 'redeliveries') }}
+    where records.record_type = 'update_before'
+
+),
+
+paired_halves as (
+
+    select
+        after_halves.* except (before, previous_row_key, landed_at),
+        before_halves.before,
+        before_halves.row_key as previous_row_key,
+        greatest(after_halves.landed_at, before_halves.landed_at)
+            as landed_at
+    from after_halves
+    left join before_halves
+        on {{ matches(
+            'after_halves', 'before_halves', ['source_format', 'pairing_id']
+        ) }}
+
+),
+
+compared_halves as (
+
+    select
+        *,
+        size(key_columns) = 0
+        and not {{ has_sparse_rows() }}
+        and coalesce(
+            {{ lacks_columns_of_half('row_key', 'previous_row_key') }}, false
+        ) as is_filled
+    from paired_halves
+
+),
+
+joined_halves as (
+
+    select
+        * except (row_key, after, unavailable_columns, lists_all_columns),
+        {{ filled_row_key('row_key', 'previous_row_key', 'is_filled') }}
+            as row_key,
+        if(is_filled, {{ filled_image('after', 'before') }}, after)
+            as after,
+        if(
+            is_filled,
+            array_except(
+                unavailable_columns, json_object_keys(previous_row_key)
+            ),
+            unavailable_columns
+        ) as unavailable_columns,
+        lists_all_columns or is_filled as lists_all_columns
+    from compared_halves
+
+),
+
+events as (
+
+    select
+        {{ change_event_columns() }},
+        lists_all_columns
+    from whole_events
+
+    union all
+
+    select
+        {{ change_event_columns() }},
+        lists_all_columns
+    from joined_halves
+
+)
+
+select * from events
