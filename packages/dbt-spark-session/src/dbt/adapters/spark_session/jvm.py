@@ -20,8 +20,8 @@ _MAKERS_OF_COLUMNS = {
 class _RememberedClass(JavaClass):  # type: ignore[misc]
     """A Java class that is asked for each of its static methods once.
 
-    py4j asks Java twice, for the class and for its method, before each call of a method.  That was
-    a third of the time in which a Python model describes what Spark shall do.
+    Before each call of a method, py4j asks Java twice: for the class and for its method.  That was
+    half of the time in which a Python model describes what Spark shall do.
     """
 
     def __getattr__(self, name: str) -> Any:
