@@ -11,7 +11,8 @@ from cdc_marts.local_rows import collected
 VERSION = ("source_format", "table_id", "schema_id")
 _MESSAGE = ("source_format", "topic", "partition", "offset")
 _SEQUENCES = ("first_sequence", "last_sequence", "first_whole_sequence", "last_whole_sequence")
-_DESCRIPTION = ("source_type", "column_types", "column_parameters", "column_names")
+_PUBLISHED = ("source_type", "column_types", "column_parameters")
+_DESCRIPTION = (*_PUBLISHED, "column_names")
 
 
 def schema_versions(
@@ -118,7 +119,7 @@ def _descriptions(records: DataFrame, messages: DataFrame) -> DataFrame:
         .join(messages.distinct(), [*_MESSAGE], "left_semi")
     )
     # Images are as large as everything else together, and few formats need them here.
-    of_types = collected(_any_of_each(of_versions, *_DESCRIPTION[:3]))
+    of_types = collected(_any_of_each(of_versions, *_PUBLISHED))
     listed = of_types.withColumn("column_names", F.map_keys("column_types"))
     unlisted = of_types.where("coalesce(size(column_types), 0) < 1")
     if unlisted.isEmpty():

@@ -43,17 +43,17 @@ def read_payload(messages: DataFrame, payload: str, after: str = "after") -> Dat
     field that has the image after.
     """
 
-    def images_in(message: Column) -> tuple[Column, Column]:
+    def image_in(message: Column, field: str) -> Column:
         enveloped = message["payload"]
-        before, after_ = (
-            F.when(enveloped.isNotNull(), enveloped[side]).otherwise(message[side])
-            for side in ("before", after)
-        )
-        return before, after_
+        return F.when(enveloped.isNotNull(), enveloped[field]).otherwise(message[field])
 
     # A bare payload has at the top what an enveloped one has a level below.
     envelope = f"schema {_SCHEMA}, payload struct<{payload}>, {payload}"
-    read = read_json(messages, envelope, images_in=images_in)
+    read = read_json(
+        messages,
+        envelope,
+        images_in=lambda message: (image_in(message, "before"), image_in(message, after)),
+    )
     fields = read.select("message.payload.*").columns
     bare = F.struct(*(F.col(f"message.{field}").alias(field) for field in fields))
     return read.select(
