@@ -30,6 +30,8 @@ SMALL = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    # Spark would ask Python for the line in which each expression was written.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
 }
 
 _CATALOG = "spark.sql.catalog.lake"
