@@ -7,12 +7,19 @@
   the columns of `int_row_state`.
 -#}
 {% macro get_incremental_newest_effect_sql(arguments) -%}
+{%- set possible_matches = adapter.possible_matches(
+    arguments.target_relation,
+    arguments.temp_relation,
+    arguments.unique_key,
+    'held'
+) %}
 merge into {{ arguments.target_relation }} as held
 using {{ arguments.temp_relation }} as batch
 on
   {% for column in arguments.unique_key -%}
   held.{{ column }} = batch.{{ column }}{{ " and" if not loop.last }}
   {% endfor -%}
+  {{ "and " ~ possible_matches if possible_matches }}
 when matched
   and (batch.is_refolded or batch.last_sequence > held.last_sequence)
   then update set

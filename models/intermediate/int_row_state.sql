@@ -111,6 +111,7 @@ newest_effects as (
             ),
             struct(sequence, effect)
         ) filter (where not is_superseded) as newest,
+        count_if(not is_superseded) as effect_count,
         min(event_at) as first_event_at
     from effects
     -- Spark sorts the effects for `max_by`.  Most keys already differ in their
@@ -131,7 +132,7 @@ row_state as (
         newest.event_at as last_event_at,
         first_event_at
     from newest_effects
-    where newest is not null
+    where effect_count > 0
 
 )
 

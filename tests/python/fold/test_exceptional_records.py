@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from cdc_marts.fold.exceptional_records import exceptional_records
 from tests.python.fold.frames import frame
@@ -116,6 +117,21 @@ def test_the_delivery_that_landed_first_counts(spark: SparkSession) -> None:
 def test_what_is_no_exception(spark: SparkSession, records: list[Record]) -> None:
     assert found(spark, records) == []
     assert found(spark, records[1:], records[:1]) == []
+
+
+def test_earlier_records_known_by_coordinates_are_not_read(spark: SparkSession) -> None:
+    """Nothing near which to look for another delivery: their history may be long."""
+    of_canal = {"source_format": "canal_json", "delivery_position": None}
+    new = [change(2, "canal_json:shop:0:2:0", **of_canal), change(9, "once")]
+    earlier = [change(1, "canal_json:shop:0:1:0", **of_canal), *new]
+    read = frame(spark, COLUMNS, earlier).withColumn(
+        "row_key", F.expr("if(source_format = 'canal_json', raise_error('it is read'), row_key)")
+    )
+    no_messages = frame(spark, "source_format topic partition offset", [])
+    exceptions = exceptional_records(
+        frame(spark, COLUMNS, new), read, no_messages, frame(spark, KNOWN, []), FORMATS
+    )
+    assert exceptions.isEmpty()
 
 
 def test_a_delivery_of_an_earlier_run_is_repeated(spark: SparkSession) -> None:

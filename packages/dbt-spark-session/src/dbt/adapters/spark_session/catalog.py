@@ -101,6 +101,33 @@ def _snapshot(found: dict[str, Any]) -> Snapshot:
 
 def view_query(session: SparkSession, name: str) -> str | None:
     """The query of the view `schema.view`; None where the name is not a view's."""
+    view = _view(session, name)
+    return None if view is None else view.query()
+
+
+def view_property(session: SparkSession, name: str, key: str) -> str | None:
+    """A property of the view `schema.view`; None where there is none of that name."""
+    view = _view(session, name)
+    return None if view is None else view.properties().get(key)
+
+
+def columns_id(session: SparkSession, name: str) -> str | None:
+    """A text that is another one once the table or view `schema.name` has other columns.
+
+    None where there is no such table or view.
+    """
+    view = _view(session, name)
+    if view is not None:
+        found = view.view()
+        return f"{found.uuid().toString()} {found.currentVersion().versionId()}"
+    if not session.catalog.tableExists(name):
+        return None
+    table = iceberg_table(session, name)
+    return f"{table.uuid().toString()} {table.schema().schemaId()}"
+
+
+def _view(session: SparkSession, name: str) -> Any | None:
+    """The `org.apache.iceberg.spark.source.SparkView` of a name; None where it is not a view's."""
     schema, identifier = name.split(".")
     text = java_class(session, "java.lang.String")
     gateway: Any = session.sparkContext._gateway
@@ -110,7 +137,7 @@ def view_query(session: SparkSession, name: str) -> str | None:
     view = identifiers.of(namespace, identifier)
     catalogs = session._jsparkSession.sessionState().catalogManager()
     catalog = catalogs.catalog(session.catalog.currentCatalog())
-    return catalog.loadView(view).query() if catalog.viewExists(view) else None
+    return catalog.loadView(view) if catalog.viewExists(view) else None
 
 
 def tables_of(session: SparkSession, schemas: Iterable[str]) -> list[str]:

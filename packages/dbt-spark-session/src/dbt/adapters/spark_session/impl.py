@@ -25,6 +25,7 @@ from dbt.adapters.spark_session.catalog import (
     iceberg_table,
     snapshots,
     table_property,
+    view_property,
 )
 from dbt.adapters.spark_session.connections import SparkSessionConnectionManager
 from dbt.adapters.spark_session.dataframes import (
@@ -39,12 +40,14 @@ from dbt.adapters.spark_session.incremental_read import (
     IncrementalRead,
 )
 from dbt.adapters.spark_session.increments import incremental_inputs
+from dbt.adapters.spark_session.merge_filter import possible_matches
 from dbt.adapters.spark_session.python_models import SessionPythonJob
 from dbt.adapters.spark_session.replacements import (
     drop_replacement,
     finish_replacement,
     start_replacement,
 )
+from dbt.adapters.spark_session.view_checksums import CHECKSUM, view_checksum
 from dbt_common.clients import agate_helper
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.errors import PySparkException
@@ -269,6 +272,23 @@ class SparkSessionAdapter(SparkAdapter):
             delimiter=config.get("delimiter") or ",",
         )
 
+    @available
+    def possible_matches(
+        self,
+        target: BaseRelation,
+        source: BaseRelation,
+        unique_key: str | list[str] | None,
+        alias: str,
+    ) -> str | None:
+        """A condition on the rows of `target` that a merge can match; None where it is of no use.
+
+        `source`: the rows of the run.  `alias`: the name of the target in the merge.
+        """
+        if unique_key is None or not has_iceberg_catalog(self.session):
+            return None
+        keys = [unique_key] if isinstance(unique_key, str) else unique_key
+        return possible_matches(self.session, target.render(), source.render(), keys, alias)
+
     # Metadata, straight from the catalog
 
     @available.parse(lambda *_, **__: True)
@@ -363,6 +383,23 @@ class SparkSessionAdapter(SparkAdapter):
     def table_property(self, relation: BaseRelation, name: str) -> str | None:
         """A property of a table that is there; None where it has none of that name."""
         return table_property(self.session, relation.render(), name)
+
+    @available.parse_none
+    def view_checksum(self, query: str, model: Mapping[str, Any]) -> str | None:
+        """The checksum of the view that a model would create: see `view_checksums`."""
+        if not has_iceberg_catalog(self.session):
+            return None
+        return view_checksum(self.session, query, model)
+
+    @available.parse_none
+    def checksum_of_view(self, relation: BaseRelation) -> str | None:
+        """The checksum that a view was created with; None where it has none."""
+        return view_property(self.session, relation.render(), CHECKSUM)
+
+    @available
+    def checksum_property(self) -> str:
+        """The name of the property that holds it."""
+        return CHECKSUM
 
     @classmethod
     def convert_number_type(cls, agate_table: Any, col_idx: int) -> str:

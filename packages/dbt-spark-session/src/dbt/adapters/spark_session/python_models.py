@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -15,6 +15,23 @@ from dbt.adapters.spark_session.incremental_read import IncrementalRead, Nothing
 from dbt.adapters.spark_session.replacements import Replacement
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
+
+
+class TableFrame(ClassicDataFrame):
+    """The rows of a table or view, which Spark looks up only when something is done with them."""
+
+    def __new__(cls, session: SparkSession, table: str) -> TableFrame:
+        return object.__new__(cls)
+
+    def __init__(self, session: SparkSession, table: str) -> None:
+        super().__init__(None, session)
+        del self._jdf
+        self._table = table
+
+    @cached_property
+    def _jdf(self) -> Any:
+        return self._session.table(self._table)._jdf
 
 
 class SessionPythonJob(PythonJobHelper):
@@ -64,7 +81,7 @@ class SessionPythonJob(PythonJobHelper):
             raise DbtRuntimeError(self._explain(error)) from error
 
     def _load_table(self, name: str) -> DataFrame:
-        frame = self.session.table(name)
+        frame = TableFrame(self.session, name)
         self.names[frame] = name
         return frame
 
@@ -74,19 +91,20 @@ class SessionPythonJob(PythonJobHelper):
         read = self.reads[table]
 
         def new_rows(*frames: DataFrame) -> DataFrame | tuple[DataFrame, ...]:
-            found = []
-            for frame in frames:
-                name = self.names[frame]
-                rows = self._rows(read.new_rows(name))
-                if read.is_incremental and replaces is not None:
-                    replacement = Replacement(**replaces)
-                    replaced = replacement.inputs(self.session, name, table)
-                    if replaced is not None:
-                        read.replace(replacement.rows)
-                        rows = rows.unionByName(replaced)
-                found.append(rows)
+            names = [self.names[frame] for frame in frames]
+            new = [read.new_rows(name) for name in names]
+            again: list[DataFrame | None] = [None] * len(names)
+            if read.is_incremental and replaces is not None:
+                replacement = Replacement(**replaces)
+                again = [replacement.inputs(self.session, name, table) for name in names]
+                if any(rows is not None for rows in again):
+                    read.replace(replacement.rows)
             if read.is_incremental and read.has_nothing_new:
                 raise NothingNew(table)
+            found = [
+                self._rows(rows) if replaced is None else self._rows(rows).unionByName(replaced)
+                for rows, replaced in zip(new, again, strict=True)
+            ]
             return found[0] if len(found) == 1 else tuple(found)
 
         return new_rows

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dbt.adapters.spark_session.catalog import iceberg_table
+from dbt.adapters.spark_session.catalog import has_rows, iceberg_table
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -33,6 +33,8 @@ class Replacement:
 
     def inputs(self, session: SparkSession, source: str, model: str) -> DataFrame | None:
         """The rows of `source` that the rows to replace were made from, None if there are none."""
+        if not has_rows(session, model):
+            return None
         origins = session.table(model).where(self.rows).select(*self.by).distinct()
         [bounds] = origins.agg(
             F.count("*").alias("origins"),

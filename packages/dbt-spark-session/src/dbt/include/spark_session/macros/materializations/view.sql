@@ -1,0 +1,43 @@
+{#-
+  As dbt-spark's, but a view that is there is not created again while neither its query nor the
+  columns of what it reads have changed.  `--full-refresh` creates it in any case.
+-#}
+{% materialization view, adapter='spark_session' %}
+  {%- set existing_relation = load_cached_relation(this) -%}
+  {%- set checksum = adapter.view_checksum(compiled_code, model) -%}
+  {%- if checksum is none
+      or existing_relation is none
+      or not existing_relation.is_view
+      or should_full_refresh()
+      or adapter.checksum_of_view(existing_relation) != checksum -%}
+    {%- do return(create_or_replace_view()) -%}
+  {%- endif -%}
+
+  {{ run_hooks(pre_hooks) }}
+  {%- call noop_statement('main', 'OK, unchanged') -%}
+    -- the view is there
+  {%- endcall -%}
+  {% do apply_grants(existing_relation, config.get('grants'), should_revoke(true, full_refresh_mode=true)) %}
+  {{ run_hooks(post_hooks) }}
+
+  {{ return({'relations': [existing_relation]}) }}
+{% endmaterialization %}
+
+
+{#- As dbt-spark's, and with the checksum of the view. -#}
+{% macro spark_session__create_view_as(relation, sql) -%}
+  {%- set checksum = adapter.view_checksum(sql, model) -%}
+  create or replace view {{ relation }}
+  {% if config.persist_column_docs() -%}
+    ({{ get_persist_docs_column_list(model.columns, get_columns_in_query(sql)) }})
+  {%- endif %}
+  {{ comment_clause() }}
+  {%- if config.get('contract').enforced -%}
+    {{ get_assert_columns_equivalent(sql) }}
+  {%- endif %}
+  {%- if checksum is not none %}
+  tblproperties ({{ adapter.string_literal(adapter.checksum_property()) }} = {{ adapter.string_literal(checksum) }})
+  {%- endif %}
+  as
+    {{ sql }}
+{%- endmacro %}

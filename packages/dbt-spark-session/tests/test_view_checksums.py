@@ -1,0 +1,75 @@
+"""A view is created again only where it may have changed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from dbt.tests.util import run_dbt, write_file
+
+NUMBERS = """
+{{ config(materialized='table') }} select {{ var('columns', '1 as n') }}
+"""
+VIEWS_YML = """
+models:
+  - name: first_view
+    description: "{{ var('description', 'Numbers.') }}"
+    config: {persist_docs: {relation: true}}
+"""
+
+
+class TestViews:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "numbers.sql": NUMBERS,
+            "first_view.sql": "select * from {{ ref('numbers') }}",
+            "second_view.sql": "with a as (select * from {{ ref('first_view') }}) select * from a",
+            "of_no_table.sql": "select * from range(3)",
+            "views.yml": VIEWS_YML,
+        }
+
+    @pytest.fixture(autouse=True)
+    def built(self, project):
+        run_dbt(["run", "--full-refresh"])
+
+    def created(self, *arguments: str, **variables: str) -> set[str]:
+        """The views that a run creates."""
+        results = run_dbt(["run", *arguments, "--vars", json.dumps(variables)])
+        return {
+            result.node.name
+            for result in results
+            if result.node.config.materialized == "view" and result.message != "OK, unchanged"
+        }
+
+    def test_a_view_that_reads_no_table_is_always_created(self, project):
+        assert self.created() == {"of_no_table"}
+
+    def test_all_views_are_created_by_a_full_refresh(self, project):
+        assert self.created("--full-refresh") == {"first_view", "second_view", "of_no_table"}
+
+    def test_views_follow_the_columns_of_their_tables(self, project, spark):
+        assert self.created(columns="1 as n, 'a' as text") >= {"first_view", "second_view"}
+        view = spark.table(f"{project.test_schema}.second_view")
+        assert view.columns == ["n", "text"]
+
+    def test_rows_are_no_reason(self, project, spark):
+        assert self.created(columns="2 as n") == {"of_no_table"}
+        [row] = spark.table(f"{project.test_schema}.second_view").collect()
+        assert row.n == 2
+
+    def test_a_view_has_the_comment_of_its_model(self, project, spark):
+        assert self.created(description="It's changed.") == {"first_view", "of_no_table"}
+        described = spark.sql(f"describe extended {project.test_schema}.first_view").collect()
+        assert "It's changed." in {row.data_type for row in described}
+
+    def test_a_view_that_was_dropped_is_created(self, project, spark):
+        spark.sql(f"drop view {project.test_schema}.second_view")
+        assert self.created() == {"second_view", "of_no_table"}
+
+    def test_a_view_with_another_query_is_created(self, project, spark):
+        query = "select n + 1 as n from {{ ref('first_view') }}"
+        write_file(query, project.project_root, "models", "second_view.sql")
+        assert self.created() == {"second_view", "of_no_table"}
+        [row] = spark.table(f"{project.test_schema}.second_view").collect()
+        assert row.n == 2
