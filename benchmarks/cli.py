@@ -112,9 +112,9 @@ def memory_command(
 def incremental_command(
     formats: Formats = _ALL,
     sizes: Sizes = "400000",
-    shares: Annotated[
-        str, typer.Option(metavar="X,Y", help="New changes, as shares of the base.")
-    ] = "0.001,0.01,0.1",
+    new: Annotated[
+        str, typer.Option(metavar="N,M", help="Numbers of new changes.")
+    ] = "400,4000,40000",
     drawn: Drawn = _DRAWN,
     skew: Skew = False,
     repeat: Repeat = 3,
@@ -133,7 +133,7 @@ def incremental_command(
                 session,
                 source_format,
                 workload,
-                _numbers(shares, float),
+                _numbers(new, int),
                 repeat,
                 arguments,
                 _say,

@@ -26,26 +26,26 @@ class Increments:
     landed: int = 0
     #: Runs with nothing new.
     empty: list[Cost] = field(default_factory=list)
-    #: Share of the base that is new -> runs.
-    new: dict[float, list[Cost]] = field(default_factory=dict)
+    #: Number of new changes -> runs.
+    new: dict[int, list[Cost]] = field(default_factory=dict)
 
     @property
     def costs(self) -> dict[str, list[Cost]]:
         """What was measured -> its runs."""
-        shares = {f"{share:.1%} new": runs for share, runs in self.new.items()}
-        return {"full build": [self.full], "nothing new": self.empty, **shares}
+        new = {f"{changes:,} new": runs for changes, runs in self.new.items()}
+        return {"full build": [self.full], "nothing new": self.empty, **new}
 
 
 def measure_increments(
     session: SparkSession,
     source_format: str,
     workload: Workload,
-    shares: Sequence[float],
+    new_changes: Sequence[int],
     repeat: int,
     dbt_arguments: Sequence[str] = (),
     say: Callable[[str], None] = print,
 ) -> Increments:
-    """Build a base, then land and run `repeat` times each share of it anew.
+    """Build a base, then land and run `repeat` times each of these numbers of new changes.
 
     A run with nothing new stands between any two others.
     """
@@ -55,14 +55,14 @@ def measure_increments(
     full = project.run_models(session, workload, *dbt_arguments)
     increments = Increments(source_format, workload, full)
     changes = workload.changes
-    for share in sorted(shares):
+    for new_count in sorted(new_changes):
         for number in range(1, repeat + 1):
-            new = replace(workload, changes=max(1, round(workload.changes * share)))
+            new = replace(workload, changes=new_count)
             land(session, source_format, new, first=changes)
             changes += new.changes
             say(f"{source_format}: {new.changes:,} new changes, {number} of {repeat}")
             cost = project.run_models(session, workload, *dbt_arguments)
-            increments.new.setdefault(share, []).append(cost)
+            increments.new.setdefault(new_count, []).append(cost)
             increments.empty.append(project.run_models(session, workload, *dbt_arguments))
     increments.landed = session.table(OWN.landed(source_format)).count()
     return increments

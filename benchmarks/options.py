@@ -23,7 +23,9 @@ class Drawn:
     """How changes are drawn."""
 
     message_bytes: Annotated[int, typer.Option(help="Mean size of a message.")] = 1000
-    keys: Annotated[int, typer.Option(help="Rows that the changes are of.")] = 50_000
+    keys: Annotated[
+        int, typer.Option(min=0, help="Rows that the changes are of; 0 for one row per change.")
+    ] = 50_000
     tables: Annotated[int, typer.Option(min=1, max=200, help="Tables that the rows are in.")] = 1
     update_share: Annotated[
         float,
@@ -35,7 +37,7 @@ class Drawn:
         return Workload(
             changes,
             self.message_bytes,
-            self.keys,
+            self.keys or changes,
             self.tables,
             self.update_share,
             skewed,

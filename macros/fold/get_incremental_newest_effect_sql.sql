@@ -21,7 +21,7 @@ on
   {% endfor -%}
   {{ "and " ~ possible_matches if possible_matches }}
 when matched
-  and (batch.is_refolded or batch.last_sequence > held.last_sequence)
+  and (batch.is_refolded or {{ last_sequence('batch.') }} > {{ last_sequence('held.') }})
   then update set
     {% for column in arguments.dest_columns if column.name != 'first_event_at' -%}
     {{ column.quoted }} = batch.{{ column.quoted }},

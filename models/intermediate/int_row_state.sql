@@ -136,4 +136,7 @@ row_state as (
 
 )
 
-select * from row_state
+select
+    * except (last_sequence),
+    {{ last_sequence_members() }}
+from row_state

@@ -19,7 +19,14 @@ source_format,
 
 with
 
-row_state as (select * from {{ ref('int_row_state') }}),
+row_state as (
+
+    select
+        *,
+        {{ last_sequence() }} as last_sequence
+    from {{ ref('int_row_state') }}
+
+),
 
 filled_rows as (select * from {{ ref('int_filled_rows') }}),
 

@@ -20,6 +20,7 @@ row_state as (
 
     select
         *,
+        {{ last_sequence() }} as last_sequence,
         array_join(json_object_keys(row_key), ', ') as key_columns
     from {{ model }}
 

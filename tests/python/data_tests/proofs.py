@@ -961,9 +961,11 @@ PROOFS = {
                 ('guests', '{"code":1}', false, 2),
                 ('guests', '{"id":2}', true, 3)
             """,
-            selected=f"""
+            selected="""
                 'canal_json' as source_format, table_id, row_key, is_live,
-                {SEQUENCE} as last_sequence
+                cast(position as decimal(38, 0)) as last_position,
+                0L as last_transaction_index, 0 as last_partition, 0L as last_offset,
+                0 as last_row_index
             """,
         ),
         {
