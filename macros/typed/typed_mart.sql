@@ -28,6 +28,7 @@
       incremental_strategy='merge',
       unique_key=['_row_key', '_row_copy'],
       delete_when='DBT_INTERNAL_SOURCE._last_op is null',
+      repeatable=true,
       on_schema_change='append_new_columns',
       file_format='iceberg',
       partition_by=declared.partition_by or none,

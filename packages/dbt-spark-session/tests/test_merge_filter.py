@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 
 import pytest
@@ -77,7 +78,10 @@ def test_too_many_new_keys_leave_out_nothing(
 
 
 MERGED = """
-{{ config(materialized='incremental', incremental_strategy='merge', unique_key='id') }}
+{{ config(
+    materialized='incremental', incremental_strategy='merge', unique_key='id',
+    repeatable=var('repeatable')
+) }}
 select id, {{ var('amount') }} as amount from range({{ var('first') }}, {{ var('last') }})
 """
 
@@ -87,11 +91,13 @@ class TestMerge:
     def models(self):
         return {"merged.sql": MERGED}
 
-    def run(self, first: int, last: int, amount: int) -> None:
-        variables = f"{{first: {first}, last: {last}, amount: {amount}}}"
-        run_dbt(["run", "--vars", variables])
+    def run(self, *arguments: str, **variables: int | bool) -> None:
+        run_dbt(["run", *arguments, "--vars", json.dumps(variables)])
 
-    def test_a_large_table_is_merged_as_a_small_one(self, project, spark, monkeypatch):
+    @pytest.mark.parametrize("repeatable", [True, False])
+    def test_a_large_table_is_merged_as_a_small_one(
+        self, project, spark, monkeypatch, repeatable: bool
+    ):
         monkeypatch.setattr(merge_filter, "_FEWEST_ROWS", 100)
         found = []
         find = merge_filter.possible_matches
@@ -101,9 +107,9 @@ class TestMerge:
             return found[-1]
 
         monkeypatch.setattr("dbt.adapters.spark_session.impl.possible_matches", noted)
-        self.run(0, 100, 1)
-        self.run(90, 120, 2)
-        assert len(found) == 1 and "getbit" in found[0]
+        self.run("--full-refresh", first=0, last=100, amount=1, repeatable=repeatable)
+        self.run(first=90, last=120, amount=2, repeatable=repeatable)
+        assert ["getbit" in condition for condition in found] == [True] * repeatable
         rows = spark.table(f"{project.test_schema}.merged").collect()
         assert sorted(tuple(row) for row in rows) == [
             (id_, 1 if id_ < 90 else 2) for id_ in range(120)

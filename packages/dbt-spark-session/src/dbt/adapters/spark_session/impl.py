@@ -68,12 +68,15 @@ class SparkSessionConfig(SparkConfig):
     `tblproperties`: properties of the table.
     `delete_when`: with the strategy `merge`, a condition on DBT_INTERNAL_SOURCE: rows of the
     query that fulfil it delete what they match.
+    `repeatable`: with the strategy `merge`, whether the query gives the same rows if it is asked
+    twice in a run, as nobody else writes to what it reads.
     `replaces`: of a Python model that reads new rows; `rows`, a condition on rows of the model
     that this run makes anew, and `by`, the columns that say what they were made from.
     """
 
     tblproperties: dict[str, str] | None = None
     delete_when: str | None = None
+    repeatable: bool | None = None
     replaces: dict[str, Any] | None = None
 
 
@@ -282,7 +285,8 @@ class SparkSessionAdapter(SparkAdapter):
     ) -> str | None:
         """A condition on the rows of `target` that a merge can match; None where it is of no use.
 
-        `source`: the rows of the run.  `alias`: the name of the target in the merge.
+        `source`: the rows of the run, which it asks for; the merge must find no other keys in it.
+        `alias`: the name of the target in the merge.
         """
         if unique_key is None or not has_iceberg_catalog(self.session):
             return None

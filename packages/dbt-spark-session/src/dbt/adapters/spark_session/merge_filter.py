@@ -54,6 +54,9 @@ def possible_matches(
     None where it would be of no use: the table is small, `source` has too many keys, or equal keys
     may have different hashes.  `target`: the name of an Iceberg table; `alias`: its name in the
     condition.
+
+    `source` is asked for its keys now and again by the merge.  Of a key that is new the second
+    time, the merge would not find the row, and insert another one.
     """
     if _count_rows(session, target) < _FEWEST_ROWS:
         return None

@@ -97,15 +97,16 @@
 {#-
   As dbt-spark's, with two differences.  `delete_when`: a condition on
   DBT_INTERNAL_SOURCE that rows of the query are there to delete what they match.
-  And of a large table, rows that no row of the query can match are not shuffled.
+  `repeatable`: a promise that the query gives the same rows if it is asked twice;
+  then rows of a large table that no row of the query can match are not shuffled.
 -#}
 {% macro spark_session__get_merge_sql(target, source, unique_key, dest_columns, incremental_predicates) %}
-  {%- set predicates = (incremental_predicates or []) + [
-      adapter.possible_matches(target, source, unique_key, 'DBT_INTERNAL_DEST')
-  ] -%}
-  {%- set merge_sql = spark__get_merge_sql(
-      target, source, unique_key, dest_columns, predicates | select | list
-  ) -%}
+  {%- set predicates = incremental_predicates or [] -%}
+  {%- if config.get('repeatable') -%}
+    {%- set condition = adapter.possible_matches(target, source, unique_key, 'DBT_INTERNAL_DEST') -%}
+    {%- set predicates = predicates + ([condition] if condition else []) -%}
+  {%- endif -%}
+  {%- set merge_sql = spark__get_merge_sql(target, source, unique_key, dest_columns, predicates) -%}
   {%- set delete_when = config.get('delete_when') -%}
   {%- if delete_when -%}
     {%- set merge_sql = replaced_once(
