@@ -132,12 +132,12 @@ def test_a_report_of_increments_leaves_out_what_an_empty_run_takes() -> None:
 
     increments = Increments("canal_json", WORKLOAD, run(20, 30), 300)
     increments.empty.append(run(2, 0.5))
-    increments.new[0.01] = [run(3, 1.5)]
+    increments.new[400] = [run(3, 1.5)]
 
     text = report.increments(increments)
 
     assert "Runs with nothing new read 40 rows at most: 300 messages were landed." in text
     assert (
-        "| 1.0% new | 3.00 | 3.00 | 3.00 | 1,024 |  | 1 | 1.5 | 40 | 0.0 | 0.0 | 1.00 | 5.0% |"
+        "| 400 new | 3.00 | 3.00 | 3.00 | 1,024 |  | 1 | 1.5 | 40 | 0.0 | 0.0 | 1.00 | 5.0% |"
         in text
     )
