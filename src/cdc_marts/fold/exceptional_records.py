@@ -68,7 +68,7 @@ def exceptional_records(
     # In its new place, a record may be another event, and a redelivery of other records.
     looked_at = new.unionByName(replaced)
     deliveries, halves = _deliveries(looked_at, formats), _halves(looked_at, formats)
-    # Records of other formats have no other deliveries, and no position near which to look.
+    # Only these may have another delivery or half, and a position near which it stands.
     near = near_deliveries(deliveries.unionByName(halves, allowMissingColumns=True))
     near_records = _described(records.where(near)).localCheckpoint()
     near_known = known.where(near)
