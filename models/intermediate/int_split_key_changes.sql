@@ -1,5 +1,6 @@
 -- Key changes that a format reports as a delete of the old key and an insert of
--- the new key, at one log position and in one transaction.  A delete and an
+-- the new key, at one log position and in one transaction.  If messages name no
+-- transaction, changes of one time count as one transaction.  A delete and an
 -- insert are one key change in two cases:
 --
 -- - The insert directly follows the delete in their partition; a tombstone of
@@ -21,7 +22,7 @@ deletes_and_inserts as (
         table_id,
         topic,
         event_id,
-        transaction_id,
+        {{ transaction_of_effect() }} as `transaction`,
         row_key,
         op = 'delete' as is_delete,
         max(sequence) as sequence,
@@ -31,7 +32,13 @@ deletes_and_inserts as (
         op in ('insert', 'delete')
         and {{ is_of_format_that('moves_rows_by_delete_and_insert') }}
     group by
-        source_format, table_id, topic, event_id, transaction_id, row_key, op
+        source_format,
+        table_id,
+        topic,
+        event_id,
+        {{ transaction_of_effect() }},
+        row_key,
+        op
 
 ),
 
@@ -74,7 +81,7 @@ neighbours as (
     inner join deletes_and_inserts as inserts
         on
             {{ matches('deletes', 'inserts', table_key + ['position']) }}
-            and deletes.transaction_id <=> inserts.transaction_id
+            and deletes.`transaction` <=> inserts.`transaction`
             and deletes.`partition` = inserts.sequence.`partition`
             and inserts.sequence.offset - deletes.offset in (1, 2)
             and deletes.row_key <> inserts.row_key
@@ -92,7 +99,7 @@ lone_pairs as (
         max(if(is_delete, row_key, null)) as old_key,
         max(if(is_delete, null, row_key)) as new_key
     from deletes_and_inserts
-    group by source_format, table_id, topic, position, transaction_id
+    group by source_format, table_id, topic, position, `transaction`
     having
         count_if(is_delete) = 1
         and count_if(not is_delete) = 1

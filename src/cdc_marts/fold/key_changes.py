@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import reduce
 
 from pyspark.sql import Column, DataFrame
@@ -22,6 +22,10 @@ _COLUMNS = (
     "is_key_change",
     "effect",
 )
+_IN_TRANSACTION = ("source_format", "table_id", "transaction")
+#: A delete and an insert that are equal in these may be one key change.
+_PLACE = (*_IN_TRANSACTION, "topic", "position")
+_KEY_IN_TRANSACTION = (*_KEY, "transaction")
 #: For more transactions, one condition covers the whole range from the first to the last.
 _MOST_TRANSACTIONS = 200
 
@@ -37,7 +41,9 @@ def key_changes(
 
     Only inserts and deletes in the transaction of the key change count: if a database checks
     uniqueness at the end of a transaction, a row may come to a key before another row leaves it.
-    If a format reports a key change as a delete and an insert, all its inserts and deletes count.
+    If a format reports a key change as a delete and an insert, these two have one place in the log.
+    So of such a format, inserts and deletes count that share the place with one another, or the key
+    and the transaction.
 
     `new_effects`: the effects that no run has read; `effects`: all effects, including the new ones.
     Both have the columns of `int_row_effects`.  `revised_keys`: source_format, table_id, row_key of
@@ -53,35 +59,27 @@ def key_changes(
     if known is not None:
         # It is used several times: with a checkpoint, Spark plans it once.
         looked_at = looked_at.localCheckpoint()
-    is_insert_or_delete = F.col("op").isin("insert", "delete")
-    is_listed_too = is_insert_or_delete & is_of_format_that(
-        formats, "moves_rows_by_delete_and_insert"
-    )
+    is_beside = F.col("op").isin("insert", "delete") & ~F.col("is_key_change")
+    is_half = is_beside & is_of_format_that(formats, "moves_rows_by_delete_and_insert")
     # These are few, and used several times.
-    of_key_changes = looked_at.where("is_key_change").localCheckpoint()
-    moves = _moves(of_key_changes)
-    transactions = _transactions_of(moves)
-    listed = of_key_changes.unionByName(looked_at.where(is_listed_too & ~F.col("is_key_change")))
-    beside = is_insert_or_delete & ~F.col("is_key_change") & ~is_listed_too
+    listed = looked_at.where("is_key_change").localCheckpoint()
+    moves, halves = _moves(listed), looked_at.where(is_half)
+    transactions = _transactions_of(listed)
     if transactions is not None:
-        listed = listed.unionByName(_on_keys_of(moves, effects.where(beside & transactions)))
-    if known is not None:
-        listed = listed.unionByName(_on_keys_of(_moves(known), looked_at.where(beside)))
-    return listed.distinct()
+        listed = listed.unionByName(_on_keys_of(moves, effects.where(is_beside & transactions)))
+    if known is None:
+        return listed.unionByName(_in_pairs(halves)).distinct()
+    transactions = _transactions_of(halves)
+    if transactions is not None:
+        all_halves = effects.where(is_half & transactions).select(*_COLUMNS).localCheckpoint()
+        listed = listed.unionByName(_in_pairs(all_halves, halves))
+    return listed.unionByName(_on_keys_of(_moves(known), looked_at.where(is_beside))).distinct()
 
 
 def _moves(effects: DataFrame) -> DataFrame:
     """The keys that key changes touch, with their transactions."""
-    return (
-        effects.where("is_key_change")
-        .select(
-            *_KEY,
-            _transaction().alias("transaction"),
-            "transaction_id",
-            F.unix_micros("event_at").alias("event_micros"),
-        )
-        .distinct()
-    )
+    moves = effects.where("is_key_change").select(*_KEY, _transaction().alias("transaction"))
+    return moves.distinct()
 
 
 def _transaction() -> Column:
@@ -93,25 +91,66 @@ def _on_keys_of(moves: DataFrame, effects: DataFrame) -> DataFrame:
     """The effects that share key and transaction with one of the key changes."""
     return (
         effects.withColumn("transaction", _transaction())
-        .join(moves, [*_KEY, "transaction"], "left_semi")
+        .join(moves, [*_KEY_IN_TRANSACTION], "left_semi")
         .select(*_COLUMNS)
     )
 
 
-def _transactions_of(moves: DataFrame) -> Column | None:
-    """Condition on effects, made of literals: the effect is in a transaction of a key change.
+def _in_pairs(halves: DataFrame, new_halves: DataFrame | None = None) -> DataFrame:
+    """The inserts and deletes that share place, or key and transaction, with one another.
 
-    It may also hold for effects of other transactions.  None if there are no transactions.
+    `new_halves`: if given, one of the two is among these.
     """
-    place = ("source_format", "transaction_id", "event_micros")
-    found = moves.select(*place).distinct().limit(_MOST_TRANSACTIONS + 1).collect()
+    halves = _placed(halves)
+    # Most transactions have only inserts or only deletes.
+    mixed = halves.groupBy(*_IN_TRANSACTION).agg((F.min("op") != F.max("op")).alias("has_both"))
+    halves = halves.join(mixed.where("has_both"), [*_IN_TRANSACTION], "left_semi")
+    halves = halves.localCheckpoint()
+    sides = [(halves, halves)]
+    if new_halves is not None:
+        new_halves = _placed(new_halves)
+        sides = [(new_halves, halves), (halves, new_halves)]
+    pairs = [_with_opposites(*side, _PLACE) for side in sides]
+    pairs += [
+        _with_opposites(one.where("transaction_id is not null"), other, _KEY_IN_TRANSACTION)
+        for one, other in sides
+    ]
+    return reduce(DataFrame.unionByName, pairs).select(*_COLUMNS)
+
+
+def _placed(halves: DataFrame) -> DataFrame:
+    """Nulls are replaced, as a join finds only values that are equal."""
+    return halves.withColumns(
+        {
+            "transaction": F.coalesce(_transaction(), F.lit("")),
+            "position": F.coalesce("sequence.position", F.lit(-1)),
+        }
+    )
+
+
+def _with_opposites(effects: DataFrame, others: DataFrame, columns: Sequence[str]) -> DataFrame:
+    """The inserts with which a delete of `others` is equal in some columns, and vice versa."""
+    opposite = F.when(F.col("op") == "insert", "delete").otherwise("insert")
+    others = others.select(*columns, opposite.alias("op"))
+    return effects.join(others, [*columns, "op"], "left_semi")
+
+
+def _transactions_of(effects: DataFrame) -> Column | None:
+    """Condition on effects, made of literals: one of the given effects is in its transaction.
+
+    It may also hold for effects of other transactions.  None if no effects are given.
+    """
+    timed = effects.select(
+        "source_format", "transaction_id", F.unix_micros("event_at").alias("event_micros")
+    )
+    found = timed.distinct().limit(_MOST_TRANSACTIONS + 1).collect()
     if len(found) <= _MOST_TRANSACTIONS:
         ranges = [
             (row.source_format, *2 * (row.transaction_id,), *2 * (row.event_micros,))
             for row in found
         ]
     else:
-        spans = moves.groupBy("source_format", F.col("transaction_id").isNull()).agg(
+        spans = timed.groupBy("source_format", F.col("transaction_id").isNull()).agg(
             F.min("transaction_id"),
             F.max("transaction_id"),
             F.min("event_micros"),
@@ -123,11 +162,19 @@ def _transactions_of(moves: DataFrame) -> Column | None:
         & (
             F.col("transaction_id").between(first_id, last_id)
             if first_id is not None
-            else F.col("transaction_id").isNull()
-            & F.col("event_at").between(*(F.timestamp_micros(F.lit(at)) for at in times))
+            else F.col("transaction_id").isNull() & _is_between(*times)
         )
         for source_format, first_id, last_id, *times in ranges
-        if first_id is not None or times[0] is not None
+    )
+
+
+def _is_between(first_micros: int | None, last_micros: int | None) -> Column:
+    """Whether `event_at` is in a range, or null."""
+    at = F.col("event_at")
+    if first_micros is None or last_micros is None:
+        return at.isNull()
+    return at.isNull() | at.between(
+        F.timestamp_micros(F.lit(first_micros)), F.timestamp_micros(F.lit(last_micros))
     )
 
 

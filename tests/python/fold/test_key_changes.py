@@ -114,11 +114,53 @@ def test_of_more_transactions_than_literals_all_are_found(
     assert found == expected
 
 
-def test_where_key_changes_are_deletes_and_inserts_all_of_them_are_listed(
-    spark: SparkSession,
+OLD_HALF = effect(5, "old half", "delete", "1", "delete", source_format="cdl_debezium_json")
+NEW_HALF = {**OLD_HALF, "event_id": "new half", "op": "insert", "effect": "upsert", "row_key": "2"}
+HALVES = [("new half", "2"), ("old half", "1")]
+ALONE = [
+    {**OLD_HALF, **other, "event_id": event_id}
+    for event_id, other in {
+        "deleted at another position": {"sequence": (6, 0, 6), "row_key": "3"},
+        "inserted in another transaction": {**NEW_HALF, "transaction_id": "u", "row_key": "4"},
+        "inserted into another table": {**NEW_HALF, "table_id": "shop.rows", "row_key": "5"},
+        "inserted into another topic": {**NEW_HALF, "topic": "rows", "row_key": "6"},
+        "of another format": {**NEW_HALF, "source_format": "dts_avro", "row_key": "7"},
+    }.items()
+]
+
+
+def test_a_delete_and_an_insert_at_one_place_may_be_a_key_change(spark: SparkSession) -> None:
+    assert listed(spark, [OLD_HALF, NEW_HALF, *ALONE]) == HALVES
+
+
+@pytest.mark.parametrize(("earlier", "new"), [(OLD_HALF, NEW_HALF), (NEW_HALF, OLD_HALF)])
+@pytest.mark.parametrize("place", ["t", "a time", "nothing"])
+def test_an_earlier_run_has_read_one_half(
+    spark: SparkSession, earlier: dict[str, Any], new: dict[str, Any], place: str
 ) -> None:
-    debezium = [{**one, "source_format": "cdl_debezium_json"} for one in (DELETED, OTHERS[0])]
-    assert listed(spark, debezium) == [("is deleted", "2"), ("on another key", "3")]
+    at = {
+        "t": {},
+        "a time": {"transaction_id": None},
+        "nothing": {"transaction_id": None, "event_at": None},
+    }[place]
+    earlier, new = {**earlier, **at}, {**new, **at}
+    assert listed(spark, [new], [earlier, *ALONE], known=[]) == HALVES
+
+
+def test_another_delete_at_the_place_of_a_known_pair_is_listed(spark: SparkSession) -> None:
+    other = {**OLD_HALF, "event_id": "other", "row_key": "3", "sequence": (5, 0, 9)}
+    earlier = [OLD_HALF, NEW_HALF]
+    found = listed(spark, [other], earlier, known=earlier)
+    assert found == [("new half", "2"), ("other", "3")]
+
+
+def test_inserts_and_deletes_of_a_key_in_one_transaction_are_listed(spark: SparkSession) -> None:
+    deleted = {**OLD_HALF, "event_id": "deleted", "row_key": "2", "sequence": (6, 0, 6)}
+    expected = [("deleted", "2"), ("new half", "2")]
+    assert listed(spark, [NEW_HALF, deleted]) == expected
+    assert listed(spark, [deleted], earlier=[NEW_HALF, *ALONE], known=[]) == expected
+    unnamed = [{**one, "transaction_id": None} for one in (NEW_HALF, deleted)]
+    assert listed(spark, unnamed) == []
 
 
 def test_effects_on_revised_keys_are_listed_again(spark: SparkSession) -> None:
