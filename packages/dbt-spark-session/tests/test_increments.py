@@ -8,7 +8,7 @@ import pytest
 from dbt.adapters.spark_session.catalog import iceberg_table, snapshots
 from dbt.adapters.spark_session.incremental_read import IncrementalRead
 from dbt.adapters.spark_session.increments import notes_of
-from dbt.tests.util import run_dbt
+from dbt.tests.util import run_dbt, write_file
 from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.thorough
@@ -590,3 +590,40 @@ class TestRowsSoFar:
             messages = landing.run()
             assert messages["of_exceptions"] == "OK, nothing new"
         self.check(landing, row_1="2", row_2="2", row_3="3", row_4="4")
+
+
+GROWING = """
+{{ config(materialized='incremental', incremental_strategy='append', on_schema_change='fail') }}
+select id, text as more from {{ new_rows(source('landing', 'a')) }}
+"""
+GROWING_YML = """
+models:
+  - name: growing
+    columns: [{name: id}, {name: More}]
+"""
+
+
+class TestNewColumns:
+    """The table of a model lacks a column that the model has."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"sources.yml": SOURCES_YML, "growing.sql": GROWING, "growing.yml": GROWING_YML}
+
+    @pytest.mark.parametrize("has_new_rows", [True, False])
+    def test_the_message_says_how_to_rebuild_it(self, project, spark, has_new_rows):
+        landing = Landing(spark, project.test_schema)
+        landing.create()
+        landing.append("a", 1)
+        write_file(GROWING.replace(", text as more", ""), "models", "growing.sql")
+        write_file(GROWING_YML.replace(", {name: More}", ""), "models", "growing.yml")
+        landing.run("--full-refresh")
+        if has_new_rows:
+            landing.append("a", 2)
+        write_file(GROWING, "models", "growing.sql")
+        write_file(GROWING_YML, "models", "growing.yml")
+        message = landing.run(expect_pass=False)["growing"]
+        assert "new more, gone none" in message
+        assert "dbt run --full-refresh --select growing+" in message
+        landing.run("--full-refresh")
+        assert landing.run()["growing"] == "OK, nothing new"

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from tests.python.encoders.by_format import ENCODE
 from tests.python.encoders.changes import (
     DELETE,
+    INSERT,
     SNAPSHOT,
     UPDATE,
     Change,
@@ -529,7 +530,9 @@ def _looks(history: History, change: RowChange) -> list[str]:
     keys = [key_of(table, row) or row for row in (change.before, change.after)]
     if change.kind == DELETE:
         return [repr((table.name, DELETE, keys[0]))]
-    looks = [repr((table.name, change.kind, keys[1], change.logged_after))]
+    is_insert = change.is_key_change and history.traits.splits_key_changes
+    kind = INSERT if is_insert else change.kind
+    looks = [repr((table.name, kind, keys[1], change.logged_after))]
     if change.is_key_change or not table.key:
         looks.append(repr((table.name, DELETE, keys[0])))
     return looks

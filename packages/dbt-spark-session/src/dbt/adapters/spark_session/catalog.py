@@ -126,6 +126,19 @@ def columns_id(session: SparkSession, name: str) -> str | None:
     return f"{table.uuid().toString()} {table.schema().schemaId()}"
 
 
+def content_id(session: SparkSession, name: str) -> str | None:
+    """A text that is another one once the table `schema.name` has other rows, or the view a query.
+
+    None where there is no such table or view.
+    """
+    if view_query(session, name) is not None:
+        return columns_id(session, name)
+    if not session.catalog.tableExists(name):
+        return None
+    table = iceberg_table(session, name)
+    return f"{table.uuid().toString()} {table.operations().current().metadataFileLocation()}"
+
+
 def _view(session: SparkSession, name: str) -> Any | None:
     """The `org.apache.iceberg.spark.source.SparkView` of a name; None where it is not a view's."""
     schema, identifier = name.split(".")

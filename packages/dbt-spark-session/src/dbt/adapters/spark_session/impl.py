@@ -28,6 +28,7 @@ from dbt.adapters.spark_session.catalog import (
     view_property,
 )
 from dbt.adapters.spark_session.connections import SparkSessionConnectionManager
+from dbt.adapters.spark_session.data_tests import ResultFiles, question_checksum
 from dbt.adapters.spark_session.dataframes import (
     ModelRun,
     create_view,
@@ -404,6 +405,42 @@ class SparkSessionAdapter(SparkAdapter):
     def checksum_property(self) -> str:
         """The name of the property that holds it."""
         return CHECKSUM
+
+    # Data tests
+
+    @available.parse_none
+    def question_checksum(self, query: str) -> str | None:
+        """The checksum of the question that a data test asks: see `data_tests`."""
+        if not has_iceberg_catalog(self.session):
+            return None
+        return question_checksum(self.session, query)
+
+    @available.parse_none
+    def kept_result(self, test_id: str, checksum: str | None) -> agate.Table | None:
+        """The result that a data test gave to the same question; None where it has to be asked."""
+        found = None if checksum is None else self._result_files.result(test_id, checksum)
+        if found is None:
+            return None
+        types = [
+            agate.Boolean() if isinstance(value, bool) else agate.Number()
+            for value in found.values()
+        ]
+        return agate.Table([list(found.values())], list(found), types)
+
+    @available.parse_none
+    def keep_result(self, test_id: str, checksum: str | None, result: agate.Table) -> None:
+        """Keep what a data test answered, for the runs that ask the same."""
+        if checksum is not None:
+            [row] = result.rows
+            named = zip(result.column_names, row.values(), strict=True)
+            answer = {
+                name: value if isinstance(value, bool) else int(value) for name, value in named
+            }
+            self._result_files.keep(test_id, checksum, answer)
+
+    @property
+    def _result_files(self) -> ResultFiles:
+        return ResultFiles(Path(self.config.project_target_path, "data_tests"))
 
     @classmethod
     def convert_number_type(cls, agate_table: Any, col_idx: int) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import sqlglot
+from dbt.adapters.spark_session.queries import parsed
 from dbt_common.exceptions import DbtRuntimeError
 from sqlglot import exp
 
@@ -48,14 +49,14 @@ def sources_of(query: str) -> tuple[Source, ...]:
     Raises DbtRuntimeError where the query is anything else.
     """
     try:
-        parsed = sqlglot.parse_one(query, dialect="spark")
+        found = parsed(query)
     except sqlglot.errors.SqlglotError as error:
         raise _refusal(f"it can't be parsed: {error}") from error
     if _EXCEPTION.search(query):
-        named = [found.this for found in parsed.find_all(exp.From)]
+        named = [part.this for part in found.find_all(exp.From)]
         sources = [_source(table) for table in named if isinstance(table, exp.Table) and table.db]
     else:
-        sources = _sources(parsed)
+        sources = _sources(found)
     return tuple(sorted(sources, key=lambda source: source.start))
 
 

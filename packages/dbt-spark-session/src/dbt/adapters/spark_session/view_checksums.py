@@ -9,15 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
 import pyspark
-import sqlglot
 from dbt.adapters.spark_session.__version__ import version
 from dbt.adapters.spark_session.catalog import columns_id
+from dbt.adapters.spark_session.queries import read_by
 from pyspark.sql import SparkSession
-from sqlglot import exp
 
 #: The property of a view that holds its checksum.
 CHECKSUM = "dbt_spark_session.checksum"
@@ -29,7 +27,7 @@ def view_checksum(session: SparkSession, query: str, model: Mapping[str, Any]) -
     `model`: as dbt's contexts have it.  None where not everything that the query reads is known
     to be an Iceberg table or view.
     """
-    names = _read_by(query)
+    names = read_by(query)
     if names is None:
         return None
     ids = {name: columns_id(session, name) for name in names}
@@ -37,25 +35,6 @@ def view_checksum(session: SparkSession, query: str, model: Mapping[str, Any]) -
         return None
     described = [version, pyspark.__version__, query, ids, _comments(model)]
     return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
-
-
-@lru_cache(maxsize=256)
-def _read_by(query: str) -> frozenset[str] | None:
-    """The tables and views that a query reads, as `schema.name`; None where they are not clear."""
-    try:
-        parsed = sqlglot.parse_one(query, dialect="spark")
-    except sqlglot.errors.SqlglotError:
-        return None  # Spark may read what sqlglot does not
-    ctes = {cte.alias for cte in parsed.find_all(exp.CTE)}
-    tables = [table for table in parsed.find_all(exp.Table) if table.db or table.name not in ctes]
-    if not all(map(_is_plain, tables)):
-        return None
-    return frozenset(f"{table.db}.{table.name}" for table in tables)
-
-
-def _is_plain(table: exp.Table) -> bool:
-    """Whether it is named `schema.name`, without a catalog, and is no file or function."""
-    return not table.catalog and table.db.isidentifier() and table.name.isidentifier()
 
 
 def _comments(model: Mapping[str, Any]) -> list[Any]:

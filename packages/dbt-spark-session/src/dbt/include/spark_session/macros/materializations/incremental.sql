@@ -38,6 +38,9 @@
   {%- if existing_relation is none or existing_relation.is_view or should_full_refresh() or read.is_rebuild -%}
     {% do create_or_replace_table(target_relation, existing_relation, query, read) %}
   {%- elif read.has_nothing_new -%}
+    {%- if on_schema_change == 'fail' -%}
+      {% do check_listed_columns(existing_relation) %}
+    {%- endif -%}
     {%- call noop_statement('main', 'OK, nothing new', rows_affected=0) -%}
       -- every input was read up to its last row
     {%- endcall -%}
@@ -83,14 +86,29 @@
     {%- set new = changes['source_not_in_target'] | map(attribute='name') | join(', ') -%}
     {%- set gone = changes['target_not_in_source'] | map(attribute='name') | join(', ') -%}
     {%- set retyped = changes['new_target_types'] | map(attribute='column_name') | join(', ') -%}
-    {%- do exceptions.raise_compiler_error(
-        "The columns of the model are not those of its table " ~ target_relation
-        ~ ": new " ~ (new or 'none') ~ ", gone " ~ (gone or 'none')
-        ~ ", of another type " ~ (retyped or 'none')
-        ~ ". Rebuild it and what reads it: dbt run --full-refresh --select " ~ model['name'] ~ "+"
-    ) -%}
+    {%- do raise_other_columns(target_relation, new, gone, retyped) -%}
   {%- endif -%}
   {{ return(changes['source_columns']) }}
+{% endmacro %}
+
+
+{#- A model without new rows is not analyzed; the columns that its properties list are known. -#}
+{% macro check_listed_columns(target_relation) %}
+  {%- set held = adapter.get_columns_in_relation(target_relation) | map(attribute='name') | map('lower') | list -%}
+  {%- set new = model.columns.keys() | map('lower') | reject('in', held) | join(', ') -%}
+  {%- if new -%}
+    {%- do raise_other_columns(target_relation, new) -%}
+  {%- endif -%}
+{% endmacro %}
+
+
+{% macro raise_other_columns(target_relation, new, gone='', retyped='') %}
+  {%- do exceptions.raise_compiler_error(
+      "The columns of the model are not those of its table " ~ target_relation
+      ~ ": new " ~ (new or 'none') ~ ", gone " ~ (gone or 'none')
+      ~ ", of another type " ~ (retyped or 'none')
+      ~ ". Rebuild it and what reads it: dbt run --full-refresh --select " ~ model['name'] ~ "+"
+  ) -%}
 {% endmacro %}
 
 

@@ -1,0 +1,73 @@
+"""Results of data tests: a test is not asked again while nothing that it reads has changed.
+
+Spark takes longer to analyze the query of a test over many views than to see that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pyspark
+from dbt.adapters.spark_session.__version__ import version
+from dbt.adapters.spark_session.catalog import content_id, view_query
+from dbt.adapters.spark_session.queries import is_volatile, read_by
+from dbt_common.clients.system import write_file
+from pyspark.sql import SparkSession
+
+
+def question_checksum(session: SparkSession, query: str) -> str | None:
+    """A text that differs where the query may have another answer.
+
+    None where not everything that it reads is known to be an Iceberg table or view, or where a
+    query depends on more than it reads, such as the time.
+    """
+    contents: dict[str, str] = {}
+    if not _add_contents(session, query, contents):
+        return None
+    settings = {
+        name: value for name, value in session.conf.getAll.items() if name.startswith("spark.sql.")
+    }
+    described = [version, pyspark.__version__, query, contents, settings]
+    return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
+
+
+def _add_contents(session: SparkSession, query: str, contents: dict[str, str]) -> bool:
+    """Add the tables and views that a query reads, through views too; False: not all are known."""
+    names = read_by(query)
+    if names is None or is_volatile(query):
+        return False
+    for name in names - contents.keys():
+        found = content_id(session, name)
+        if found is None:
+            return False
+        contents[name] = found
+        query_of_view = view_query(session, name)
+        if query_of_view is not None and not _add_contents(session, query_of_view, contents):
+            return False
+    return True
+
+
+class ResultFiles:
+    """One file per data test, with its last result and the checksum of its question."""
+
+    def __init__(self, folder: Path) -> None:
+        """`folder`: need not be there."""
+        self._folder = folder
+
+    def result(self, test_id: str, checksum: str) -> dict[str, Any] | None:
+        """The result that a test gave to a question; None where its last question was another."""
+        try:
+            found = json.loads(self._file(test_id).read_text("utf-8"))
+        except (FileNotFoundError, json.JSONDecodeError):  # cut off by a kill
+            return None
+        return found["result"] if found["checksum"] == checksum else None
+
+    def keep(self, test_id: str, checksum: str, result: dict[str, Any]) -> None:
+        """`result`: `failures`, `should_warn`, `should_error`."""
+        write_file(str(self._file(test_id)), json.dumps({"checksum": checksum, "result": result}))
+
+    def _file(self, test_id: str) -> Path:
+        return self._folder / f"{hashlib.sha256(test_id.encode()).hexdigest()[:32]}.json"

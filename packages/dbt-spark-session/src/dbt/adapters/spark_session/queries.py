@@ -1,0 +1,73 @@
+"""What the text of a query says."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import sqlglot
+from sqlglot import exp
+
+#: Functions that may give another value each time, as sqlglot names them.
+_VOLATILE = {
+    "curdate",
+    "current_date",
+    "current_timestamp",
+    "current_user",
+    "input_file_name",
+    "localtimestamp",
+    "monotonically_increasing_id",
+    "now",
+    "rand",
+    "randn",
+    "randstr",
+    "session_user",
+    "shuffle",
+    "spark_partition_id",
+    "uniform",
+    "user",
+    "uuid",
+}
+
+
+@lru_cache(maxsize=256)
+def parsed(query: str) -> exp.Expr:
+    """A query as sqlglot reads it, not to be changed.
+
+    Raises sqlglot's SqlglotError where it can't, though Spark may.
+    """
+    return sqlglot.parse_one(query, dialect="spark")
+
+
+@lru_cache(maxsize=256)
+def read_by(query: str) -> frozenset[str] | None:
+    """The tables and views that a query reads, as `schema.name`; None where they are not clear."""
+    try:
+        found = parsed(query)
+    except sqlglot.errors.SqlglotError:
+        return None
+    ctes = {cte.alias for cte in found.find_all(exp.CTE)}
+    tables = [table for table in found.find_all(exp.Table) if table.db or table.name not in ctes]
+    if not all(map(_is_plain, tables)):
+        return None
+    return frozenset(f"{table.db}.{table.name}" for table in tables)
+
+
+def _is_plain(table: exp.Table) -> bool:
+    """Whether it is named `schema.name`, without a catalog, and is no file or function."""
+    return not table.catalog and table.db.isidentifier() and table.name.isidentifier()
+
+
+@lru_cache(maxsize=256)
+def is_volatile(query: str) -> bool:
+    """Whether a query may give other rows although what it reads has not changed.
+
+    Raises sqlglot's SqlglotError, as `parsed`.
+    """
+    found = parsed(query)
+    functions = (_function_name(function) for function in found.find_all(exp.Func))
+    return not _VOLATILE.isdisjoint(functions) or found.find(exp.TableSample) is not None
+
+
+def _function_name(function: exp.Func) -> str:
+    is_unknown = isinstance(function, exp.Anonymous)
+    return (function.name if is_unknown else function.sql_name()).lower()
