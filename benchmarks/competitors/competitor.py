@@ -104,8 +104,14 @@ def _run(
     with running, measured(pid=running.pid) as cost:
         output, errors = running.communicate()
     if running.returncode:
-        reason = errors.strip().splitlines()[-1:]
-        say(f"{competitor.name} is left out of {build.source_format}: {''.join(reason)}")
+        say(f"{competitor.name} is left out of {build.source_format}: {_reason(errors)}")
         return None
     cost.seconds = float(output.split()[-1])
     return cost
+
+
+def _reason(errors: str) -> str:
+    """The line of what a process wrote that says why it ended: of Java, the innermost cause."""
+    lines = errors.strip().splitlines()
+    causes = [line for line in lines if line.startswith("Caused by: ")]
+    return (causes or lines or ["it gives no reason"])[-1]

@@ -26,12 +26,16 @@ def main(message_format: str, folder: str, columns: str, jars: str) -> None:
     environment = TableEnvironment.create(settings)
     config = environment.get_config()
     config.set("parallelism.default", str(_CORES))
+    # A job that fails says why; by default, one with checkpoints starts again for ever.
+    config.set("restart-strategy.type", "disable")
     # The state per key that distinguishes a new row from a known one.
     config.set("table.exec.source.cdc-events-duplicate", "true")
     if jars:
         config.set("pipeline.jars", ";".join(Path(jar).as_uri() for jar in jars.split(",")))
-        # Paimon commits at checkpoints.
+        # Paimon commits at checkpoints.  By default, these are in memory, and at most 5 MB large.
         config.set("execution.checkpointing.interval", "10 s")
+        config.set("execution.checkpointing.storage", "filesystem")
+        config.set("execution.checkpointing.dir", (Path(folder).parent / "checkpoints").as_uri())
     named = [column.split(":") for column in columns.split(",")]
     types = ", ".join(f"`{name}` {_TYPES[type_]}" for name, type_ in named)
     options = {"connector": "filesystem", "path": folder, "format": message_format}
