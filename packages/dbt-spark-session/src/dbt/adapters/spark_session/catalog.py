@@ -129,14 +129,16 @@ def columns_id(session: SparkSession, name: str) -> str | None:
 def content_id(session: SparkSession, name: str) -> str | None:
     """A text that is another one once the table `schema.name` has other rows, or the view a query.
 
-    None where there is no such table or view.
+    None where there is no such table or view, or where the catalog does not say.
     """
     if view_query(session, name) is not None:
         return columns_id(session, name)
     if not session.catalog.tableExists(name):
         return None
     table = iceberg_table(session, name)
-    return f"{table.uuid().toString()} {table.operations().current().metadataFileLocation()}"
+    # Each commit writes another file of metadata.
+    file = table.operations().current().metadataFileLocation()
+    return f"{table.uuid().toString()} {file}" if file is not None else None
 
 
 def _view(session: SparkSession, name: str) -> Any | None:
