@@ -119,7 +119,7 @@ def _in_pairs(halves: DataFrame, new_halves: DataFrame | None = None) -> DataFra
 
 
 def _placed(halves: DataFrame) -> DataFrame:
-    """Nulls are replaced, as a join finds only values that are equal."""
+    """With transaction and position, never null: to a join, two nulls are not equal."""
     return halves.withColumns(
         {
             "transaction": F.coalesce(_transaction(), F.lit("")),

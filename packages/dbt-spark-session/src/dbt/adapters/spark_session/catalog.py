@@ -126,13 +126,11 @@ def columns_id(session: SparkSession, name: str) -> str | None:
     return f"{table.uuid().toString()} {table.schema().schemaId()}"
 
 
-def content_id(session: SparkSession, name: str) -> str | None:
-    """A text that is another one once the table `schema.name` has other rows, or the view a query.
+def rows_id(session: SparkSession, name: str) -> str | None:
+    """A text that is another one once the table `schema.name` has other rows.
 
-    None where there is no such table or view, or where the catalog does not say.
+    None where there is no such table, or where the catalog does not say.
     """
-    if view_query(session, name) is not None:
-        return columns_id(session, name)
     if not session.catalog.tableExists(name):
         return None
     table = iceberg_table(session, name)

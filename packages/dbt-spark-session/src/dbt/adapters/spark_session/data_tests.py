@@ -12,7 +12,7 @@ from typing import Any
 
 import pyspark
 from dbt.adapters.spark_session.__version__ import version
-from dbt.adapters.spark_session.catalog import content_id, view_query
+from dbt.adapters.spark_session.catalog import columns_id, rows_id, view_query
 from dbt.adapters.spark_session.queries import is_volatile, read_by
 from dbt_common.clients.system import write_file
 from pyspark.sql import SparkSession
@@ -40,11 +40,12 @@ def _add_contents(session: SparkSession, query: str, contents: dict[str, str]) -
     if names is None or is_volatile(query):
         return False
     for name in names - contents.keys():
-        found = content_id(session, name)
+        query_of_view = view_query(session, name)
+        id_of = rows_id if query_of_view is None else columns_id
+        found = id_of(session, name)
         if found is None:
             return False
         contents[name] = found
-        query_of_view = view_query(session, name)
         if query_of_view is not None and not _add_contents(session, query_of_view, contents):
             return False
     return True
