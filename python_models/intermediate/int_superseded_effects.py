@@ -1,3 +1,4 @@
+from cdc_marts.checkpoints import checkpointed
 from cdc_marts.fold.key_collisions import merged, no_superseded_effects, superseded_effects
 
 KEY = ["source_format", "table_id", "row_key"]
@@ -9,7 +10,7 @@ def model(dbt, session):
         return no_superseded_effects(keys)
     effects = dbt.rows_so_far(dbt.ref("int_row_effects")).join(keys, KEY, "left_semi")
     # The effects are used twice: with a checkpoint, Spark plans them once.
-    effects = effects.drop("before", "after", "unavailable_columns").localCheckpoint()
+    effects = effects.drop("before", "after", "unavailable_columns").transform(checkpointed)
     events = dbt.ref("int_events").join(effects, ["source_format", "event_id"], "left_semi")
     found = superseded_effects(
         effects, events, dbt.ref("int_split_key_changes"), dbt.ref("int_truncations")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cdc_marts.checkpoints import checkpointed
 from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.landing.arrivals import IDENTITY
 from cdc_marts.relations import OWN, WITH_WHAT_FOLLOWS, Relations
@@ -49,7 +50,7 @@ def requeue(
     if not quarantined:
         return []
     # What was there is read as of now, whatever the run makes of it.
-    before = {name: rejected.localCheckpoint() for name, rejected in quarantined.items()}
+    before = {name: checkpointed(rejected) for name, rejected in quarantined.items()}
     selected = [f"stg_{source_format}+" for source_format in source_formats]
     if set(source_formats) == set(SOURCE_FORMATS):
         selected = [WITH_WHAT_FOLLOWS]

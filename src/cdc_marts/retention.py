@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.spark_session.api import iceberg_table, view_query
 from pyspark.sql import functions as F
 
+from cdc_marts.checkpoints import checkpointed
 from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.landing.arrivals import IDENTITY
 from cdc_marts.landing.removed import blocks_of, outside_blocks, removed_of
@@ -98,7 +99,7 @@ def removals(
         removable = _removable(session, landing, staging, before)
         if removable.isEmpty():
             continue
-        blocks = blocks_of(removable).localCheckpoint()
+        blocks = blocks_of(removable).transform(checkpointed)
         [(messages,)] = blocks.select(F.sum(F.bit_count("offset_bits"))).collect()
         earlier = iceberg_table(session, landing).properties().get(PROPERTY)
         is_first = earlier is None or int(earlier) > days

@@ -17,6 +17,7 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from cdc_marts.checkpoints import checkpointed
 from cdc_marts.fold.formats import Traits, is_of_format_that
 from cdc_marts.fold.ranges import in_ranges_of, near_deliveries
 
@@ -59,18 +60,18 @@ def exceptional_records(
         deliveries, halves = _deliveries(new, formats), _halves(new, formats)
         return _union(_redeliveries(None, deliveries), _split_updates(None, halves))
     # DataFrames that are used several times are checkpointed, so that Spark plans them once.
-    new = new.localCheckpoint()
+    new = checkpointed(new)
     replaced = (
         _described(_of_messages(records, replaced_messages))
         .join(new, [*_RECORD], "left_anti")
-        .localCheckpoint()
+        .transform(checkpointed)
     )
     # In its new place, a record may be another event, and a redelivery of other records.
     looked_at = new.unionByName(replaced)
     deliveries, halves = _deliveries(looked_at, formats), _halves(looked_at, formats)
     # Only these may have another delivery or half, and a position near which it stands.
     near = near_deliveries(deliveries.unionByName(halves, allowMissingColumns=True))
-    near_records = _described(records.where(near)).localCheckpoint()
+    near_records = _described(records.where(near)).transform(checkpointed)
     near_known = known.where(near)
     return _union(
         _unknown(

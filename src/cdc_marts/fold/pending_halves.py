@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from cdc_marts.checkpoints import checkpointed
 from cdc_marts.fold.ranges import near_deliveries
 
 _RECORD = ("source_format", "topic", "partition", "offset", "row_index")
@@ -31,7 +32,7 @@ def pending_halves(
     new_halves = _halves(new_records)
     if known is not None:
         # It is used several times: with a checkpoint, Spark plans it once.
-        new_halves = new_halves.localCheckpoint()
+        new_halves = checkpointed(new_halves)
     waiting = new_halves.where("record_type = 'update_before'")
     if known is None:
         return _without_partner(_delivered_first(waiting, redeliveries), new_halves)

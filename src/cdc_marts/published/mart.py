@@ -16,6 +16,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, StructType, VariantType
 
+from cdc_marts.checkpoints import checkpointed
 from cdc_marts.fold.ranges import in_ranges_of
 from cdc_marts.published import touched
 
@@ -65,10 +66,10 @@ def rows(session: SparkSession, run: ModelRun, grain: str) -> DataFrame:
         run.rebuild()
         return mart
     published = session.table(run.relation)
-    found = way.touched(run, published).localCheckpoint()
+    found = way.touched(run, published).transform(checkpointed)
     near, by = way.near(found), list(way.by)
     held = published.where(near).join(found, by, "left_semi").select(*by).distinct()
-    held = held.localCheckpoint()
+    held = checkpointed(held)
     if not held.isEmpty():
         view = f"{run.relation.replace('.', '__')}__replaced"
         create_view(session, held, view)

@@ -11,6 +11,7 @@ from dbt.adapters.spark_session.api import ModelRun
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from cdc_marts.checkpoints import checkpointed
 from cdc_marts.fold.ranges import in_ranges_of, near_deliveries
 from cdc_marts.fold.row_keys import other_spellings
 
@@ -58,7 +59,7 @@ def messages_of_events(run: ModelRun, published: DataFrame) -> DataFrame:
     - a table turns out to have had a column that an image lacks
     """
     read = messages(run, published)
-    looked_at = _once(MESSAGE, read, run.new_rows("exceptional_records")).localCheckpoint()
+    looked_at = _once(MESSAGE, read, run.new_rows("exceptional_records")).transform(checkpointed)
     return _once(
         MESSAGE, looked_at, _after_halves(run, looked_at), _events_that_lack_other_columns(run)
     )
@@ -78,7 +79,7 @@ def _after_halves(run: ModelRun, touched: DataFrame) -> DataFrame:
         .where(in_ranges_of(touched))
         .join(touched, [*MESSAGE], "left_semi")
         .select(*pairing, "topic", "op", "delivery_position")
-        .localCheckpoint()
+        .transform(checkpointed)
     )
     after = split.where("record_type = 'change'").where(near_deliveries(before))
     return after.join(before, pairing, "left_semi")
@@ -87,7 +88,7 @@ def _after_halves(run: ModelRun, touched: DataFrame) -> DataFrame:
 def _events_that_lack_other_columns(run: ModelRun) -> DataFrame:
     """The messages of events whose images lack other columns of their table than was known."""
     lacking = _difference(run.rows("missing_columns"), run.rows_before("missing_columns"))
-    versions = lacking.select(*_VERSION, "from_sequence", "to_sequence").localCheckpoint()
+    versions = lacking.select(*_VERSION, "from_sequence", "to_sequence").transform(checkpointed)
     if versions.isEmpty():
         return versions.sparkSession.range(0).select(
             *(F.lit(None).alias(column) for column in MESSAGE)

@@ -15,6 +15,7 @@ from dbt.adapters.spark_session.api import ModelRun
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from cdc_marts.checkpoints import checkpointed
 from cdc_marts.fold.row_keys import other_spellings
 from cdc_marts.typed.columns import (
     CAST_ERROR,
@@ -133,7 +134,7 @@ def _changed_rows(
         held_keys = mart.withColumnRenamed("_row_key", "row_key")
         touched_keys = touched_keys.union(other_spellings(touched_keys, held_keys)).distinct()
         # The mart gets its new columns before these keys are asked for: they must not read it then.
-        touched_keys = touched_keys.localCheckpoint()
+        touched_keys = checkpointed(touched_keys)
     typed_rows = _typed_rows(_live_rows(table, touched_keys), columns)
     copy = ["_row_key", "_row_copy"]
     gone_rows = (
