@@ -7,7 +7,10 @@
 -#}
 {% macro union_of_staging(source_formats) -%}
   {%- for source_format in formats_with_rows(source_formats) %}
-select * from {{ ref('stg_' ~ source_format) }}
+select
+    *,
+    sequence.position as message_position
+from {{ ref('stg_' ~ source_format) }}
 {{ "union all" if not loop.last }}
   {%- endfor %}
 {%- endmacro %}

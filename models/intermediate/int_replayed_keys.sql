@@ -69,47 +69,21 @@ keys_shared_in_a_transaction as (
 
 moves as (
 
-    select * from {{ rows_so_far(ref('int_key_changes')) }}
+    select * from key_changes
     where
         is_key_change
         and {{ is_of_format_that('ordered_by_landing') }}
 
 ),
 
-effects_beside as (
-
-    select
-        source_format,
-        table_id,
-        row_key,
-        topic,
-        sequence
-    from {{ new_rows(ref('int_row_effects')) }}
-
-    {% if is_incremental() -%}
-    union all
-
-    select
-        effects.source_format,
-        effects.table_id,
-        effects.row_key,
-        effects.topic,
-        effects.sequence
-    from {{ rows_so_far(ref('int_row_effects')) }} as effects
-    left semi join new_key_changes
-        on {{ matches('effects', 'new_key_changes', key) }}
-    {%- endif %}
-
-),
-
 keys_with_unordered_effects as (
 
-    select
+    select distinct
         moves.source_format,
         moves.table_id,
         moves.row_key
     from moves
-    inner join effects_beside
+    inner join key_changes as effects_beside
         on
             {{ matches('moves', 'effects_beside', key) }}
             and moves.sequence.position = effects_beside.sequence.position

@@ -9,6 +9,7 @@ def model(dbt, session):
         new_effects,
         dbt.rows_so_far(effects),
         revised.select("source_format", "table_id", "row_key").distinct(),
+        dbt.rows_so_far(dbt.ref("int_message_places")),
         session.table(str(dbt.this)) if dbt.is_incremental else None,
         dbt.config.get("source_formats"),
     )

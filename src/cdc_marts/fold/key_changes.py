@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from cdc_marts.checkpoints import checkpointed
 from cdc_marts.fold.formats import Traits, is_of_format_that
+from cdc_marts.fold.ranges import at_positions_of, in_transactions_of
 
 _KEY = ("source_format", "table_id", "row_key")
+_TABLE_AND_TOPIC = ("source_format", "table_id", "topic")
 _COLUMNS = (
     *_KEY,
     "topic",
@@ -26,29 +29,31 @@ _IN_TRANSACTION = ("source_format", "table_id", "transaction")
 #: A delete and an insert that are equal in these may be one key change.
 _PLACE = (*_IN_TRANSACTION, "topic", "position")
 _KEY_IN_TRANSACTION = (*_KEY, "transaction")
-#: For more transactions, one condition covers the whole range from the first to the last.
-_MOST_TRANSACTIONS = 200
 
 
 def key_changes(
     new_effects: DataFrame,
     effects: DataFrame,
     revised_keys: DataFrame,
+    message_places: DataFrame,
     known: DataFrame | None,
     formats: Traits,
 ) -> DataFrame:
-    """The effects of key changes, and the inserts and deletes of other rows on their keys.
+    """The effects of key changes, and effects of other rows on their keys.
 
-    Only inserts and deletes in the transaction of the key change count: if a database checks
+    Of these, inserts and deletes in the transaction of the key change count: if a database checks
     uniqueness at the end of a transaction, a row may come to a key before another row leaves it.
+    If a format is ordered by landing, all effects of other partitions at the position of the key
+    change count: their order is not known.
+
     If a format reports a key change as a delete and an insert, these two have one place in the log.
     So of such a format, inserts and deletes count that share the place with one another, or the key
     and the transaction.
 
     `new_effects`: the effects that no run has read; `effects`: all effects, including the new ones.
     Both have the columns of `int_row_effects`.  `revised_keys`: source_format, table_id, row_key of
-    keys whose earlier effects have changed; all effects on them are listed again.  `known`: what
-    earlier runs returned; None in the first run.
+    keys whose earlier effects have changed; all effects on them are listed again.
+    `message_places`: as the model.  `known`: what earlier runs returned; None in the first run.
 
     Returns the columns of `int_key_changes`.
     """
@@ -58,42 +63,75 @@ def key_changes(
     looked_at = looked_at.select(*_COLUMNS)
     if known is not None:
         # It is used several times: with a checkpoint, Spark plans it once.
-        looked_at = looked_at.localCheckpoint()
+        looked_at = checkpointed(looked_at)
     is_beside = F.col("op").isin("insert", "delete") & ~F.col("is_key_change")
     is_half = is_beside & is_of_format_that(formats, "moves_rows_by_delete_and_insert")
+    is_unordered = is_of_format_that(formats, "ordered_by_landing")
     # These are few, and used several times.
-    listed = looked_at.where("is_key_change").localCheckpoint()
-    moves, halves = _moves(listed), looked_at.where(is_half)
-    transactions = _transactions_of(listed)
+    moves = looked_at.where("is_key_change").transform(checkpointed)
+    listed, halves = [moves], looked_at.where(is_half)
+    transactions = in_transactions_of(moves)
     if transactions is not None:
-        listed = listed.unionByName(_on_keys_of(moves, effects.where(is_beside & transactions)))
+        listed.append(_in_transactions_of(moves, effects.where(is_beside & transactions)))
+    positions = at_positions_of(moves.where(is_unordered), message_places)
+    if positions is not None:
+        listed.append(_at_positions_of(moves.where(is_unordered), effects.where(positions)))
     if known is None:
-        return listed.unionByName(_in_pairs(halves)).distinct()
-    transactions = _transactions_of(halves)
-    if transactions is not None:
-        all_halves = effects.where(is_half & transactions).select(*_COLUMNS).localCheckpoint()
-        listed = listed.unionByName(_in_pairs(all_halves, halves))
-    return listed.unionByName(_on_keys_of(_moves(known), looked_at.where(is_beside))).distinct()
+        listed.append(_in_pairs(halves))
+    else:
+        transactions = in_transactions_of(halves)
+        if transactions is not None:
+            all_halves = (
+                effects.where(is_half & transactions).select(*_COLUMNS).transform(checkpointed)
+            )
+            listed.append(_in_pairs(all_halves, halves))
+        known_moves = known.where("is_key_change")
+        listed.append(_in_transactions_of(known_moves, looked_at.where(is_beside)))
+        listed.append(_at_positions_of(known_moves.where(is_unordered), looked_at))
+    return reduce(DataFrame.unionByName, listed).distinct()
 
 
-def _moves(effects: DataFrame) -> DataFrame:
-    """The keys that key changes touch, with their transactions."""
-    moves = effects.where("is_key_change").select(*_KEY, _transaction().alias("transaction"))
-    return moves.distinct()
+def keys_changed_beside(new_effects: DataFrame, known: DataFrame) -> DataFrame:
+    """The inserts at the positions of new effects, each of which may be half of a key change.
+
+    If another change stands between the halves, they do not make a key change.
+
+    `new_effects`: with the columns of `int_row_effects`; `known`: the model `int_key_changes`.
+    """
+    place = [*_TABLE_AND_TOPIC, "position", "partition"]
+    beside = new_effects.select(*_TABLE_AND_TOPIC, "sequence.position", "sequence.partition")
+    inserts = known.where("op = 'insert'").withColumns(
+        {"position": F.col("sequence.position"), "partition": F.col("sequence.partition")}
+    )
+    return inserts.join(beside, place, "left_semi")
+
+
+def _in_transactions_of(moves: DataFrame, effects: DataFrame) -> DataFrame:
+    """The effects that share key and transaction with one of the key changes."""
+    moves = moves.withColumn("transaction", _transaction()).select(*_KEY_IN_TRANSACTION)
+    return (
+        effects.withColumn("transaction", _transaction())
+        .join(moves.distinct(), [*_KEY_IN_TRANSACTION], "left_semi")
+        .select(*_COLUMNS)
+    )
+
+
+def _at_positions_of(moves: DataFrame, effects: DataFrame) -> DataFrame:
+    """The effects that share key and position with a key change of another partition."""
+    is_there = [
+        F.col(f"effect.{name}") == F.col(f"move.{name}") for name in (*_KEY, "sequence.position")
+    ]
+    is_elsewhere = [
+        F.col(f"effect.{name}") != F.col(f"move.{name}") for name in ("topic", "sequence.partition")
+    ]
+    condition = reduce(Column.__and__, is_there) & reduce(Column.__or__, is_elsewhere)
+    found = effects.alias("effect").join(moves.alias("move"), condition, "left_semi")
+    return found.select(*_COLUMNS)
 
 
 def _transaction() -> Column:
     """As the macro `transaction_of_effect`."""
     return F.coalesce("transaction_id", F.col("event_at").cast("string"))
-
-
-def _on_keys_of(moves: DataFrame, effects: DataFrame) -> DataFrame:
-    """The effects that share key and transaction with one of the key changes."""
-    return (
-        effects.withColumn("transaction", _transaction())
-        .join(moves, [*_KEY_IN_TRANSACTION], "left_semi")
-        .select(*_COLUMNS)
-    )
 
 
 def _in_pairs(halves: DataFrame, new_halves: DataFrame | None = None) -> DataFrame:
@@ -105,7 +143,7 @@ def _in_pairs(halves: DataFrame, new_halves: DataFrame | None = None) -> DataFra
     # Most transactions have only inserts or only deletes.
     mixed = halves.groupBy(*_IN_TRANSACTION).agg((F.min("op") != F.max("op")).alias("has_both"))
     halves = halves.join(mixed.where("has_both"), [*_IN_TRANSACTION], "left_semi")
-    halves = halves.localCheckpoint()
+    halves = checkpointed(halves)
     sides = [(halves, halves)]
     if new_halves is not None:
         new_halves = _placed(new_halves)
@@ -133,51 +171,3 @@ def _with_opposites(effects: DataFrame, others: DataFrame, columns: Sequence[str
     opposite = F.when(F.col("op") == "insert", "delete").otherwise("insert")
     others = others.select(*columns, opposite.alias("op"))
     return effects.join(others, [*columns, "op"], "left_semi")
-
-
-def _transactions_of(effects: DataFrame) -> Column | None:
-    """Condition on effects, made of literals: one of the given effects is in its transaction.
-
-    It may also hold for effects of other transactions.  None if no effects are given.
-    """
-    timed = effects.select(
-        "source_format", "transaction_id", F.unix_micros("event_at").alias("event_micros")
-    )
-    found = timed.distinct().limit(_MOST_TRANSACTIONS + 1).collect()
-    if len(found) <= _MOST_TRANSACTIONS:
-        ranges = [
-            (row.source_format, *2 * (row.transaction_id,), *2 * (row.event_micros,))
-            for row in found
-        ]
-    else:
-        spans = timed.groupBy("source_format", F.col("transaction_id").isNull()).agg(
-            F.min("transaction_id"),
-            F.max("transaction_id"),
-            F.min("event_micros"),
-            F.max("event_micros"),
-        )
-        ranges = [(row[0], *row[2:]) for row in spans.collect()]
-    return _any_of(
-        (F.col("source_format") == source_format)
-        & (
-            F.col("transaction_id").between(first_id, last_id)
-            if first_id is not None
-            else F.col("transaction_id").isNull() & _is_between(*times)
-        )
-        for source_format, first_id, last_id, *times in ranges
-    )
-
-
-def _is_between(first_micros: int | None, last_micros: int | None) -> Column:
-    """Whether `event_at` is in a range, or null."""
-    at = F.col("event_at")
-    if first_micros is None or last_micros is None:
-        return at.isNull()
-    return at.isNull() | at.between(
-        F.timestamp_micros(F.lit(first_micros)), F.timestamp_micros(F.lit(last_micros))
-    )
-
-
-def _any_of(conditions: Iterable[Column]) -> Column | None:
-    found = list(conditions)
-    return reduce(Column.__or__, found) if found else None

@@ -19,6 +19,8 @@ _TYPES = {
     "schema_id": "bigint",
     "landing_commit": "bigint",
     "delivery_position": "decimal(38,0)",
+    "message_position": "decimal(38,0)",
+    "position": "decimal(38,0)",
     "event_at": "timestamp",
     "key_columns": "array<string>",
     "unavailable_columns": "array<string>",
@@ -28,6 +30,8 @@ _TYPES = {
     "column_parameters": "map<string,string>",
     "stands_before": f"struct<sequence: {SEQUENCE}, index: int>",
 }
+#: Columns of `int_message_places`.
+PLACES = "source_format topic partition offset position"
 _IMAGES = ("before", "after")
 _FLAGS = ("is_", "lists_", "took_", "row_left")
 
@@ -47,6 +51,19 @@ def frame(spark: SparkSession, columns: str, rows: Iterable[Mapping[str, Any]]) 
     for image in set(names) & set(_IMAGES):
         table = table.withColumn(image, F.parse_json(image))
     return table.select(*names)
+
+
+def effects_at_positions(
+    spark: SparkSession, columns: str, rows: Iterable[Mapping[str, Any]]
+) -> DataFrame:
+    """Effects with the coordinates of their messages; a row may give its `message_position`."""
+    return frame(spark, f"{columns} message_position", rows).withColumns(
+        {
+            "partition": F.col("sequence.partition"),
+            "offset": F.col("sequence.offset"),
+            "message_position": F.coalesce("message_position", "sequence.position"),
+        }
+    )
 
 
 def _type(name: str) -> str:

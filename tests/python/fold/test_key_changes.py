@@ -8,16 +8,20 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from cdc_marts.fold import key_changes as module
+from cdc_marts.fold import ranges
 from cdc_marts.fold.key_changes import key_changes
-from tests.python.fold.frames import frame
+from tests.python.fold.frames import PLACES, effects_at_positions, frame
 
 EFFECTS = (
     "source_format table_id row_key topic op event_id transaction_id event_at sequence"
-    " is_key_change effect is_keyless"
+    " is_key_change effect"
 )
 KEY = "source_format table_id row_key"
-FORMATS = {"dts_avro": {}, "cdl_debezium_json": {"moves_rows_by_delete_and_insert": True}}
+FORMATS = {
+    "dts_avro": {},
+    "canal_json": {"ordered_by_landing": True},
+    "cdl_debezium_json": {"moves_rows_by_delete_and_insert": True},
+}
 NOON = dt.datetime(2024, 3, 1, 12)
 
 
@@ -60,13 +64,15 @@ def listed(
     earlier: list[dict[str, Any]] | None = None,
     known: list[dict[str, Any]] | None = None,
     revised: list[dict[str, Any]] = (),
+    places: list[dict[str, Any]] = (),
 ) -> list[tuple[str, str]]:
     """event_id and key of what is found; `known`: where it is None, this is the first run."""
     found = key_changes(
-        frame(spark, EFFECTS, new),
-        frame(spark, EFFECTS, [*(earlier or []), *new]),
+        effects_at_positions(spark, f"{EFFECTS} is_keyless", new),
+        effects_at_positions(spark, f"{EFFECTS} is_keyless", [*(earlier or []), *new]),
         frame(spark, KEY, revised),
-        None if known is None else frame(spark, EFFECTS, known).drop("is_keyless"),
+        frame(spark, PLACES, places),
+        None if known is None else frame(spark, EFFECTS, known),
         FORMATS,
     )
     return sorted((row.event_id, row.row_key) for row in found.collect())
@@ -102,7 +108,7 @@ def test_an_earlier_run_has_read_the_key_change(spark: SparkSession) -> None:
 def test_of_more_transactions_than_literals_all_are_found(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_MOST_TRANSACTIONS", 1)
+    monkeypatch.setattr(ranges, "_MOST_RANGES", 1)
     moved_later = effect(12, "comes later", "upsert", "2", "update", transaction_id="v")
     without_transaction = {"transaction_id": None, "row_key": "7"}
     timed = [
@@ -168,3 +174,51 @@ def test_effects_on_revised_keys_are_listed_again(spark: SparkSession) -> None:
     earlier = [COMES, LEAVES_FOR_TWO, DELETED, *OTHERS]
     found = listed(spark, [], earlier, known=earlier[:3], revised=revised)
     assert found == [("comes", "2"), ("is deleted", "2")]
+
+
+MOVED = {**COMES, "source_format": "canal_json", "event_id": "moved", "transaction_id": None}
+ELSEWHERE = {
+    **MOVED,
+    "event_id": "in another partition",
+    "is_key_change": False,
+    "event_at": NOON + dt.timedelta(seconds=1),
+    "sequence": (5, 1, 9),
+}
+NOT_BESIDE = [
+    {**ELSEWHERE, **other, "event_id": event_id}
+    for event_id, other in {
+        "in its partition": {"sequence": (5, 0, 9)},
+        "at another position": {"sequence": (6, 1, 9)},
+        "on another key": {"row_key": "3"},
+        "of a format with log positions": {"source_format": "dts_avro"},
+    }.items()
+]
+BESIDE = [("in another partition", "2"), ("moved", "2")]
+
+
+@pytest.mark.parametrize("other", [{}, {"topic": "other", "sequence": (5, 0, 9)}])
+def test_effects_of_other_partitions_at_its_position_are_listed(
+    spark: SparkSession, other: dict[str, Any]
+) -> None:
+    beside = {**ELSEWHERE, **other}
+    assert listed(spark, [MOVED, beside, *NOT_BESIDE]) == BESIDE
+    assert listed(spark, [MOVED], [beside, *NOT_BESIDE], known=[]) == BESIDE
+    assert listed(spark, [beside, *NOT_BESIDE], [MOVED], known=[MOVED]) == BESIDE[:1]
+
+
+def test_an_effect_that_was_raised_to_its_position_is_listed(spark: SparkSession) -> None:
+    raised = {**ELSEWHERE, "message_position": 2}
+    place = {"source_format": "canal_json", "topic": "shop", "partition": 1, "offset": 9}
+    found = listed(spark, [MOVED], [raised], known=[], places=[{**place, "position": 5}])
+    assert found == BESIDE
+
+
+def test_of_more_positions_than_literals_all_are_found(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ranges, "_MOST_RANGES", 1)
+    later = {**MOVED, "event_id": "moved later", "sequence": (7, 0, 9)}
+    assert listed(spark, [MOVED, later], [ELSEWHERE, *NOT_BESIDE], known=[]) == [
+        *BESIDE,
+        ("moved later", "2"),
+    ]
