@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 from benchmarks import full, incremental, machine, plot, project, report
 from benchmarks.competitors.competitor import add_competitors
+from benchmarks.messages import FORMATS_WITH_RARE_CHANGES
 from benchmarks.options import Drawn, Place, field_by_field
 from benchmarks.workload import Workload
 from cdc_marts.formats import SOURCE_FORMATS
@@ -117,14 +118,28 @@ def incremental_command(
     ] = "400,4000,40000",
     drawn: Drawn = _DRAWN,
     skew: Skew = False,
+    rare_share: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            max=0.5,
+            help="Of the changes: key changes, messages that lack a value, and redeliveries, each.",
+        ),
+    ] = 0.0,
     repeat: Repeat = 3,
     warm_up: WarmUp = 20_000,
     select: Select = None,
     place: Place = _PLACE,
 ) -> None:
     """Land some more messages on a base that was built, and run; and run with nothing new."""
+    if rare_share and not set(_formats(formats)) <= set(FORMATS_WITH_RARE_CHANGES):
+        known = ", ".join(FORMATS_WITH_RARE_CHANGES)
+        raise typer.BadParameter(f"Rare changes are written as {known} only: add --formats.")
     arguments = _selection(select)
-    workloads = [drawn.workload(changes, skew) for changes in _numbers(sizes, int)]
+    workloads = [
+        replace(drawn.workload(changes, skew), rare_share=rare_share)
+        for changes in _numbers(sizes, int)
+    ]
     measured = []
     with _session(place) as session:
         described = machine.description(session)

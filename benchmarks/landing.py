@@ -13,8 +13,8 @@ from benchmarks.workload import Workload, change_of, changes
 from cdc_marts.relations import OWN
 
 TOPIC = "shop-changes"
-#: A change has at most two messages, which stand side by side.
-_MESSAGES_OF_CHANGE = 2
+#: A change has at most three messages, which stand side by side.
+_MESSAGES_OF_CHANGE = 3
 _PARTITIONS = 4
 #: Bytes of a landing file, about: as a job that lands once in a while writes them.
 _FILE_BYTES = 256 * 2**20
@@ -82,12 +82,19 @@ def _messages(
     return messages.select(
         F.lit(TOPIC).alias("topic"),
         (F.col("row") % _PARTITIONS).cast("int").alias("partition"),
-        (F.col("number") * _MESSAGES_OF_CHANGE + F.col("message.part")).alias("offset"),
+        _offset(F.col("message.part")).alias("offset"),
         made_at.alias("timestamp"),
         F.col("message.key").alias("key"),
         F.col("message.value").alias("value"),
         made_at.alias("landed_at"),
     )
+
+
+def _offset(part: Column) -> Column:
+    """The messages of a redelivery stand behind those of the change that was made then."""
+    delivery, number = F.col("delivery"), F.col("number")
+    place = 2 * delivery + (delivery != number).cast("bigint")
+    return place * _MESSAGES_OF_CHANGE + part
 
 
 def _binary(content: Column | None) -> Column:

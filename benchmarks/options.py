@@ -24,8 +24,11 @@ class Drawn:
 
     message_bytes: Annotated[int, typer.Option(help="Mean size of a message.")] = 1000
     keys: Annotated[
-        int, typer.Option(min=0, help="Rows that the changes are of; 0 for one row per change.")
+        int, typer.Option(min=0, help="Rows that the changes are of; 0 if they rise with these.")
     ] = 50_000
+    changes_per_row: Annotated[
+        int, typer.Option(min=1, help="If the rows rise with the changes: of one row.")
+    ] = 1
     tables: Annotated[int, typer.Option(min=1, max=200, help="Tables that the rows are in.")] = 1
     update_share: Annotated[
         float,
@@ -37,11 +40,11 @@ class Drawn:
         return Workload(
             changes,
             self.message_bytes,
-            self.keys or changes,
+            self.keys or changes // self.changes_per_row,
             self.tables,
             self.update_share,
             skewed,
-            self.seed,
+            seed=self.seed,
         )
 
 

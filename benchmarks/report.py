@@ -8,6 +8,7 @@ from statistics import median
 from benchmarks.full import MODELS, STAGING, FullBuild
 from benchmarks.incremental import Increments
 from benchmarks.measure import Cost, SparkWork
+from benchmarks.workload import Workload
 
 _MIB = 2**20
 _TOP_MODELS = 15
@@ -49,6 +50,7 @@ def increments(one: Increments) -> str:
     read = max(cost.spark.input_records for cost in one.empty if cost.spark)
     summary = (
         f"A base of {workload.changes:,} changes in messages of {workload.message_bytes:,} bytes."
+        f"{_rare(workload)}"
         f" Runs with nothing new read {read:,} rows at most: {one.landed:,} messages were landed."
     )
     head = ["", *COST_HEAD, "s without those of an empty run", "task s / full build's"]
@@ -56,6 +58,17 @@ def increments(one: Increments) -> str:
     for what, runs in one.costs.items():
         sections += [f"Each model's own time, {what}:", model_seconds(runs)]
     return "\n\n".join(sections)
+
+
+def _rare(workload: Workload) -> str:
+    if not workload.rare_share:
+        return ""
+    share = f"{workload.rare_share:.1%}"
+    return (
+        f" They are of {workload.keys:,} rows in {workload.tables} tables. {share} of them change"
+        f" the key of their row, the messages of {share} lack a value, {share} are delivered twice;"
+        f" {workload.changes // workload.changes_per_truncation:,} times a table was truncated."
+    )
 
 
 def _task_seconds(costs: Sequence[Cost]) -> float:

@@ -26,6 +26,12 @@ _SHUFFLING_PRIME = 2_654_435_761
 _SKEWED_TENTHS = 8
 #: Characters of the note that one step of its sequence makes.
 _NOTE_STEP = 64
+#: A row whose key has changed has an id above this.
+_MOVED_IDS = 10**12
+#: A redelivery comes this many changes behind its message.
+_REDELIVERY_LAG = 1000
+#: Of so many rare changes, one also truncates a table.
+_TRUNCATION_SHARE = 0.01
 
 #: Column -> type, of every table, besides the attributes of wide ones.
 _CORE_COLUMNS = {
@@ -55,6 +61,9 @@ class Workload:
     update_share: float = 0.8
     #: Whether 80 % of the changes are of one row.
     skewed: bool = False
+    #: Of the changes, those that change the key of their row, those whose message lacks a value,
+    #: and those that are delivered twice: each has this share.
+    rare_share: float = 0.0
     seed: int = 1
 
     @property
@@ -65,18 +74,35 @@ class Workload:
         return {**_CORE_COLUMNS, **named, "note": "text"}
 
     @property
+    def changes_per_truncation(self) -> int:
+        """Only where changes are rare."""
+        return round(1 / (self.rare_share * _TRUNCATION_SHARE))
+
+    @property
     def table_names(self) -> list[str]:
         return [f"orders_{number:03}" for number in range(self.tables)]
 
 
 @dataclass(frozen=True)
+class Rare:
+    """Columns of what is rare about a change, all boolean."""
+
+    is_key_change: Column
+    #: Whether the message lacks the value of the column `note`.
+    lacks_note: Column
+    #: Whether `truncated_table` is truncated just before the change.
+    truncates: Column
+    truncated_table: str
+
+
+@dataclass(frozen=True)
 class Change:
-    """Columns of a row-level change; no key ever changes."""
+    """Columns of a row-level change."""
 
     #: insert, update, delete
     op: Column
     table: Column
-    #: bigint, also the row's `id`
+    #: bigint, also the row's `id`; where the key changes, the new one
     key: Column
     #: Column -> value before and after: bigint, string, decimal(12,2), boolean, and for
     #: a timestamp a bigint of epoch milliseconds.  Without meaning where `op` has no such image.
@@ -92,6 +118,8 @@ class Change:
     transaction: Column
     #: Whether the message describes its columns: where it is large enough for that.
     is_described: bool
+    #: None if no change is rare: then no key ever changes.
+    rare: Rare | None = None
 
     @property
     def has_before(self) -> Column:
@@ -113,11 +141,12 @@ class Change:
 def changes(
     session: SparkSession, workload: Workload, note_length: int, first: int = 0, tasks: int = 1
 ) -> DataFrame:
-    """The changes from number `first` on, one a row, in `tasks` tasks, for `change_of`.
+    """The deliveries of changes from number `first` on, in `tasks` tasks, for `change_of`.
 
-    `note_length`: characters of the rows' notes, which fill the messages up.
+    One row per delivery.  `delivery` counts the changes up to it; it differs from `number` in a
+    redelivery.  `note_length`: characters of the rows' notes, which fill the messages up.
     """
-    numbers = session.range(first, first + workload.changes, 1, tasks).toDF("number")
+    numbers = _delivered(session.range(first, first + workload.changes, 1, tasks), workload)
     visited = _visited(numbers, workload)
     row, visit, seed = F.col("row"), F.col("visit"), F.lit(workload.seed)
     drawn = visited.select(
@@ -132,12 +161,16 @@ def changes(
     )
     return drawn.select(
         "number",
+        "delivery",
         "row",
         F.when(~F.col("was_there"), "insert")
         .when(F.col("is_there"), "update")
         .otherwise("delete")
         .alias("op"),
         F.format_string("orders_%03d", row % workload.tables).alias("table"),
+        _key(workload, row, visit - 1).alias("key_before"),
+        _key(workload, row, visit).alias("key_after"),
+        _is_rare(workload, "note", row, visit).alias("lacks_note"),
         *_lasting_values(workload, F.col("of_row"), note_length),
         *_changed_values("before"),
         *_changed_values("after"),
@@ -150,15 +183,30 @@ def change_of(workload: Workload) -> Change:
     made_at = number + FIRST_MILLIS
     before, after = (
         {
-            name: F.col(f"{side}_{name}" if name in CHANGED_COLUMNS else name)
-            for name in workload.columns
+            "id": F.col(f"key_{side}"),
+            **{
+                name: F.col(f"{side}_{name}" if name in CHANGED_COLUMNS else name)
+                for name in workload.columns
+                if name != "id"
+            },
         }
         for side in ("before", "after")
     )
+    op, key_before, key_after = F.col("op"), F.col("key_before"), F.col("key_after")
+    rare = (
+        Rare(
+            is_key_change=(op == "update") & (key_before != key_after),
+            lacks_note=(op == "update") & F.col("lacks_note"),
+            truncates=number % workload.changes_per_truncation == 0,
+            truncated_table=workload.table_names[0],
+        )
+        if workload.rare_share
+        else None
+    )
     return Change(
-        op=F.col("op"),
+        op=op,
         table=F.col("table"),
-        key=F.col("row"),
+        key=F.when(op == "delete", key_before).otherwise(key_after),
         before=before,
         after=after,
         types=workload.columns,
@@ -167,20 +215,32 @@ def change_of(workload: Workload) -> Change:
         published_at=made_at + PUBLISHING_MILLIS,
         transaction=F.floor(number / 3).cast("string"),
         is_described=workload.message_bytes >= 4000,
+        rare=rare,
     )
+
+
+def _delivered(deliveries: DataFrame, workload: Workload) -> DataFrame:
+    """`delivery`, and the `number` of the change: its own, or that of an earlier one too."""
+    deliveries = deliveries.toDF("delivery")
+    delivery = F.col("delivery")
+    earlier = delivery - _REDELIVERY_LAG
+    is_redelivered = (earlier >= 0) & _is_rare(workload, "redelivery", earlier)
+    numbers = F.array(delivery, F.when(is_redelivered, earlier))
+    return deliveries.select("delivery", F.explode(F.array_compact(numbers)).alias("number"))
 
 
 def _visited(numbers: DataFrame, workload: Workload) -> DataFrame:
     """`number`, the `row` that it is about, and `visit`: how often that was visited before."""
     number = F.col("number")
     if not workload.skewed:
-        return numbers.select("number", *_in_rounds(number, workload.keys))
+        return numbers.select("delivery", "number", *_in_rounds(number, workload.keys))
     tenth, rest = F.floor(number / 10), number % 10
     is_hot = rest < _SKEWED_TENTHS
     row, visit = _in_rounds(
         tenth * (10 - _SKEWED_TENTHS) + rest - _SKEWED_TENTHS, workload.keys - 1
     )
     return numbers.select(
+        "delivery",
         "number",
         F.when(is_hot, 0).otherwise(row + 1).cast("bigint").alias("row"),
         F.when(is_hot, tenth * _SKEWED_TENTHS + rest).otherwise(visit).alias("visit"),
@@ -204,10 +264,21 @@ def _is_gone(workload: Workload, row: Column, visit: Column) -> Column:
     return (visit > 0) & is_drawn(visit) & ~is_drawn(visit - 1)
 
 
+def _is_rare(workload: Workload, what: str, *of: Column) -> Column:
+    """Whether something rare is drawn."""
+    draw = F.pmod(F.xxhash64(F.lit(workload.seed), F.lit(what), *of), F.lit(1_000_000))
+    return draw < int(workload.rare_share * 1_000_000)
+
+
+def _key(workload: Workload, row: Column, visit: Column) -> Column:
+    """The id of a row after a visit; half of the rare ones, so that as many changes come and go."""
+    is_moved = _is_rare(workload, "key", row, visit) & (F.xxhash64(visit, row) % 2 == 0)
+    return F.when((visit > 0) & is_moved, row + _MOVED_IDS).otherwise(row)
+
+
 def _lasting_values(workload: Workload, of_row: Column, note_length: int) -> list[Column]:
-    """The columns of a row that no update changes, all but the key."""
+    """The columns of a row that no update changes, without the key."""
     values = [
-        F.col("row").alias("id"),
         _one_of(_NAMES, of_row).alias("customer"),
         _note(of_row, note_length).alias("note"),
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import functions as F
 
-from benchmarks.messages.message import Message, json, json_object, texts
+from benchmarks.messages.message import Message, json, json_object, json_of_texts, texts
 from benchmarks.workload import CHANGED_COLUMNS, DATABASE, Change
 
 #: Column type -> (type in MySQL, JDBC's number of it).
@@ -19,16 +19,22 @@ _MYSQL_TYPES = {
 
 def encode(change: Change) -> list[Message]:
     """The columns of an update that it left alone are in `data` only."""
-    before = texts({name: change.before[name] for name in CHANGED_COLUMNS}, change.types)
+    rare = change.rare
+    row, before = texts(change.row, change.types), texts(change.before, change.types)
+    data = json_of_texts(row, {"note": ~rare.lacks_note} if rare else {})
+    old_columns = {"id": rare.is_key_change} if rare else {}
+    old = json_of_texts(
+        {name: before[name] for name in (*old_columns, *CHANGED_COLUMNS)}, old_columns
+    )
     value = {
-        "data": F.array(json_object(texts(change.row, change.types))),
+        "data": F.array(data),
         "database": DATABASE,
         "es": F.floor(change.made_at / 1000) * 1000,
         "gtid": "",
         "id": change.transaction.cast("bigint"),
         "isDdl": False,
         "mysqlType": json_object({n: _MYSQL_TYPES[type_][0] for n, type_ in change.types.items()}),
-        "old": F.when(change.op == "update", F.array(json_object(before))),
+        "old": F.when(change.op == "update", F.array(old)),
         "pkNames": F.array(F.lit("id")),
         "sql": "",
         "sqlType": json_object({n: _MYSQL_TYPES[type_][1] for n, type_ in change.types.items()}),
@@ -36,4 +42,15 @@ def encode(change: Change) -> list[Message]:
         "ts": change.published_at,
         "type": F.upper(change.op),
     }
-    return [Message(json(json_object(value)))]
+    changed = Message(json(json_object(value)))
+    if rare is None:
+        return [changed]
+    statement = {
+        **dict.fromkeys(value),
+        **{name: value[name] for name in ("database", "es", "gtid", "id", "ts")},
+        "isDdl": True,
+        "sql": f"TRUNCATE TABLE `{rare.truncated_table}`",
+        "table": rare.truncated_table,
+        "type": "TRUNCATE",
+    }
+    return [Message(json(json_object(statement)), is_published=rare.truncates), changed]

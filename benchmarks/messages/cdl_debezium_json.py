@@ -8,11 +8,18 @@ from benchmarks.messages import connect
 from benchmarks.messages.message import Message, code_of, json, json_object
 from benchmarks.workload import DATABASE, SCHEMA, Change
 
+#: In place of a value that PostgreSQL did not log, because an update left it as it was.
+_UNAVAILABLE = "__debezium_unavailable_value"
 _CODES = {"insert": "c", "update": "u", "delete": "d"}
 
 
 def encode(change: Change) -> list[Message]:
+    rare = change.rare
     key = json_object({"id": change.key})
+    before, after = dict(change.before), dict(change.after)
+    if rare is not None:
+        for image in (before, after):
+            image["note"] = F.when(rare.lacks_note, _UNAVAILABLE).otherwise(image["note"])
     source = {
         "version": "1.4.0.Final",
         "connector": "postgresql",
@@ -26,8 +33,8 @@ def encode(change: Change) -> list[Message]:
         "lsn": change.position,
     }
     payload = {
-        "before": F.when(change.has_before, connect.image(change.before, change.types)),
-        "after": F.when(change.has_after, connect.image(change.after, change.types)),
+        "before": F.when(change.has_before, connect.image(before, change.types)),
+        "after": F.when(change.has_after, connect.image(after, change.types)),
         "source": json_object(source),
         "op": code_of(change.op, _CODES),
         "ts_ms": change.published_at,
@@ -53,4 +60,29 @@ def encode(change: Change) -> list[Message]:
         connect.scalar("LOB_COLUMNS", optional=True),
         connect.columns("unique", {"id": "long"}),
     ]
-    return [Message(connect.enveloped(change, payload, schema), json(key))]
+    if rare is None:
+        return [Message(connect.enveloped(change, payload, schema), json(key))]
+    # A key change is a delete and an insert.
+    old_key = json_object({"id": change.before["id"]})
+    old_row = {**payload, "after": F.lit(None), "op": _CODES["delete"], "unique": old_key}
+    new_row = {
+        **payload,
+        "before": F.when(~rare.is_key_change, payload["before"]),
+        "op": F.when(rare.is_key_change, _CODES["insert"]).otherwise(payload["op"]),
+    }
+    of_table = {**source, "table": rare.truncated_table}
+    truncation = {
+        **payload,
+        **dict.fromkeys(("before", "after", "unique")),
+        "source": json_object(of_table),
+        "op": "t",
+    }
+    return [
+        Message(connect.enveloped(change, truncation, schema), is_published=rare.truncates),
+        Message(
+            connect.enveloped(change, old_row, schema),
+            json(old_key),
+            is_published=rare.is_key_change,
+        ),
+        Message(connect.enveloped(change, new_row, schema), json(key)),
+    ]

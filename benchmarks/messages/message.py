@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
@@ -32,6 +33,17 @@ def json_object(members: Mapping[str, object]) -> Column:
             for name, value in members.items()
         )
     )
+
+
+def json_of_texts(members: Mapping[str, Column], only_where: Mapping[str, Column]) -> Column:
+    """A JSON object of texts; `only_where`: name -> whether the object has this member at all."""
+    pairs = (part for name, value in members.items() for part in (F.lit(name), value))
+
+    def is_kept(name: Column, _: Column) -> Column:
+        conditions = ((name != one) | is_there for one, is_there in only_where.items())
+        return reduce(Column.__and__, conditions, F.lit(True))
+
+    return F.map_filter(F.create_map(*pairs), is_kept)
 
 
 def code_of(op: Column, codes: Mapping[str, str]) -> Column:
