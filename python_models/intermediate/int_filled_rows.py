@@ -1,3 +1,4 @@
+from cdc_marts.checkpoints import broadcast_if_few
 from cdc_marts.fold.filled_rows import (
     KEY,
     TABLE,
@@ -5,13 +6,19 @@ from cdc_marts.fold.filled_rows import (
     no_filled_rows,
     partial_by_image,
 )
+from cdc_marts.fold.key_chains import keys_of_chains
+from cdc_marts.fold.key_changes import keys_changed_beside
 
 
 def model(dbt, session):
-    touched, replayed, new_truncations = dbt.new_rows(
-        dbt.ref("int_touched_keys"), dbt.ref("int_replayed_keys"), dbt.ref("int_truncations")
+    all_effects = dbt.ref("int_row_effects")
+    new_effects, touched, replayed, new_truncations = dbt.new_rows(
+        all_effects,
+        dbt.ref("int_touched_keys"),
+        dbt.ref("int_replayed_keys"),
+        dbt.ref("int_truncations"),
     )
-    effects = dbt.rows_so_far(dbt.ref("int_row_effects")).where("not is_keyless")
+    effects = dbt.rows_so_far(all_effects).where("not is_keyless")
     missing = dbt.ref("int_missing_columns")
     partial_tables = (
         dbt.ref("int_known_tables")
@@ -22,22 +29,34 @@ def model(dbt, session):
     )
     if partial_tables.isEmpty():
         return no_filled_rows(effects)
-    # On a colliding key, an effect on another key may change which row remains.
-    keys = touched.where("not is_keyless").select(*KEY).union(replayed.select(*KEY))
+    key_changes, split_key_changes = dbt.ref("int_key_changes"), dbt.ref("int_split_key_changes")
+    longest_key_chain = dbt.config.get("longest_key_chain")
+    effects_on_keys = effects.join(partial_tables, [*TABLE], "left_semi")
     if dbt.is_incremental:
         # Rows that an earlier run filled, and whose table has a new truncation.
         held = session.table(str(dbt.this)).join(new_truncations, [*TABLE], "left_semi")
-        keys = keys.union(held.select(*KEY))
-    keys = keys.join(partial_tables, [*TABLE], "left_semi").distinct()
-    if keys.isEmpty():
-        return no_filled_rows(effects)
-    touched_tables = keys.select(*TABLE).distinct()
+        keys = (
+            touched.where("not is_keyless")
+            .select(*KEY)
+            # On a colliding key, an effect on another key may change which row remains.
+            .union(replayed.select(*KEY))
+            .union(keys_changed_beside(new_effects, key_changes).select(*KEY))
+            .union(held.select(*KEY))
+            .join(partial_tables, [*TABLE], "left_semi")
+            .distinct()
+        )
+        chains = keys_of_chains(keys, key_changes, split_key_changes, longest_key_chain)
+        if chains.isEmpty():
+            return no_filled_rows(effects)
+        effects_on_keys = effects.join(broadcast_if_few(chains), [*KEY], "left_semi")
     return filled_rows(
-        partial_by_image(effects.join(touched_tables, [*TABLE], "left_semi"), missing),
-        keys,
-        dbt.ref("int_split_key_changes"),
+        partial_by_image(effects_on_keys, missing),
+        effects,
+        dbt.rows_so_far(dbt.ref("int_records")),
+        split_key_changes,
         dbt.ref("int_superseded_effects"),
         dbt.ref("int_truncations"),
         dbt.ref("int_split_records").where("record_type = 'update_before'"),
-        dbt.config.get("longest_key_chain"),
+        dbt.rows_so_far(dbt.ref("int_message_places")),
+        longest_key_chain,
     )

@@ -5,32 +5,48 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from cdc_marts.checkpoints import broadcast_if_few, checkpointed
+from cdc_marts.fold.ranges import at_positions_of, in_ranges_of
 from cdc_marts.fold.row_lives import moves, row_lives
 
 TABLE = ("source_format", "table_id")
 KEY = (*TABLE, "row_key")
+_COLUMNS = (
+    *KEY,
+    "topic",
+    "op",
+    "event_id",
+    "pairing_id",
+    "lists_all_columns",
+    "sequence",
+    "effect",
+    "is_partial",
+)
 _LIFE = (*KEY, "life")
 
 
 def filled_rows(
+    effects_on_keys: DataFrame,
     effects: DataFrame,
-    keys: DataFrame,
+    records: DataFrame,
     split_key_changes: DataFrame,
     superseded: DataFrame,
     truncations: DataFrame,
     before_halves: DataFrame,
+    message_places: DataFrame,
     longest_key_chain: int,
 ) -> DataFrame:
-    """The filled rows on some keys, and on the keys to which rows moved from these.
+    """The filled rows on some keys.
 
     An unavailable column gets its value from the latest earlier event of the row that has one, also
     if the row had another key then.  If no earlier event has a value, the before image of the event
     itself gives it.  No value is taken from before a delete or a truncation.
 
-    `effects`: all effects on the keyed tables of `keys`, with the columns of `int_row_effects`;
-    `is_partial` is also true if an image lacks columns of its table.  `keys`: source_format,
-    table_id, row_key.  `split_key_changes`, `superseded`, `truncations`: the models
-    `int_split_key_changes`, `int_superseded_effects` and `int_truncations`.  `before_halves`: the
+    `effects_on_keys`: all effects on these keys, and on the keys that their rows had before;
+    `is_partial` is also true if an image lacks columns of its table.  `effects`: all effects.  Both
+    have the columns of `int_row_effects`.  `records`, `split_key_changes`, `superseded`,
+    `truncations`, `message_places`: the models `int_records`, `int_split_key_changes`,
+    `int_superseded_effects`, `int_truncations` and `int_message_places`.  `before_halves`: the
     `update_before` records of split updates.  `longest_key_chain`: across how many key changes of
     the row a value is looked for.
 
@@ -41,14 +57,14 @@ def filled_rows(
     came from an earlier event -> the sequence of this event.
     """
     # A checkpoint ends a plan.  Without it, Spark would plan these DataFrames once for every use.
-    without_images = effects.drop("before", "after", "unavailable_columns").localCheckpoint()
-    moved = moves(without_images, split_key_changes).localCheckpoint()
-    origin_keys = moved.select(*TABLE, F.col("origin_key").alias("row_key"))
-    looked_at = keys.union(moved.select(*KEY)).union(origin_keys).distinct()
-    effects_on_keys = without_images.join(looked_at, [*KEY], "left_semi")
-    lives = row_lives(effects_on_keys, moved, superseded, truncations).localCheckpoint()
-    steps = _steps(lives, _sources_of_values(lives, longest_key_chain)).localCheckpoint()
-    images = _with_images(steps, effects, before_halves).localCheckpoint()
+    on_keys = checkpointed(effects_on_keys.select(*_COLUMNS))
+    if on_keys.where("is_partial").isEmpty():
+        return no_filled_rows(effects)
+    others = _beside(on_keys, effects, split_key_changes, message_places)
+    moved = checkpointed(moves(on_keys, others, split_key_changes))
+    lives = checkpointed(row_lives(on_keys, moved, superseded, truncations))
+    steps = checkpointed(_steps(lives, _sources_of_values(lives, longest_key_chain)))
+    images = checkpointed(_with_images(steps, records, before_halves))
     return _filled(_column_steps(images))
 
 
@@ -85,6 +101,22 @@ def partial_by_image(effects: DataFrame, missing_columns: DataFrame) -> DataFram
         effects=effects,
         missing_columns=missing_columns,
     )
+
+
+def _beside(
+    effects_on_keys: DataFrame,
+    effects: DataFrame,
+    split_key_changes: DataFrame,
+    message_places: DataFrame,
+) -> DataFrame:
+    """The effects at the positions of partial inserts that are halves of key changes."""
+    inserts = effects_on_keys.where("is_partial and op = 'insert'").join(
+        split_key_changes.withColumnRenamed("insert_id", "event_id"),
+        [*TABLE, "event_id"],
+        "left_semi",
+    )
+    is_beside = at_positions_of(inserts, message_places)
+    return effects_on_keys.where("false") if is_beside is None else effects.where(is_beside)
 
 
 def _sources_of_values(lives: DataFrame, longest_key_chain: int) -> DataFrame:
@@ -179,7 +211,7 @@ def _steps(lives: DataFrame, sources: DataFrame) -> DataFrame:
     )
 
 
-def _with_images(steps: DataFrame, effects: DataFrame, before_halves: DataFrame) -> DataFrame:
+def _with_images(steps: DataFrame, records: DataFrame, before_halves: DataFrame) -> DataFrame:
     """The steps with their images as maps.  Only partial steps have the before image."""
     pairing = ["source_format", "pairing_id"]
     split = steps.where("is_partial and pairing_id is not null").select(*pairing)
@@ -188,12 +220,14 @@ def _with_images(steps: DataFrame, effects: DataFrame, before_halves: DataFrame)
         .groupBy(*pairing)
         .agg(F.any_value("before").alias("half_before"))
     )
-    images = effects.where("effect = 'upsert'").select(
+    messages = steps.select("topic", "sequence.partition", "sequence.offset")
+    images = records.where("record_type = 'change'").where(in_ranges_of(messages))
+    images = images.select(
         "source_format", "event_id", "sequence", "before", "after", "unavailable_columns"
     )
     before = F.when(F.col("is_partial"), F.coalesce("before", "half_before"))
     return (
-        steps.join(images, ["source_format", "event_id", "sequence"])
+        images.join(broadcast_if_few(steps), ["source_format", "event_id", "sequence"])
         .join(halves, pairing, "left")
         .withColumn("columns_after", F.col("after").cast("map<string,variant>"))
         .withColumn("columns_before", before.cast("map<string,variant>"))

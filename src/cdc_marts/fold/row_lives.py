@@ -5,14 +5,15 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 
-def moves(effects: DataFrame, split_key_changes: DataFrame) -> DataFrame:
+def moves(effects: DataFrame, others: DataFrame, split_key_changes: DataFrame) -> DataFrame:
     """The key changes that wrote partial images: their missing values are under the earlier key.
 
     The update itself names the earlier key.  If a format reports a key change as a delete and an
     insert, the delete names it.  Such a pair counts unless another change of the table at their log
     position stands between the two in their partition.
 
-    `effects`: all effects on the rows of some tables, with the columns of `int_row_effects`.
+    `effects`: all effects on some keys; `others`: those at the positions of their key changes,
+    on all keys.  Both have the columns of `int_row_effects`.
 
     Returns source_format, table_id, row_key, event_id, origin_key, delete_id.
     """
@@ -51,7 +52,7 @@ def moves(effects: DataFrame, split_key_changes: DataFrame) -> DataFrame:
             on pairs.source_format = deletes.source_format
             and pairs.table_id = deletes.table_id
             and pairs.delete_id = deletes.event_id
-        left anti join {effects} as others
+        left anti join {others} as others
             on inserts.source_format = others.source_format
             and inserts.table_id = others.table_id
             and inserts.topic = others.topic
@@ -63,6 +64,7 @@ def moves(effects: DataFrame, split_key_changes: DataFrame) -> DataFrame:
         where inserts.effect = 'upsert' and inserts.is_partial and deletes.effect = 'delete'
         """,
         effects=effects,
+        others=others,
         split_key_changes=split_key_changes,
     )
 
@@ -92,6 +94,7 @@ def row_lives(
             effects.table_id,
             effects.row_key,
             if(superseded.took_older_row, 'void_delete', effects.effect) as effect,
+            effects.topic,
             effects.op,
             effects.event_id,
             effects.pairing_id,

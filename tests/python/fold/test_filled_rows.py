@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from cdc_marts.fold.filled_rows import filled_rows, partial_by_image
-from tests.python.fold.frames import frame
+from tests.python.fold.frames import PLACES, effects_at_positions, frame
 
 EFFECTS = (
     "source_format table_id row_key topic op event_id pairing_id transaction_id schema_id"
@@ -65,9 +65,11 @@ def found(
     truncations = (
         [] if truncated_at is None else [{**NAMES, "sequence": (truncated_at, 0, truncated_at)}]
     )
+    all_effects = effects_at_positions(spark, EFFECTS, effects)
     rows = filled_rows(
-        frame(spark, EFFECTS, effects),
-        frame(spark, "source_format table_id row_key", effects).distinct(),
+        all_effects,
+        all_effects,
+        all_effects.withColumn("record_type", F.lit("change")),
         frame(
             spark,
             "source_format table_id delete_id insert_id old_key",
@@ -80,6 +82,7 @@ def found(
         ),
         frame(spark, "source_format table_id sequence", truncations),
         frame(spark, "source_format pairing_id before", halves),
+        frame(spark, PLACES, []),
         longest_key_chain,
     ).withColumns({name: F.to_json(name) for name in ("row", "before_values")})
     return {

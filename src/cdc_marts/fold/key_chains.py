@@ -1,0 +1,58 @@
+"""Key chains: the keys that a row had one after another."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from cdc_marts.checkpoints import broadcast_if_few, checkpointed
+
+_TABLE = ("source_format", "table_id")
+_KEY = (*_TABLE, "row_key")
+
+
+def keys_of_chains(
+    keys: DataFrame, key_changes: DataFrame, split_key_changes: DataFrame, longest_key_chain: int
+) -> DataFrame:
+    """Some keys, and the keys that the rows of these had before and got later.
+
+    `keys`: source_format, table_id, row_key, each once.  `key_changes`, `split_key_changes`: the
+    models.  `longest_key_chain`: over how many key changes a row is followed, before and later.
+
+    Returns the columns of `keys`, each key once.
+    """
+    links = checkpointed(_links(key_changes, split_key_changes))
+    found = checkpointed(keys.select(*_KEY))
+    if links.isEmpty():
+        return found
+    # The keys that a row got later are looked at with all the keys that it had before.
+    newly_found = found
+    for _ in range(2 * longest_key_chain):
+        linked = links.join(broadcast_if_few(newly_found), [*_KEY], "left_semi")
+        linked = linked.select(*_TABLE, F.col("other_key").alias("row_key")).distinct()
+        newly_found = checkpointed(linked.join(found, [*_KEY], "left_anti"))
+        if newly_found.isEmpty():
+            break
+        found = found.unionByName(newly_found)
+    return found
+
+
+def _links(key_changes: DataFrame, split_key_changes: DataFrame) -> DataFrame:
+    """The old and the new key of each key change, in both directions: _KEY, other_key."""
+    event = [*_TABLE, "event_id"]
+    changed = key_changes.where("is_key_change")
+    written = changed.where("effect = 'upsert'").select(*event, "row_key")
+    deleted = changed.where("effect = 'delete'").select(*event, F.col("row_key").alias("other_key"))
+    forth = (
+        written.join(deleted, event)
+        .select(*_KEY, "other_key")
+        .unionByName(
+            split_key_changes.select(
+                *_TABLE, F.col("new_key").alias("row_key"), F.col("old_key").alias("other_key")
+            )
+        )
+    )
+    back = forth.select(
+        *_TABLE, F.col("other_key").alias("row_key"), F.col("row_key").alias("other_key")
+    )
+    return forth.unionByName(back).distinct()
