@@ -27,7 +27,7 @@ _SKEWED_TENTHS = 8
 #: Characters of the note that one step of its sequence makes.
 _NOTE_STEP = 64
 #: A row whose key has changed has an id above this.
-_MOVED_IDS = 10**12
+MOVED_IDS = 10**12
 #: A redelivery comes this many changes behind its message.
 _REDELIVERY_LAG = 1000
 #: Of so many rare changes, one also truncates a table.
@@ -197,7 +197,8 @@ def change_of(workload: Workload) -> Change:
         Rare(
             is_key_change=(op == "update") & (key_before != key_after),
             lacks_note=(op == "update") & F.col("lacks_note"),
-            truncates=number % workload.changes_per_truncation == 0,
+            truncates=(number % workload.changes_per_truncation == 0)
+            & (number == F.col("delivery")),
             truncated_table=workload.table_names[0],
         )
         if workload.rare_share
@@ -273,7 +274,7 @@ def _is_rare(workload: Workload, what: str, *of: Column) -> Column:
 def _key(workload: Workload, row: Column, visit: Column) -> Column:
     """The id of a row after a visit; half of the rare ones, so that as many changes come and go."""
     is_moved = _is_rare(workload, "key", row, visit) & (F.xxhash64(visit, row) % 2 == 0)
-    return F.when((visit > 0) & is_moved, row + _MOVED_IDS).otherwise(row)
+    return F.when((visit > 0) & is_moved, row + MOVED_IDS).otherwise(row)
 
 
 def _lasting_values(workload: Workload, of_row: Column, note_length: int) -> list[Column]:

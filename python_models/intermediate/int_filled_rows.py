@@ -8,6 +8,7 @@ from cdc_marts.fold.filled_rows import (
 )
 from cdc_marts.fold.key_chains import keys_of_chains
 from cdc_marts.fold.key_changes import keys_changed_beside
+from cdc_marts.fold.ranges import in_tables_of
 
 
 def model(dbt, session):
@@ -48,7 +49,8 @@ def model(dbt, session):
         chains = keys_of_chains(keys, key_changes, split_key_changes, longest_key_chain)
         if chains.isEmpty():
             return no_filled_rows(effects)
-        effects_on_keys = effects.join(broadcast_if_few(chains), [*KEY], "left_semi")
+        in_tables = effects.where(in_tables_of(chains))
+        effects_on_keys = in_tables.join(broadcast_if_few(chains), [*KEY], "left_semi")
     return filled_rows(
         partial_by_image(effects_on_keys, missing),
         effects,

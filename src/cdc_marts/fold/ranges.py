@@ -36,6 +36,21 @@ def in_ranges_of(messages: DataFrame) -> Column:
     )
 
 
+def in_tables_of(rows: DataFrame) -> Column:
+    """Condition on rows: they are of the table of one of some rows.
+
+    It may also hold for other tables of the same formats.
+
+    `rows`: source_format, table_id.
+    """
+    ranges = _value_ranges(rows, ["source_format"], ["table_id"])
+    return _any_of(
+        (F.col("source_format") == found.source_format)
+        & F.col("table_id").between(found.first_table_id, found.last_table_id)
+        for found in ranges
+    )
+
+
 def is_one_of(messages: DataFrame) -> Column:
     """Condition on records: the record belongs to one of the messages.  It suits few messages.
 
