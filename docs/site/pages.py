@@ -53,6 +53,7 @@ NAVIGATION: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "": (
             "/docs/benchmarks/*",
             "The models against the baseline, 1.6 million changes </docs/benchmarks/1600000/full>",
+            "New messages, with rare changes </docs/benchmarks/rare/incremental>",
         )
     },
     "docs/decisions/README": {"": ("/docs/decisions/*",)},
