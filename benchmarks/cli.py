@@ -123,7 +123,7 @@ def incremental_command(
         typer.Option(
             min=0,
             max=0.5,
-            help="Of the changes: key changes, messages that lack a value, and redeliveries, each.",
+            help="Share of key changes, of messages that lack a value, and of redeliveries.",
         ),
     ] = 0.0,
     repeat: Repeat = 3,

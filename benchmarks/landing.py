@@ -91,7 +91,7 @@ def _messages(
 
 
 def _offset(part: Column) -> Column:
-    """The messages of a redelivery stand behind those of the change that was made then."""
+    """A redelivery follows the messages of the change in whose delivery it is drawn."""
     delivery, number = F.col("delivery"), F.col("number")
     place = 2 * delivery + (delivery != number).cast("bigint")
     return place * _MESSAGES_OF_CHANGE + part

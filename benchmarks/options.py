@@ -24,10 +24,10 @@ class Drawn:
 
     message_bytes: Annotated[int, typer.Option(help="Mean size of a message.")] = 1000
     keys: Annotated[
-        int, typer.Option(min=0, help="Rows that the changes are of; 0 if they rise with these.")
+        int, typer.Option(min=0, help="Rows that are changed; 0: by --changes-per-row.")
     ] = 50_000
     changes_per_row: Annotated[
-        int, typer.Option(min=1, help="If the rows rise with the changes: of one row.")
+        int, typer.Option(min=1, help="With --keys 0: changes of each row.")
     ] = 1
     tables: Annotated[int, typer.Option(min=1, max=200, help="Tables that the rows are in.")] = 1
     update_share: Annotated[

@@ -13,8 +13,8 @@ def checkpointed(frame: DataFrame) -> DataFrame:
     """A local checkpoint of a DataFrame, which can be joined with what the DataFrame is made from.
 
     The columns of Spark's own checkpoint are also those of the DataFrame.  If the rows are sorted,
-    Spark 4.1 may fail to tell the two apart, with "Failure when resolving conflicting references".
-    So the columns get new identities.
+    Spark 4.1 may not distinguish the two, and a join of them fails with "Failure when resolving
+    conflicting references".  So the columns get new ids.
     """
     kept = frame.localCheckpoint()
     return kept.select(*(kept[f"`{name}`"].alias(name) for name in kept.columns))

@@ -72,10 +72,10 @@ def key_changes(
     listed, halves = [moves], looked_at.where(is_half)
     transactions = in_transactions_of(moves)
     if transactions is not None:
-        listed.append(_in_transactions_of(moves, effects.where(is_beside & transactions)))
+        listed.append(_beside_in_transaction(moves, effects.where(is_beside & transactions)))
     positions = at_positions_of(moves.where(is_unordered), message_places)
     if positions is not None:
-        listed.append(_at_positions_of(moves.where(is_unordered), effects.where(positions)))
+        listed.append(_beside_at_position(moves.where(is_unordered), effects.where(positions)))
     if known is None:
         listed.append(_in_pairs(halves))
     else:
@@ -86,8 +86,8 @@ def key_changes(
             )
             listed.append(_in_pairs(all_halves, halves))
         known_moves = known.where("is_key_change")
-        listed.append(_in_transactions_of(known_moves, looked_at.where(is_beside)))
-        listed.append(_at_positions_of(known_moves.where(is_unordered), looked_at))
+        listed.append(_beside_in_transaction(known_moves, looked_at.where(is_beside)))
+        listed.append(_beside_at_position(known_moves.where(is_unordered), looked_at))
     return reduce(DataFrame.unionByName, listed).distinct()
 
 
@@ -106,7 +106,7 @@ def keys_changed_beside(new_effects: DataFrame, known: DataFrame) -> DataFrame:
     return inserts.join(beside, place, "left_semi")
 
 
-def _in_transactions_of(moves: DataFrame, effects: DataFrame) -> DataFrame:
+def _beside_in_transaction(moves: DataFrame, effects: DataFrame) -> DataFrame:
     """The effects that share key and transaction with one of the key changes."""
     moves = moves.withColumn("transaction", _transaction()).select(*_KEY_IN_TRANSACTION)
     return (
@@ -116,7 +116,7 @@ def _in_transactions_of(moves: DataFrame, effects: DataFrame) -> DataFrame:
     )
 
 
-def _at_positions_of(moves: DataFrame, effects: DataFrame) -> DataFrame:
+def _beside_at_position(moves: DataFrame, effects: DataFrame) -> DataFrame:
     """The effects that share key and position with a key change of another partition."""
     is_there = [
         F.col(f"effect.{name}") == F.col(f"move.{name}") for name in (*_KEY, "sequence.position")

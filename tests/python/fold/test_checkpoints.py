@@ -8,8 +8,8 @@ from pyspark.sql import functions as F
 from cdc_marts.checkpoints import checkpointed
 
 
-def identities(frame: DataFrame) -> set[int]:
-    """Of the columns, as Spark tells them apart."""
+def column_ids(frame: DataFrame) -> set[int]:
+    """The ids by which Spark distinguishes the columns."""
     output = frame._jdf.queryExecution().analyzed().output()
     return {output.apply(at).exprId().id() for at in range(output.size())}
 
@@ -19,7 +19,7 @@ def test_the_columns_of_a_checkpoint_are_its_own(spark: SparkSession) -> None:
         F.col("id").alias("number"), F.struct("id").alias("nested"), F.lit("a").alias("a.b c")
     )
     kept = checkpointed(numbers)
-    assert identities(kept).isdisjoint(identities(numbers))
+    assert column_ids(kept).isdisjoint(column_ids(numbers))
     assert kept.schema == numbers.schema
     assert kept.collect() == numbers.collect()
 
