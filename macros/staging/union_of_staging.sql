@@ -8,9 +8,31 @@
 {% macro union_of_staging(source_formats) -%}
   {%- for source_format in formats_with_rows(source_formats) %}
 select
-    *,
-    sequence.position as message_position
+    * except (
+        sequence, message_transaction_index, message_row_index
+    ),
+    {{ message_sequence() }} as sequence
 from {{ ref('stg_' ~ source_format) }}
 {{ "union all" if not loop.last }}
   {%- endfor %}
+{%- endmacro %}
+
+
+{#-
+  The sequence that a message itself gives, from the columns of a staging record:
+  Iceberg reads these in batches, and the struct row by row.  Null if the message
+  was not read.
+-#}
+{% macro message_sequence() -%}
+if(
+        message_row_index is null,
+        null,
+        named_struct(
+            'position', message_position,
+            'transaction_index', message_transaction_index,
+            'partition', `partition`,
+            'offset', offset,
+            'row_index', message_row_index
+        )
+    )
 {%- endmacro %}

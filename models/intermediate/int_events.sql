@@ -60,7 +60,7 @@ compared_halves as (
 
     select
         *,
-        size(key_columns) = 0
+        is_keyless
         and not {{ has_sparse_rows() }}
         and coalesce(
             {{ lacks_columns_of_half('row_key', 'previous_row_key') }}, false

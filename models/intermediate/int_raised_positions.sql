@@ -23,7 +23,7 @@ new_messages as (
         topic,
         `partition`,
         offset,
-        sequence.position,
+        message_position as position,
         record_type
     from {{ new_rows(ref('int_landing_ordered_records')) }}
     -- all rows of a message share one position
@@ -163,7 +163,7 @@ messages as (
         records.topic,
         records.`partition`,
         records.offset,
-        records.sequence.position,
+        records.message_position as position,
         records.record_type,
         starts.position_before,
         false as is_new

@@ -23,7 +23,7 @@ read_ranges as (
         `partition`,
         min(offset) as first_offset,
         max(offset) as last_offset,
-        max(sequence.position) as position
+        max(message_position) as position
     from new_records
     group by source_format, topic, `partition`
 

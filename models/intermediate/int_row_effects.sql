@@ -10,8 +10,7 @@ records as (
 
     select
         *,
-        size(key_columns) = 0 and not {{ has_sparse_rows() }}
-            as takes_columns_of_half
+        is_keyless and not {{ has_sparse_rows() }} as takes_columns_of_half
     from {{ ref('int_records') }}
 
 ),
@@ -49,10 +48,8 @@ row_effects as (
         records.transaction_id,
         records.schema_id,
         records.lists_all_columns,
-        records.key_columns,
-        size(records.key_columns) = 0 as is_keyless,
-        records.unavailable_columns,
-        effects.effect = 'upsert' and size(records.unavailable_columns) > 0
+        records.is_keyless,
+        effects.effect = 'upsert' and records.unavailable_names is not null
             as is_partial,
         records.event_at,
         records.sequence,

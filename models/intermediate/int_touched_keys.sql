@@ -18,7 +18,7 @@ select
     source_format,
     table_id,
     row_key,
-    size(key_columns) = 0 as is_keyless
+    is_keyless
 from {{ ref('int_split_records') }}
 where record_type = 'update_before'
 

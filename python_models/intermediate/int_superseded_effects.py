@@ -10,7 +10,7 @@ def model(dbt, session):
         return no_superseded_effects(keys)
     effects = dbt.rows_so_far(dbt.ref("int_row_effects")).join(keys, KEY, "left_semi")
     # The effects are used twice: with a checkpoint, Spark plans them once.
-    effects = effects.drop("before", "after", "unavailable_columns").transform(checkpointed)
+    effects = effects.drop("before", "after").transform(checkpointed)
     events = dbt.ref("int_events").join(effects, ["source_format", "event_id"], "left_semi")
     found = superseded_effects(
         effects, events, dbt.ref("int_split_key_changes"), dbt.ref("int_truncations")

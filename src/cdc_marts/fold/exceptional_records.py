@@ -94,7 +94,7 @@ def _described(records: DataFrame) -> DataFrame:
         "row_key",
         "previous_row_key",
         "schema_id",
-        (F.size("key_columns") == 0).alias("is_keyless"),
+        "is_keyless",
         "op",
         "pairing_id",
         "delivery_position",

@@ -223,7 +223,7 @@ def _with_images(steps: DataFrame, records: DataFrame, before_halves: DataFrame)
     messages = steps.select("topic", "sequence.partition", "sequence.offset")
     images = records.where("record_type = 'change'").where(in_ranges_of(messages))
     images = images.select(
-        "source_format", "event_id", "sequence", "before", "after", "unavailable_columns"
+        "source_format", "event_id", "sequence", "before", "after", "unavailable_names"
     )
     before = F.when(F.col("is_partial"), F.coalesce("before", "half_before"))
     return (
@@ -231,7 +231,8 @@ def _with_images(steps: DataFrame, records: DataFrame, before_halves: DataFrame)
         .join(halves, pairing, "left")
         .withColumn("columns_after", F.col("after").cast("map<string,variant>"))
         .withColumn("columns_before", before.cast("map<string,variant>"))
-        .drop("after", "before", "half_before", "pairing_id")
+        .withColumn("unavailable_columns", F.from_json("unavailable_names", "array<string>"))
+        .drop("after", "before", "half_before", "pairing_id", "unavailable_names")
     )
 
 

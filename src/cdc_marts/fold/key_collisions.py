@@ -110,11 +110,11 @@ def no_superseded_effects(keys: DataFrame) -> DataFrame:
 def _images(events: DataFrame) -> DataFrame:
     """The images of events, as texts by column.  A before image with only the key is null."""
     before = F.expr(f"try_cast(before as {_IMAGE})")
+    # Not the column of this name: Iceberg reads a text in batches, and an array row by row.
+    key_columns = F.json_object_keys("row_key")
     says_more = F.exists(
         F.map_entries(before),
-        lambda column: (
-            column["value"].isNotNull() & ~F.array_contains("key_columns", column["key"])
-        ),
+        lambda column: column["value"].isNotNull() & ~F.array_contains(key_columns, column["key"]),
     )
     return events.select(
         *_EVENT,

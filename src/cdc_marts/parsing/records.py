@@ -37,7 +37,9 @@ SEQUENCE = (
     " row_index: int>"
 )
 
-#: The columns of every staging model, in order.
+#: The columns of every staging model, in order.  Iceberg reads columns of plain types in batches,
+#: and rows with an array, a map or a struct one by one.  So what the fold asks of these is in
+#: columns of its own: `is_keyless`, `unavailable_names` and the members of the sequence.
 STAGING_COLUMNS = {
     "record_type": "string",
     "reject_code": "string",
@@ -56,11 +58,13 @@ STAGING_COLUMNS = {
     "op": "string",
     "source_op": "string",
     "key_columns": "array<string>",
+    "is_keyless": "boolean",
     "row_key": "string",
     "previous_row_key": "string",
     "before": "variant",
     "after": "variant",
     "unavailable_columns": "array<string>",
+    "unavailable_names": "string",
     "lists_all_columns": "boolean",
     "column_types": "map<string,string>",
     "column_parameters": "map<string,string>",
@@ -73,6 +77,9 @@ STAGING_COLUMNS = {
     "landing_commit": "bigint",
     "transaction_id": "string",
     "sequence": SEQUENCE,
+    "message_position": "decimal(38,0)",
+    "message_transaction_index": "bigint",
+    "message_row_index": "int",
     "delivery_position": "decimal(38,0)",
     "pairing_id": "string",
     "ddl_text": "string",
@@ -319,16 +326,22 @@ def _place(source_format: str) -> dict[str, Column]:
         "landing_commit": F.col("landing_commit"),
         "event_id": _if_read(F.when(_is_row() | is_known_statement, _event_id(source_format))),
         "sequence": _if_read(_sequence()),
+        **{f"message_{member}": _if_read(column) for member, column in _place_in_log().items()},
     }
 
 
 def _of_rows(has_sparse_rows: bool) -> dict[str, Column]:
     """What only the record of a row has."""
+    unavailable_columns = _unavailable_columns(has_sparse_rows, F.col("columns_left_out"))
     of_rows = {
         "row_key": F.col("row_key"),
         "op": F.col("op"),
         "key_columns": F.col("key_columns"),
-        "unavailable_columns": _unavailable_columns(has_sparse_rows, F.col("columns_left_out")),
+        "is_keyless": F.size("key_columns") == 0,
+        "unavailable_columns": unavailable_columns,
+        "unavailable_names": F.when(
+            F.size(unavailable_columns) > 0, F.to_json(unavailable_columns)
+        ),
         "lists_all_columns": _lists_all_columns(),
         "schema_id": F.col("schema_id"),
         "delivery_position": _delivery_position(),
@@ -427,19 +440,29 @@ def _own_change() -> Column:
 
 
 def _sequence() -> Column:
-    """Two topics may have events at one position, in partitions and offsets of one number.
+    place = _place_in_log()
+    return F.struct(
+        place["position"].alias("position"),
+        place["transaction_index"].alias("transaction_index"),
+        "partition",
+        "offset",
+        place["row_index"].alias("row_index"),
+    )
 
+
+def _place_in_log() -> dict[str, Column]:
+    """The members of the sequence besides partition and offset.
+
+    Two topics may have events at one position, in partitions and offsets of one number.
     So the hash of the topic is in it too: where a format numbers the changes of a transaction it
     is the last member, because its messages have one row.
     """
     is_numbered = F.col("transaction_index").isNotNull()
-    return F.struct(
-        "position",
-        F.coalesce("transaction_index", F.xxhash64("topic")).alias("transaction_index"),
-        "partition",
-        "offset",
-        F.when(is_numbered, F.hash("topic")).otherwise(_row_index()).alias("row_index"),
-    )
+    return {
+        "position": F.col("position"),
+        "transaction_index": F.coalesce("transaction_index", F.xxhash64("topic")),
+        "row_index": F.when(is_numbered, F.hash("topic")).otherwise(_row_index()),
+    }
 
 
 def _delivery_position() -> Column:

@@ -19,7 +19,7 @@ FORMATS = {
 }
 COLUMNS = (
     "source_format topic partition offset row_index record_type event_id table_id row_key"
-    " previous_row_key key_columns schema_id op pairing_id delivery_position landing_commit"
+    " previous_row_key is_keyless schema_id op pairing_id delivery_position landing_commit"
 )
 KNOWN = (
     "source_format topic partition offset row_index event_id exception table_id row_keys"
@@ -40,7 +40,7 @@ def change(offset: int, event_id: str, **other: Any) -> Record:
         "event_id": event_id,
         "table_id": "shop.orders",
         "row_key": '{"id":1}',
-        "key_columns": ["id"],
+        "is_keyless": False,
         "op": "update",
         "delivery_position": 7,
         "landing_commit": 1,
@@ -88,7 +88,7 @@ def found(
 
 def test_a_keyless_row_takes_columns_from_the_half_before(spark: SparkSession) -> None:
     """The key of the row is known then, and what an earlier run took for its key is looked at."""
-    keyless = {"key_columns": []}
+    keyless = {"is_keyless": True}
     before = {**half(2, "b", 1, before=True), **keyless, "row_key": '{"b":"y","a":1}'}
     after = {**half(1, "a", 1, before=False), **keyless, "row_key": '{"a":2}'}
     keys = ['{"a":2,"b":"y"}', '{"a":2}', '{"b":"y","a":1}']
@@ -190,7 +190,7 @@ def test_halves_with_different_keys_move_their_row(
 
 
 def test_halves_of_a_keyless_row_always_do(spark: SparkSession) -> None:
-    halves = [half(o, str(o), 1, before=o == 1, key_columns=[]) for o in (1, 2)]
+    halves = [half(o, str(o), 1, before=o == 1, is_keyless=True) for o in (1, 2)]
     assert found(spark, halves) == [(2, "split_update", ['{"id":1}'], '{"id":1}', False)]
 
 

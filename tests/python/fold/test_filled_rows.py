@@ -14,7 +14,7 @@ from tests.python.fold.frames import PLACES, effects_at_positions, frame
 
 EFFECTS = (
     "source_format table_id row_key topic op event_id pairing_id transaction_id schema_id"
-    " lists_all_columns key_columns is_keyless unavailable_columns is_partial event_at sequence"
+    " lists_all_columns is_keyless unavailable_names is_partial event_at sequence"
     " is_key_change effect before after"
 )
 NAMES = {"source_format": "canal_json", "table_id": "shop.orders"}
@@ -32,7 +32,6 @@ def effect(position: int, row_key: str, after: dict[str, Any] | None, **other: A
         "is_key_change": False,
         "is_keyless": False,
         "lists_all_columns": False,
-        "unavailable_columns": [],
         "sequence": (position, 0, position),
         "after": after,
         **other,

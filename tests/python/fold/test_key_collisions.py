@@ -14,7 +14,7 @@ EFFECTS = (
     "source_format table_id row_key topic event_id effect op transaction_id event_at is_key_change"
     " sequence before after"
 )
-EVENTS = "source_format event_id row_key key_columns previous_row_key before after"
+EVENTS = "source_format event_id row_key previous_row_key before after"
 PAIRS = "source_format table_id delete_id insert_id old_key new_key"
 
 #: event_id, effect, key -> whether a delete took an older row
@@ -56,7 +56,12 @@ def found(
     """`images`: event_id -> before, after; `pairs`: delete, insert, old key, new key."""
     names = {"source_format": "cdl_debezium_json", "table_id": "shop.seats"}
     events = [
-        {**names, "event_id": event_id, "key_columns": ["seat"], **(images or {}).get(event_id, {})}
+        {
+            **names,
+            "event_id": event_id,
+            "row_key": '{"seat":0}',
+            **(images or {}).get(event_id, {}),
+        }
         for event_id in {e["event_id"] for e in effects}
     ]
     return superseded_effects(

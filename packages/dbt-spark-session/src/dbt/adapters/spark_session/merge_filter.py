@@ -27,7 +27,7 @@ from pyspark.sql.types import (
 )
 
 #: The keys of a smaller table are shuffled sooner than the new keys are hashed.
-_FEWEST_ROWS = 1_000_000
+_FEWEST_ROWS = 300_000
 #: The set has a bit for each hash, in words.  With 130,000 new keys, an eighth of the rows passes.
 _WORDS, _BITS_OF_WORD = 2**14, 64
 #: With more bits set, too many rows pass.
