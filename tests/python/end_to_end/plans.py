@@ -17,6 +17,9 @@ _MERGED = re.compile(r"^== Physical Plan ==\nWriteDelta ")
 #: A merge reads where in its files the rows stand that it replaces.
 _MERGED_INTO = re.compile(r"BatchScan \w+\.(\w+\.\w+)\nOutput \[\d+\]: \[[^\]]*\b_pos#")
 
+#: A merge without rows does not read its table.
+_MERGED_NOTHING = re.compile(r"MergeRows \(\d+\)\n +\+- LocalTableScan")
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -64,5 +67,7 @@ def _writes(plans: Sequence[str]) -> Iterator[tuple[str, Plan]]:
             yield appended[1], Plan(text)
         elif _MERGED.search(text):
             merged = _MERGED_INTO.search(text)
-            assert merged, text
-            yield merged[1], Plan(text)
+            if merged:
+                yield merged[1], Plan(text)
+            else:
+                assert _MERGED_NOTHING.search(text), text

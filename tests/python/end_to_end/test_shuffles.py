@@ -21,12 +21,10 @@ LIKE_LARGE_TABLES = {
 }
 #: Table -> shuffles of its write, at most, in a first run and in one with more messages.  A join
 #: has two, or one where the rows are already together.  The first run of `int_row_state` has the
-#: joins with places, redeliveries and split updates, and groups by key; `int_keyless_rows` has
-#: that with truncations besides, which are grouped twice.
+#: joins with places, redeliveries and split updates, and groups by key.
 BUDGETS = {
     "intermediate.int_exceptional_records": (20, 60),
     "intermediate.int_row_state": (6, 40),
-    "intermediate.int_keyless_rows": (11, 40),
     "marts.shop_orders": (25, 40),
 }
 #: View -> shuffles of a query of all its rows, at most; each use of another view counts.

@@ -1,0 +1,155 @@
+"""Keyless rows: the rows of tables without a key, counted per image."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+
+from cdc_marts.checkpoints import broadcast_if_few, checkpointed
+
+_TABLE = ("source_format", "table_id")
+_KEY = (*_TABLE, "row_key")
+_EFFECT = (
+    *_KEY,
+    "effect",
+    "event_id",
+    "topic",
+    "op",
+    "event_at",
+    "schema_id",
+    "database_name",
+    "schema_name",
+    "table_name",
+    "sequence",
+)
+
+
+def keyless_rows(
+    new_effects: DataFrame,
+    effects: DataFrame,
+    revised_keys: DataFrame,
+    new_truncations: DataFrame,
+    truncations: DataFrame,
+    held: DataFrame | None,
+) -> DataFrame:
+    """The rows whose number changes.  An insert adds one row, a delete subtracts one.
+
+    The sum does not depend on the order or the batches of the effects.  Effects before a truncation
+    of their table do not count.  If a truncation lands, or earlier effects of a table have changed,
+    all rows of the table are counted again.
+
+    `new_effects`: the effects that no run has counted; `effects`: all effects, with the new ones.
+    Both have the columns of `int_row_effects`, and are of keyless rows.  `revised_keys`: the keys
+    whose earlier effects have changed.  `new_truncations`, `truncations`: new and all rows of
+    `int_truncations`.  `held`: what earlier runs returned; None in the first run.
+
+    Returns the columns of `held`.  A row that no effect mentions any longer has a row_count of 0
+    and no last_sequence.
+    """
+    if held is None:
+        return _counted(_contributions(_behind_truncations(new_effects, truncations)))
+    changed = new_truncations.select(*_TABLE).union(revised_keys.select(*_TABLE))
+    recounted = checkpointed(changed.distinct())
+    if recounted.isEmpty():
+        to_count, held_of_recounted = new_effects, held.where("false")
+    else:
+        tables = broadcast_if_few(recounted)
+        to_count = new_effects.join(tables, [*_TABLE], "left_anti").unionByName(
+            effects.join(tables, [*_TABLE], "left_semi")
+        )
+        held_of_recounted = held.join(tables, [*_TABLE], "left_semi")
+        held = held.join(tables, [*_TABLE], "left_anti")
+    # The effects are used several times: with a checkpoint, Spark plans them once.
+    counted = checkpointed(_behind_truncations(to_count, truncations))
+    if counted.isEmpty() and held_of_recounted.isEmpty():
+        return held.where("false")
+    touched = broadcast_if_few(checkpointed(counted.select(*_KEY).distinct()))
+    return _counted(
+        _contributions(counted)
+        .unionByName(_held_contributions(held.join(touched, [*_KEY], "left_semi")))
+        .unionByName(_nothing(held_of_recounted.join(touched, [*_KEY], "left_anti")))
+    )
+
+
+def _behind_truncations(effects: DataFrame, truncations: DataFrame) -> DataFrame:
+    return effects.sparkSession.sql(
+        """
+        select effects.*
+        from {effects} as effects
+        left anti join {truncations} as truncations
+            on effects.source_format = truncations.source_format
+            and effects.table_id = truncations.table_id
+            and effects.sequence < truncations.sequence
+        """,
+        effects=effects.select(*_EFFECT),
+        truncations=truncations,
+    )
+
+
+def _contributions(effects: DataFrame) -> DataFrame:
+    """What each effect adds to the number of its rows, and the effect as the newest one."""
+    return effects.selectExpr(
+        *_KEY,
+        "if(effect = 'upsert', 1L, -1L) as row_count",
+        "struct(sequence, effect, event_id, topic, op, event_at, schema_id,"
+        " database_name, schema_name, table_name) as newest",
+        "event_at as first_event_at",
+    )
+
+
+def _held_contributions(held: DataFrame) -> DataFrame:
+    """The rows counted so far.  They stand in front of an effect with the same sequence."""
+    return held.selectExpr(
+        *_KEY,
+        "row_count",
+        "struct(last_sequence as sequence, '' as effect, last_event_id as event_id, topic,"
+        " last_op as op, last_event_at as event_at, schema_id, database_name, schema_name,"
+        " table_name) as newest",
+        "first_event_at",
+    )
+
+
+def _nothing(held: DataFrame) -> DataFrame:
+    """Rows that no effect mentions any longer."""
+    none = _held_contributions(held)
+    return none.selectExpr(
+        *_KEY,
+        "0L as row_count",
+        f"cast(null as {none.schema['newest'].dataType.simpleString()}) as newest",
+        "cast(null as timestamp) as first_event_at",
+    )
+
+
+def _counted(contributions: DataFrame) -> DataFrame:
+    return contributions.sparkSession.sql(
+        """
+        with counted_rows as (
+            select
+                source_format,
+                table_id,
+                row_key,
+                max(newest) as newest,
+                sum(row_count) as row_count,
+                min(first_event_at) as first_event_at
+            from {contributions}
+            group by source_format, table_id, row_key
+        )
+
+        select
+            source_format,
+            table_id,
+            newest.database_name,
+            newest.schema_name,
+            newest.table_name,
+            row_key,
+            newest.topic,
+            newest.op as last_op,
+            newest.event_id as last_event_id,
+            newest.sequence as last_sequence,
+            newest.schema_id,
+            row_count,
+            newest.event_at as last_event_at,
+            first_event_at
+        from counted_rows
+        """,
+        contributions=contributions,
+    )
