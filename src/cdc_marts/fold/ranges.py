@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import reduce
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial, reduce
+from typing import Any
 
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
-#: If there would be more ranges than this, fewer and wider ranges are used.
+#: If there would be more ranges or literals than this, fewer and wider ranges are used.
 _MOST_RANGES = 200
 #: The positions of a topic are cut into this many parts, and empty parts are left out.
 _PIECES = 16
-_ENDS = {"first": F.min, "last": F.max}
 
 
 def in_ranges_of(messages: DataFrame) -> Column:
@@ -43,11 +43,9 @@ def in_tables_of(rows: DataFrame) -> Column:
 
     `rows`: source_format, table_id.
     """
-    ranges = _value_ranges(rows, ["source_format"], ["table_id"])
     return _any_of(
-        (F.col("source_format") == found.source_format)
-        & F.col("table_id").between(found.first_table_id, found.last_table_id)
-        for found in ranges
+        (F.col("source_format") == group.source_format) & has_value(F.col("table_id"))
+        for group, has_value in _values_of(rows, ["source_format"], F.col("table_id"))
     )
 
 
@@ -56,14 +54,11 @@ def is_one_of(messages: DataFrame) -> Column:
 
     `messages`: topic, partition, offset.
     """
-    found = messages.select("topic", "partition", "offset").limit(_MOST_RANGES + 1).collect()
-    if len(found) > _MOST_RANGES:
-        return F.lit(True)
     return _any_of(
-        (F.col("topic") == message.topic)
-        & (F.col("partition") == message.partition)
-        & (F.col("offset") == message.offset)
-        for message in found
+        (F.col("topic") == group.topic)
+        & (F.col("partition") == group.partition)
+        & has_value(F.col("offset"))
+        for group, has_value in _values_of(messages, ["topic", "partition"], F.col("offset"))
     )
 
 
@@ -75,20 +70,19 @@ def at_positions_of(effects: DataFrame, message_places: DataFrame) -> Column | N
     `effects`: source_format, sequence.  `message_places`: as the model.  It says where a message
     stands whose own position does not.
     """
-    positions = effects.select("source_format", "sequence.position").where("position is not null")
-    ranges = _value_ranges(positions, ["source_format"], ["position"])
-    if not ranges:
+    placed = effects.where("sequence.position is not null")
+    positions = _values_of(placed, ["source_format"], F.col("sequence.position"))
+    if not positions:
         return None
 
-    def is_in_ranges(position: str) -> Column:
+    def is_there(position: str) -> Column:
         return _any_of(
-            (F.col("source_format") == found.source_format)
-            & F.col(position).between(F.lit(found.first_position), F.lit(found.last_position))
-            for found in ranges
+            (F.col("source_format") == group.source_format) & has_value(F.col(position))
+            for group, has_value in positions
         )
 
-    messages_there = message_places.where(is_in_ranges("position"))
-    return is_in_ranges("message_position") | in_ranges_of(messages_there)
+    messages_there = message_places.where(is_there("position"))
+    return is_there("message_position") | in_ranges_of(messages_there)
 
 
 def in_transactions_of(effects: DataFrame) -> Column | None:
@@ -99,45 +93,62 @@ def in_transactions_of(effects: DataFrame) -> Column | None:
 
     `effects`: source_format, transaction_id, event_at.
     """
-    transactions = effects.select(
-        "source_format",
-        "transaction_id",
-        F.col("transaction_id").isNotNull().alias("has_id"),
-        F.unix_micros("event_at").alias("micros"),
-    )
-    ranges = _value_ranges(transactions, ["source_format", "has_id"], ["transaction_id", "micros"])
-    if not ranges:
+    transaction_id, at = F.col("transaction_id"), F.col("event_at")
+    is_named = transaction_id.isNotNull()
+    named = _values_of(effects.where(is_named), ["source_format"], transaction_id)
+    micros = F.unix_micros(at)
+    timed = _values_of(effects.where(~is_named), ["source_format"], micros, _time_literal)
+    if not named and not timed:
         return None
-    transaction_id = F.col("transaction_id")
+
+    def of_format(group: Row) -> Column:
+        return F.col("source_format") == group.source_format
+
     return _any_of(
-        (F.col("source_format") == found.source_format)
-        & (
-            transaction_id.between(found.first_transaction_id, found.last_transaction_id)
-            if found.has_id
-            else transaction_id.isNull() & _is_timed_between(found.first_micros, found.last_micros)
-        )
-        for found in ranges
+        [of_format(group) & has_value(transaction_id) for group, has_value in named]
+        + [
+            of_format(group) & ~is_named & (at.isNull() | has_value(at))
+            for group, has_value in timed
+        ]
     )
 
 
-def _is_timed_between(first_micros: int | None, last_micros: int | None) -> Column:
-    """Whether `event_at` is in a range, or null."""
-    at = F.col("event_at")
-    if first_micros is None or last_micros is None:
-        return at.isNull()
-    return at.isNull() | at.between(
-        F.timestamp_micros(F.lit(first_micros)), F.timestamp_micros(F.lit(last_micros))
-    )
+def _time_literal(micros: int) -> Column:
+    return F.timestamp_micros(F.lit(micros))
 
 
-def _value_ranges(rows: DataFrame, groups: Sequence[str], columns: Sequence[str]) -> list[Row]:
-    """Ranges with all values of some columns: each value alone, or if these are too many, all.
+def _values_of(
+    rows: DataFrame,
+    groups: Sequence[str],
+    value: Column,
+    literal: Callable[[Any], Column] = F.lit,
+) -> list[tuple[Row, Callable[[Column], Column]]]:
+    """The groups of some rows, each with a condition: a column has one of the group's values.
 
-    Returns the groups, and for each column `first_` and `last_` of its name.
+    Spark looks a value up in a set of literals, however many there are.  If there are too many
+    values, the condition is that the column is between the first and the last one of the group.
     """
-    ends = [end(name).alias(f"{side}_{name}") for name in columns for side, end in _ENDS.items()]
-    found = rows.groupBy(*groups, *columns).agg(*ends).limit(_MOST_RANGES + 1).collect()
-    return found if len(found) <= _MOST_RANGES else rows.groupBy(*groups).agg(*ends).collect()
+    valued = rows.select(*groups, value.alias("value"))
+    found = valued.distinct().limit(_MOST_RANGES + 1).collect()
+    if len(found) <= _MOST_RANGES:
+        of_groups: dict[tuple[Any, ...], tuple[Row, list[Column]]] = {}
+        for row in found:
+            _, values = of_groups.setdefault(tuple(row[name] for name in groups), (row, []))
+            if row.value is not None:
+                values.append(literal(row.value))
+        return [(row, partial(_is_one_of, values)) for row, values in of_groups.values()]
+    ends = valued.groupBy(*groups).agg(F.min("value").alias("first"), F.max("value").alias("last"))
+    return [
+        (row, partial(_is_between, literal(row.first), literal(row.last))) for row in ends.collect()
+    ]
+
+
+def _is_one_of(values: Sequence[Column], column: Column) -> Column:
+    return column.isin(*values)
+
+
+def _is_between(first: Column, last: Column, column: Column) -> Column:
+    return column.between(first, last)
 
 
 def near_deliveries(deliveries: DataFrame) -> Column:
