@@ -54,11 +54,14 @@ def is_one_of(messages: DataFrame) -> Column:
 
     `messages`: topic, partition, offset.
     """
+    partitions = _values_of(messages, ["topic", "partition"], F.col("offset"))
+    if len(partitions) > _MOST_RANGES:
+        return F.lit(True)
     return _any_of(
         (F.col("topic") == group.topic)
         & (F.col("partition") == group.partition)
         & has_value(F.col("offset"))
-        for group, has_value in _values_of(messages, ["topic", "partition"], F.col("offset"))
+        for group, has_value in partitions
     )
 
 
@@ -136,14 +139,14 @@ def _values_of(
             _, values = of_groups.setdefault(tuple(row[name] for name in groups), (row, []))
             if row.value is not None:
                 values.append(literal(row.value))
-        return [(row, partial(_is_one_of, values)) for row, values in of_groups.values()]
+        return [(row, partial(_is_among, values)) for row, values in of_groups.values()]
     ends = valued.groupBy(*groups).agg(F.min("value").alias("first"), F.max("value").alias("last"))
     return [
         (row, partial(_is_between, literal(row.first), literal(row.last))) for row in ends.collect()
     ]
 
 
-def _is_one_of(values: Sequence[Column], column: Column) -> Column:
+def _is_among(values: Sequence[Column], column: Column) -> Column:
     return column.isin(*values)
 
 
