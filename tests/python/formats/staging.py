@@ -40,7 +40,11 @@ def landed(
 
 
 def rows_of(staging: DataFrame) -> list[dict[str, Any]]:
-    """Staging rows in landing order as plain dicts; images as parsed JSON."""
+    """Staging rows in landing order as plain dicts; images as parsed JSON.
+
+    The columns of plain types that say again what arrays and structs say are compared with these,
+    and left out.
+    """
     rows = (
         staging.withColumn("before", F.to_json("before"))
         .withColumn("after", F.to_json("after"))
@@ -51,7 +55,21 @@ def rows_of(staging: DataFrame) -> list[dict[str, Any]]:
     for row in plain:
         for image in ("before", "after"):
             row[image] = None if row[image] is None else json.loads(row[image])
-    return plain
+    return [_without_plain_columns(row) for row in plain]
+
+
+def _without_plain_columns(row: dict[str, Any]) -> dict[str, Any]:
+    sequence, names = row["sequence"] or {}, row["unavailable_names"]
+    members = ("position", "transaction_index", "row_index")
+    said = {
+        **{f"message_{member}": sequence.get(member) for member in members},
+        "is_keyless": None if row["key_columns"] is None else row["key_columns"] == [],
+        "unavailable_names": names if row["unavailable_columns"] else None,
+    }
+    assert {name: row[name] for name in said} == said
+    assert json.loads(names or "[]") == (row["unavailable_columns"] or [])
+    assert (sequence == {}) == (row["message_row_index"] is None)
+    return {name: value for name, value in row.items() if name not in said}
 
 
 def staged(
