@@ -6,11 +6,10 @@ def model(dbt, session):
     new_effects, revised_keys, new_truncations = dbt.new_rows(
         all_effects, dbt.ref("int_revised_keys"), all_truncations
     )
-    is_keyless = "is_keyless"
     return keyless_rows(
-        new_effects.where(is_keyless),
-        dbt.rows_so_far(all_effects).where(is_keyless),
-        revised_keys.where(is_keyless),
+        new_effects.where("is_keyless"),
+        dbt.rows_so_far(all_effects).where("is_keyless"),
+        revised_keys.where("is_keyless"),
         new_truncations,
         all_truncations,
         session.table(str(dbt.this)) if dbt.is_incremental else None,

@@ -66,7 +66,7 @@ def keyless_rows(
     return _counted(
         _contributions(counted)
         .unionByName(_held_contributions(held.join(touched, [*_KEY], "left_semi")))
-        .unionByName(_nothing(held_of_recounted.join(touched, [*_KEY], "left_anti")))
+        .unionByName(_no_contributions(held_of_recounted.join(touched, [*_KEY], "left_anti")))
     )
 
 
@@ -108,13 +108,12 @@ def _held_contributions(held: DataFrame) -> DataFrame:
     )
 
 
-def _nothing(held: DataFrame) -> DataFrame:
+def _no_contributions(held: DataFrame) -> DataFrame:
     """Rows that no effect mentions any longer."""
-    none = _held_contributions(held)
-    return none.selectExpr(
+    return _held_contributions(held).selectExpr(
         *_KEY,
         "0L as row_count",
-        f"cast(null as {none.schema['newest'].dataType.simpleString()}) as newest",
+        "if(false, newest, null) as newest",
         "cast(null as timestamp) as first_event_at",
     )
 

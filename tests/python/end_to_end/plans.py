@@ -16,7 +16,6 @@ _APPENDED = re.compile(r"AppendData\n(?:.*\n)?Arguments: IcebergWrite\(table=\w+
 _MERGED = re.compile(r"^== Physical Plan ==\nWriteDelta ")
 #: A merge reads where in its files the rows stand that it replaces.
 _MERGED_INTO = re.compile(r"BatchScan \w+\.(\w+\.\w+)\nOutput \[\d+\]: \[[^\]]*\b_pos#")
-
 #: A merge without rows does not read its table.
 _MERGED_NOTHING = re.compile(r"MergeRows \(\d+\)\n +\+- LocalTableScan")
 

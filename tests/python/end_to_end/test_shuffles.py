@@ -21,10 +21,12 @@ LIKE_LARGE_TABLES = {
 }
 #: Table -> shuffles of its write, at most, in a first run and in one with more messages.  A join
 #: has two, or one where the rows are already together.  The first run of `int_row_state` has the
-#: joins with places, redeliveries and split updates, and groups by key.
+#: joins with places, redeliveries and split updates, and groups by key; `int_keyless_rows` has
+#: that with truncations besides.  Its later runs shuffle before they write.
 BUDGETS = {
     "intermediate.int_exceptional_records": (20, 60),
     "intermediate.int_row_state": (6, 40),
+    "intermediate.int_keyless_rows": (11, None),
     "marts.shop_orders": (25, 40),
 }
 #: View -> shuffles of a query of all its rows, at most; each use of another view counts.
@@ -66,7 +68,8 @@ def runs(large_project: Project) -> list[Shuffles]:
 
 @pytest.mark.parametrize("run", [0, 1])
 def test_tables_are_filled_within_their_budgets(runs: list[Shuffles], run: int) -> None:
-    over = {table: runs[run][table] for table in BUDGETS if runs[run][table] > BUDGETS[table][run]}
+    budgets = {table: of[run] for table, of in BUDGETS.items() if of[run] is not None}
+    over = {table: runs[run][table] for table, n in budgets.items() if runs[run][table] > n}
     assert over == {}
 
 

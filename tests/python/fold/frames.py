@@ -25,7 +25,6 @@ _TYPES = {
     "message_position": "decimal(38,0)",
     "position": "decimal(38,0)",
     "event_at": "timestamp",
-    "key_columns": "array<string>",
     "unavailable_columns": "array<string>",
     "column_names": "array<string>",
     "row_keys": "array<string>",

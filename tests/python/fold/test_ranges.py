@@ -45,7 +45,7 @@ def test_no_rows_are_in_no_tables(spark: SparkSession) -> None:
 def test_messages_positions_and_transactions(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, most_ranges: int
 ) -> None:
-    """Few values are compared one by one; of many, all between the first and the last match."""
+    """If the values are few, only these match; if they are many, all between first and last."""
     monkeypatch.setattr(ranges, "_MOST_RANGES", most_ranges)
     effects = effects_at_positions(
         spark,
