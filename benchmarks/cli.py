@@ -14,6 +14,8 @@ from benchmarks import full, incremental, machine, plot, project, report
 from benchmarks.competitors.competitor import add_competitors
 from benchmarks.messages import FORMATS_WITH_RARE_CHANGES
 from benchmarks.options import Drawn, Place, field_by_field
+from benchmarks.parse import measure_parse
+from benchmarks.profiler import Profiler
 from benchmarks.workload import Workload
 from cdc_marts.formats import SOURCE_FORMATS
 
@@ -39,6 +41,7 @@ Competitors = Annotated[
 ]
 _ALL = ",".join(SOURCE_FORMATS)
 _LARGE_MESSAGES = 40
+_INCREMENTS = "New messages, and none"
 _DRAWN, _PLACE = Drawn(), Place()
 _OF_MANY_TABLES = Drawn(tables=200)
 _Number = TypeVar("_Number", int, float)
@@ -155,9 +158,33 @@ def incremental_command(
             )
             measured.append(increments)
             _say(report.increments(increments))
-    sections = map(report.increments, measured)
-    _write("incremental", "New messages, and none", described, sections, place)
+    sections = [_plotted("incremental", _INCREMENTS), *map(report.increments, measured)]
+    _write("incremental", _INCREMENTS, described, sections, place)
     _plot(lambda: plot.increments(measured, place.output / "incremental.svg"))
+
+
+@app.command("parse")
+@field_by_field
+def parse_command(
+    formats: Formats = _ALL,
+    size: Annotated[int, typer.Option(help="Number of row changes.")] = 100_000,
+    drawn: Drawn = _DRAWN,
+    repeat: Repeat = 5,
+    place: Place = _PLACE,
+) -> None:
+    """Parse messages without writing anything, and show which parts of Spark take the time.
+
+    async-profiler, which is downloaded, samples the call stacks of the tasks.
+    """
+    workload = drawn.workload(size)
+    with _session(place) as session:
+        described = machine.description(session)
+        profiler = Profiler(session)
+        measured = [
+            measure_parse(session, profiler, source_format, workload, repeat, _say)
+            for source_format in _formats(formats)
+        ]
+    _write("parse", "Where the time of a parse goes", described, report.parses(measured), place)
 
 
 def _warmed_up(
@@ -182,7 +209,8 @@ def _write_full(
     builds: Sequence[full.FullBuild],
     place: Place,
 ) -> None:
-    _write(name, title, described, report.full_builds(builds), place)
+    sections = [_plotted(name, title), *report.full_builds(builds)]
+    _write(name, title, described, sections, place)
     _plot(lambda: plot.full_builds(builds, place.output / f"{name}.svg"))
 
 
@@ -191,9 +219,14 @@ def _write(
 ) -> None:
     place.output.mkdir(parents=True, exist_ok=True)
     page = place.output / f"{name}.md"
-    text = report.document(title, described, [f"![{title}]({name}.svg)", *sections])
+    text = report.document(title, described, sections)
     page.write_text(text, "utf-8")
     _say(f"Wrote {page}")
+
+
+def _plotted(name: str, title: str) -> str:
+    """The plot of a page, in Markdown."""
+    return f"![{title}]({name}.svg)"
 
 
 def _plot(draw: Callable[[], None]) -> None:

@@ -24,6 +24,8 @@ class SparkWork:
     stages: int
     tasks: int
     task_seconds: float
+    #: Time in which a processor ran the tasks' code; tasks also wait for processors.
+    processor_seconds: float
     #: Rows that tasks read from tables.  Iceberg's bytes are not all counted.
     input_records: int
     shuffle_bytes: int
@@ -92,6 +94,7 @@ def _work_since(session: SparkSession, before: _Totals) -> SparkWork:
         stages=now.stages - before.stages,
         tasks=now.tasks - before.tasks,
         task_seconds=sum(stage.executorRunTime() for stage in stages) / 1000,
+        processor_seconds=sum(stage.executorCpuTime() for stage in stages) / 10**9,
         input_records=sum(stage.inputRecords() for stage in stages),
         shuffle_bytes=now.shuffle_bytes - before.shuffle_bytes,
         spilled_bytes=sum(stage.diskBytesSpilled() for stage in stages),

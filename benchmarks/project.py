@@ -81,7 +81,7 @@ def run_models(session: SparkSession, workload: Workload, *arguments: str) -> Co
 def _dbt_run(workload: Workload, arguments: Sequence[str]) -> list[Any]:
     command = ["run", *arguments, "--target", TARGET, "--project-dir", str(_ROOT), "--quiet"]
     result = dbtRunner().invoke(
-        [*command, "--vars", json.dumps({"tables": _declared_tables(workload)})]
+        [*command, "--vars", json.dumps({"tables": declared_tables(workload)})]
     )
     results: list[Any] = getattr(result.result, "results", [])
     if not result.success:
@@ -94,7 +94,7 @@ def _span(timing: Any) -> tuple[dt.datetime, dt.datetime]:
     return timing.started_at, timing.completed_at
 
 
-def _declared_tables(workload: Workload) -> dict[str, Any]:
+def declared_tables(workload: Workload) -> dict[str, Any]:
     """The project's declarations, and the keys of tables whose messages name none."""
     declared = yaml.safe_load((_ROOT / "dbt_project.yml").read_text("utf-8"))["vars"]["tables"]
     keys = {

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 
-from benchmarks.full import MODELS, STAGING, FullBuild
+from benchmarks.full import BASELINE, MODELS, STAGING, FullBuild
 from benchmarks.incremental import Increments
 from benchmarks.measure import Cost, SparkWork
+from benchmarks.parse import OTHER, PARSER, PARTS, Parse
 from benchmarks.workload import Workload
 
 _MIB = 2**20
 _TOP_MODELS = 15
+#: Messages whose parse is shown, whatever the number of those that were parsed.
+_PARSED = 100_000
 
 Rows = Sequence[Sequence[str]]
 
@@ -60,6 +63,39 @@ def increments(one: Increments) -> str:
     return "\n\n".join(sections)
 
 
+def parses(measured: Sequence[Parse]) -> list[str]:
+    """A section that compares the formats, and one for each format with the parts of its parse."""
+    rows = [
+        [
+            f"`{parse.source_format}`",
+            *(f"{parse.seconds_of(what, _PARSED):.2f}" for what in (PARSER, BASELINE)),
+            f"{parse.seconds_of(PARSER, _PARSED) / parse.seconds_of(BASELINE, _PARSED):.2f}",
+        ]
+        for parse in measured
+    ]
+    unit = f"s for {_PARSED:,} messages"
+    head = ["format", f"{PARSER}: {unit}", f"{BASELINE}: {unit}", f"{PARSER} / {BASELINE}"]
+    return ["## Against the baseline\n\n" + table(head, rows), *map(_parse, measured)]
+
+
+def _parse(parse: Parse) -> str:
+    parts = sorted((*PARTS, OTHER), key=lambda part: -parse.share_of(PARSER, part))
+    rows = [
+        [
+            part,
+            f"{parse.share_of(PARSER, part):.0%}",
+            *(
+                f"{parse.share_of(what, part) * parse.seconds_of(what, _PARSED):.2f}"
+                for what in (PARSER, BASELINE)
+            ),
+        ]
+        for part in parts
+    ]
+    head = ["part", f"share of the {PARSER}", f"{PARSER}, s", f"{BASELINE}, s"]
+    title = f"## {parse.source_format}, processor seconds for {_PARSED:,} messages"
+    return f"{title}\n\n{table(head, rows)}"
+
+
 def _rare(workload: Workload) -> str:
     if not workload.rare_share:
         return ""
@@ -67,7 +103,8 @@ def _rare(workload: Workload) -> str:
     return (
         f" They are of {workload.keys:,} rows in {workload.tables} tables. {share} of them change"
         f" the key of their row, the messages of {share} lack a value, {share} are delivered twice;"
-        f" {workload.changes // workload.changes_per_truncation:,} times a table was truncated."
+        f" {workload.changes // workload.changes_per_truncation:,} times the first of these tables"
+        " was truncated."
     )
 
 

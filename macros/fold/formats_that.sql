@@ -1,11 +1,10 @@
 {#-
-  The formats of the var `source_formats` that have a trait, or that lack it.
+  The formats of the var `source_formats` that have a trait.
 -#}
-{% macro formats_that(trait, have_it=true) -%}
+{% macro formats_that(trait) -%}
   {%- set found = [] -%}
   {%- for source_format, traits in var('source_formats').items() -%}
-    {%- set has_it = traits[trait] | default(false) -%}
-    {%- do found.append(source_format) if has_it == have_it -%}
+    {%- do found.append(source_format) if traits[trait] | default(false) -%}
   {%- endfor -%}
   {%- do return(found) -%}
 {%- endmacro %}

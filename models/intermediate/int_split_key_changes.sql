@@ -6,8 +6,8 @@
 -- - The insert directly follows the delete in their partition; a tombstone of
 --   the old key may stand between them.  A redelivery of the delete counts as
 --   the delete.
--- - The two are in different partitions, and the table has no other delete or
---   insert at their position.
+-- - Their transaction has no other delete or insert of the table at their
+--   position.
 
 {%- set table_key = ['source_format', 'table_id', 'topic'] %}
 

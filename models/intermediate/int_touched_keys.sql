@@ -1,6 +1,6 @@
--- The keys with effects, and the keys whose earlier effects have changed.  The
--- models that depend on the rows of keys read the new rows of this view, to
--- find the keys that a run has to look at.
+-- The keys with effects or with an `update_before`, and the keys whose earlier
+-- effects have changed.  The models that depend on the rows of keys read the
+-- new rows of this view, to find the keys that a run has to look at.
 
 -- new rows may be read: they are the keys of new effects and of new revisions
 select

@@ -10,8 +10,8 @@ def model(dbt, session):
     replaced = new_raises.where("is_revision").select(*message).union(new_reloads.select(*message))
     return exceptional_records(
         new_records,
-        dbt.rows_so_far(records),
-        replaced.distinct(),
-        session.table(str(dbt.this)) if dbt.is_incremental else None,
-        dbt.config.get("source_formats"),
+        records=dbt.rows_so_far(records),
+        replaced_messages=replaced.distinct(),
+        known=session.table(str(dbt.this)) if dbt.is_incremental else None,
+        formats=dbt.config.get("source_formats"),
     )

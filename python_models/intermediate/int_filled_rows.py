@@ -1,11 +1,6 @@
 from cdc_marts.checkpoints import broadcast_if_few
-from cdc_marts.fold.filled_rows import (
-    KEY,
-    TABLE,
-    filled_rows,
-    no_filled_rows,
-    partial_by_image,
-)
+from cdc_marts.fold.columns import KEY, TABLE
+from cdc_marts.fold.filled_rows import filled_rows, no_filled_rows, partial_by_image
 from cdc_marts.fold.key_chains import keys_of_chains
 from cdc_marts.fold.key_changes import keys_changed_beside
 from cdc_marts.fold.ranges import in_tables_of
@@ -53,12 +48,12 @@ def model(dbt, session):
         effects_on_keys = in_tables.join(broadcast_if_few(chains), [*KEY], "left_semi")
     return filled_rows(
         partial_by_image(effects_on_keys, missing),
-        effects,
-        dbt.rows_so_far(dbt.ref("int_records")),
-        split_key_changes,
-        dbt.ref("int_superseded_effects"),
-        dbt.ref("int_truncations"),
-        dbt.ref("int_split_records").where("record_type = 'update_before'"),
-        dbt.rows_so_far(dbt.ref("int_message_places")),
-        longest_key_chain,
+        effects=effects,
+        records=dbt.rows_so_far(dbt.ref("int_records")),
+        split_key_changes=split_key_changes,
+        superseded=dbt.ref("int_superseded_effects"),
+        truncations=dbt.ref("int_truncations"),
+        before_halves=dbt.ref("int_split_records").where("record_type = 'update_before'"),
+        message_places=dbt.rows_so_far(dbt.ref("int_message_places")),
+        longest_key_chain=longest_key_chain,
     )

@@ -1,3 +1,4 @@
+from cdc_marts.fold.columns import KEY
 from cdc_marts.fold.key_changes import key_changes
 
 
@@ -7,9 +8,9 @@ def model(dbt, session):
     revised = new_revised_keys.where("not is_keyless")
     return key_changes(
         new_effects,
-        dbt.rows_so_far(effects),
-        revised.select("source_format", "table_id", "row_key").distinct(),
-        dbt.rows_so_far(dbt.ref("int_message_places")),
-        session.table(str(dbt.this)) if dbt.is_incremental else None,
-        dbt.config.get("source_formats"),
+        effects=dbt.rows_so_far(effects),
+        revised_keys=revised.select(*KEY).distinct(),
+        message_places=dbt.rows_so_far(dbt.ref("int_message_places")),
+        known=session.table(str(dbt.this)) if dbt.is_incremental else None,
+        formats=dbt.config.get("source_formats"),
     )

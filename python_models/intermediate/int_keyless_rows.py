@@ -8,9 +8,9 @@ def model(dbt, session):
     )
     return keyless_rows(
         new_effects.where("is_keyless"),
-        dbt.rows_so_far(all_effects).where("is_keyless"),
-        revised_keys.where("is_keyless"),
-        new_truncations,
-        all_truncations,
-        session.table(str(dbt.this)) if dbt.is_incremental else None,
+        effects=dbt.rows_so_far(all_effects).where("is_keyless"),
+        revised_keys=revised_keys.where("is_keyless"),
+        new_truncations=new_truncations,
+        truncations=all_truncations,
+        held=session.table(str(dbt.this)) if dbt.is_incremental else None,
     )

@@ -7,8 +7,8 @@ def model(dbt, session):
     is_redelivery = "exception = 'redelivery'"
     return pending_halves(
         new_records,
-        dbt.rows_so_far(records),
-        new_exceptions.where(is_redelivery),
-        dbt.rows_so_far(exceptions).where(is_redelivery),
-        session.table(str(dbt.this)) if dbt.is_incremental else None,
+        records=dbt.rows_so_far(records),
+        new_redeliveries=new_exceptions.where(is_redelivery),
+        redeliveries=dbt.rows_so_far(exceptions).where(is_redelivery),
+        known=session.table(str(dbt.this)) if dbt.is_incremental else None,
     )

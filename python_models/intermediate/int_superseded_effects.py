@@ -1,14 +1,13 @@
 from cdc_marts.checkpoints import checkpointed
+from cdc_marts.fold.columns import KEY
 from cdc_marts.fold.key_collisions import merged, no_superseded_effects, superseded_effects
-
-KEY = ["source_format", "table_id", "row_key"]
 
 
 def model(dbt, session):
     keys = dbt.new_rows(dbt.ref("int_replayed_keys")).distinct()
     if keys.isEmpty():
         return no_superseded_effects(keys)
-    effects = dbt.rows_so_far(dbt.ref("int_row_effects")).join(keys, KEY, "left_semi")
+    effects = dbt.rows_so_far(dbt.ref("int_row_effects")).join(keys, [*KEY], "left_semi")
     # The effects are used twice: with a checkpoint, Spark plans them once.
     effects = effects.drop("before", "after").transform(checkpointed)
     events = dbt.ref("int_events").join(effects, ["source_format", "event_id"], "left_semi")
@@ -18,6 +17,6 @@ def model(dbt, session):
     if not dbt.is_incremental:
         return found
     # Effects that are no longer superseded have no `took_older_row`, so that they are deleted.
-    held = session.table(str(dbt.this)).join(keys, KEY, "left_semi")
+    held = session.table(str(dbt.this)).join(keys, [*KEY], "left_semi")
     held = held.drop("took_older_row", "row_left", "stands_before")
     return merged(found.unionByName(held, allowMissingColumns=True))

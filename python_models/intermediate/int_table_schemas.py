@@ -1,4 +1,5 @@
-from cdc_marts.fold.schema_versions import VERSION, schema_versions
+from cdc_marts.fold.columns import SEQUENCES, VERSION
+from cdc_marts.fold.schema_versions import schema_versions
 
 
 def model(dbt, session):
@@ -9,13 +10,13 @@ def model(dbt, session):
     columns = [
         *VERSION,
         *("source_type", "column_types", "column_parameters", "column_names"),
-        *("first_sequence", "last_sequence", "first_whole_sequence", "last_whole_sequence"),
+        *SEQUENCES,
     ]
     return schema_versions(
         new_effects,
-        dbt.rows_so_far(effects),
-        new_exceptions.where("is_revision").select(*VERSION),
-        new_records,
-        dbt.rows_so_far(records),
-        session.table(str(dbt.this)) if dbt.is_incremental else None,
+        effects=dbt.rows_so_far(effects),
+        revised=new_exceptions.where("is_revision").select(*VERSION),
+        new_records=new_records,
+        records=dbt.rows_so_far(records),
+        known=session.table(str(dbt.this)) if dbt.is_incremental else None,
     ).select(*columns)

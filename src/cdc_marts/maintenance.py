@@ -1,7 +1,7 @@
 """Upkeep of the tables after many runs: few files, few snapshots, nothing left lying about.
 
 What incremental runs need stays: the snapshots that a table's readers have read
-up to, and those in which a table noted what it has read itself.
+up to, and those in which a table committed its own watermarks.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from dbt.adapters.spark_session.api import (
     activate,
     all_snapshots,
     changes_rows,
-    commit_notes,
+    commit_watermarks,
     iceberg_table,
-    notes_of,
     tables_of,
+    watermarks_in,
 )
 
 from cdc_marts.orphan_files import remove_orphan_files
@@ -193,10 +193,10 @@ def split_tables(
 
 @dataclass
 class _History:
-    """A table's snapshots from the newest back, as their notes of what they have read."""
+    """A table's snapshots from the newest back, as the watermarks in them."""
 
     #: snapshot id -> input table -> snapshot id, newest first
-    notes: dict[int, dict[str, int]]
+    watermarks: dict[int, dict[str, int]]
     #: ids of the snapshots that left the rows as they were
     unchanging: frozenset[int]
     #: how many of the newest are needed
@@ -204,32 +204,32 @@ class _History:
 
     @property
     def ancestors(self) -> int:
-        return len(self.notes)
+        return len(self.watermarks)
 
     @property
-    def newest_notes(self) -> dict[str, int]:
+    def newest_watermarks(self) -> dict[str, int]:
         """What the last run that committed had read."""
-        return next(filter(None, self.notes.values()), {})
+        return next(filter(None, self.watermarks.values()), {})
 
     def after_unchanging(self, read: int) -> int:
         """The newest snapshot with the rows of the snapshot `read`.
 
-        It stays `read` where only one came after it: else two tables that read each other's notes
-        would note something new in each upkeep.
+        It stays `read` where only one came after it: else two tables that read each other would
+        commit new watermarks in each upkeep.
         """
-        after = list(takewhile(lambda snapshot: snapshot != read, self.notes))
-        is_unchanged = read in self.notes and self.unchanging.issuperset(after)
+        after = list(takewhile(lambda snapshot: snapshot != read, self.watermarks))
+        is_unchanged = read in self.watermarks and self.unchanging.issuperset(after)
         return after[0] if is_unchanged and len(after) > 1 else read
 
-    def keep_notes(self) -> None:
-        """Keep the newest note on every input, as seen from the oldest snapshot that is kept."""
+    def keep_watermarks(self) -> None:
+        """Keep the newest watermark of every input, seen from the oldest snapshot that is kept."""
         seen: set[str] = set()
-        for place, notes in enumerate(self.notes.values(), start=1):
+        for place, watermarks in enumerate(self.watermarks.values(), start=1):
             is_older = place > self.kept
-            if is_older and notes.keys() - seen:
+            if is_older and watermarks.keys() - seen:
                 self.kept = place
             if place >= self.kept:
-                seen |= notes.keys()
+                seen |= watermarks.keys()
 
 
 def needed_snapshots(session: SparkSession, tables: Sequence[str]) -> dict[str, _History]:
@@ -244,14 +244,14 @@ def _histories(session: SparkSession, tables: Sequence[str]) -> dict[str, _Histo
 
 
 def _skip_unchanging_snapshots(session: SparkSession, histories: dict[str, _History]) -> None:
-    """Have tables note that they have read the snapshots that left the rows of an input unchanged.
+    """Move the watermarks of tables past the snapshots that left the rows of an input unchanged.
 
-    A run of a model whose inputs have no new rows commits nothing.  So its notes stay where they
-    are, and would keep all later snapshots of these inputs, and what those have read.
+    A run of a model whose inputs have no new rows commits nothing.  So its watermarks stay where
+    they are, and would keep all later snapshots of these inputs, and what those have read.
     """
     # Inputs come first, so that a reader can skip the commit that its input has just made.
     for table, history in reversed(histories.items()):
-        read = history.newest_notes
+        read = history.newest_watermarks
         skipped = {
             source: histories[source].after_unchanging(snapshot)
             if source in histories
@@ -259,22 +259,22 @@ def _skip_unchanging_snapshots(session: SparkSession, histories: dict[str, _Hist
             for source, snapshot in read.items()
         }
         if skipped != read:
-            commit_notes(session, table, skipped)
+            commit_watermarks(session, table, skipped)
             histories[table] = _history(session, table)
 
 
 def _with_needed(histories: dict[str, _History]) -> dict[str, _History]:
     """The same, which know how many snapshots are needed."""
     places = {
-        table: {snapshot: place for place, snapshot in enumerate(history.notes, start=1)}
+        table: {snapshot: place for place, snapshot in enumerate(history.watermarks, start=1)}
         for table, history in histories.items()
     }
     while True:
         before = [history.kept for history in histories.values()]
         for history in histories.values():
-            history.keep_notes()
-            for notes in islice(history.notes.values(), history.kept):
-                for source, snapshot in notes.items():
+            history.keep_watermarks()
+            for watermarks in islice(history.watermarks.values(), history.kept):
+                for source, snapshot in watermarks.items():
                     if snapshot in places.get(source, ()):
                         read = histories[source]
                         read.kept = max(read.kept, places[source][snapshot])
@@ -285,7 +285,7 @@ def _with_needed(histories: dict[str, _History]) -> dict[str, _History]:
 def _history(session: SparkSession, name: str) -> _History:
     found = all_snapshots(session, iceberg_table(session, name))
     return _History(
-        {snapshot.id: notes_of(snapshot) for snapshot in found.ancestors},
+        {snapshot.id: watermarks_in(snapshot) for snapshot in found.ancestors},
         frozenset(snapshot.id for snapshot in found.ancestors if not changes_rows(snapshot)),
     )
 

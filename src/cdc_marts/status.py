@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.spark_session.api import (
     has_rows,
     iceberg_table,
-    notes_of,
     snapshots,
     unread_rows,
     view_query,
+    watermarks_in,
 )
 from dbt_common.exceptions import DbtRuntimeError
 
@@ -385,7 +385,7 @@ def _last_read_at(
             return None
         found = snapshots(session, iceberg_table(session, staging))
         # A table that was made when nothing had landed has noted just that.
-        reads = (s.committed_at for s in found if any(notes_of(s).values()))
+        reads = (s.committed_at for s in found if any(watermarks_in(s).values()))
         return _instant(next((millis * 1000 for millis in reads), None))
 
     return of_format

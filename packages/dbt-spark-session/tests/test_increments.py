@@ -7,7 +7,7 @@ import json
 import pytest
 from dbt.adapters.spark_session.catalog import iceberg_table, snapshots
 from dbt.adapters.spark_session.incremental_read import IncrementalRead
-from dbt.adapters.spark_session.increments import notes_of
+from dbt.adapters.spark_session.increments import watermarks_in
 from dbt.tests.util import run_dbt, write_file
 from pyspark.sql import SparkSession
 
@@ -169,7 +169,7 @@ class Landing:
     def watermark(self, reader: str, table: str) -> int:
         """The snapshot of a table up to which a reader has read it."""
         of_reader = iceberg_table(self.spark, f"{self.schema}.{reader}")
-        return notes_of(next(snapshots(self.spark, of_reader)))[f"{self.schema}.{table}"]
+        return watermarks_in(next(snapshots(self.spark, of_reader)))[f"{self.schema}.{table}"]
 
     def roll_back(self, table: str) -> None:
         """Bring a table back to its first snapshot."""
@@ -310,7 +310,7 @@ class TestIncrements:
         assert list(results) == ["sql_reader", "written_after"]
         assert "broken on purpose" in results["sql_reader"]
         table = iceberg_table(landing.spark, f"{landing.schema}.written_after")
-        assert [notes_of(snapshot) for snapshot in snapshots(landing.spark, table)] == [{}]
+        assert [watermarks_in(snapshot) for snapshot in snapshots(landing.spark, table)] == [{}]
 
     def test_a_reader_whose_notes_have_expired_does_not_read_twice(self, landing):
         reader = f"{landing.schema}.sql_reader"
@@ -318,7 +318,7 @@ class TestIncrements:
         landing.expire("sql_reader")
         landing.append("a", 3)
         messages = landing.run("--select", "sql_reader", expect_pass=False)
-        assert f"in which {reader} noted what it has read" in messages["sql_reader"]
+        assert f"in which {reader} committed its watermarks" in messages["sql_reader"]
         assert "--full-refresh" in messages["sql_reader"]
         assert landing.ids("sql_reader") == [1, 2, 10]
 

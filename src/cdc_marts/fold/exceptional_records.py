@@ -21,7 +21,8 @@ from cdc_marts.checkpoints import checkpointed
 from cdc_marts.fold.formats import Traits, is_of_format_that
 from cdc_marts.fold.ranges import in_ranges_of, near_deliveries
 
-#: The columns that identify a record.  They never change.
+#: The columns that identify an event of a row of a message.  A load that repairs the table gives
+#: the row another event_id, so it counts as another record.
 _RECORD = ("source_format", "topic", "partition", "offset", "row_index", "event_id")
 _MESSAGE = ("source_format", "topic", "partition", "offset")
 #: The keys in the `update_before` and in the `update_after`.
@@ -43,6 +44,7 @@ _COLUMNS = (
 
 def exceptional_records(
     new_records: DataFrame,
+    *,
     records: DataFrame,
     replaced_messages: DataFrame,
     known: DataFrame | None,

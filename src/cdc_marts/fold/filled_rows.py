@@ -6,11 +6,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from cdc_marts.checkpoints import broadcast_if_few, checkpointed
+from cdc_marts.fold.columns import KEY, TABLE
 from cdc_marts.fold.ranges import at_positions_of, in_ranges_of
 from cdc_marts.fold.row_lives import moves, row_lives
 
-TABLE = ("source_format", "table_id")
-KEY = (*TABLE, "row_key")
 _COLUMNS = (
     *KEY,
     "topic",
@@ -27,6 +26,7 @@ _LIFE = (*KEY, "life")
 
 def filled_rows(
     effects_on_keys: DataFrame,
+    *,
     effects: DataFrame,
     records: DataFrame,
     split_key_changes: DataFrame,
@@ -109,7 +109,7 @@ def _beside(
     split_key_changes: DataFrame,
     message_places: DataFrame,
 ) -> DataFrame:
-    """The effects at the positions of partial inserts that are halves of key changes."""
+    """The effects at the positions of partial inserts that belong to split key changes."""
     inserts = effects_on_keys.where("is_partial and op = 'insert'").join(
         split_key_changes.withColumnRenamed("insert_id", "event_id"),
         [*TABLE, "event_id"],
@@ -132,7 +132,7 @@ def _sources_of_values(lives: DataFrame, longest_key_chain: int) -> DataFrame:
             moved.row_key,
             moved.life,
             deleted.row_key as origin_key,
-            deleted.life - cast(deleted.effect = 'void_delete' as int) as origin_life
+            deleted.life - cast(deleted.effect = 'superseded_delete' as int) as origin_life
         from {lives} as moved
         inner join {lives} as deleted
             on moved.source_format = deleted.source_format

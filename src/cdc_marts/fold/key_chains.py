@@ -6,9 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from cdc_marts.checkpoints import broadcast_if_few, checkpointed
-
-_TABLE = ("source_format", "table_id")
-_KEY = (*_TABLE, "row_key")
+from cdc_marts.fold.columns import KEY, TABLE
 
 
 def keys_of_chains(
@@ -22,15 +20,15 @@ def keys_of_chains(
     Returns the columns of `keys`, each key once.
     """
     links = checkpointed(_links(key_changes, split_key_changes))
-    found = checkpointed(keys.select(*_KEY))
+    found = checkpointed(keys.select(*KEY))
     if links.isEmpty():
         return found
     # The keys that a row got later are looked at with all the keys that it had before.
     newly_found = found
     for _ in range(2 * longest_key_chain):
-        linked = links.join(broadcast_if_few(newly_found), [*_KEY], "left_semi")
-        linked = linked.select(*_TABLE, F.col("other_key").alias("row_key")).distinct()
-        newly_found = checkpointed(linked.join(found, [*_KEY], "left_anti"))
+        linked = links.join(broadcast_if_few(newly_found), [*KEY], "left_semi")
+        linked = linked.select(*TABLE, F.col("other_key").alias("row_key")).distinct()
+        newly_found = checkpointed(linked.join(found, [*KEY], "left_anti"))
         if newly_found.isEmpty():
             break
         found = found.unionByName(newly_found)
@@ -38,21 +36,21 @@ def keys_of_chains(
 
 
 def _links(key_changes: DataFrame, split_key_changes: DataFrame) -> DataFrame:
-    """The old and the new key of each key change, in both directions: _KEY, other_key."""
-    event = [*_TABLE, "event_id"]
+    """The old and the new key of each key change, in both directions: KEY, other_key."""
+    event = [*TABLE, "event_id"]
     changed = key_changes.where("is_key_change")
     written = changed.where("effect = 'upsert'").select(*event, "row_key")
     deleted = changed.where("effect = 'delete'").select(*event, F.col("row_key").alias("other_key"))
     forth = (
         written.join(deleted, event)
-        .select(*_KEY, "other_key")
+        .select(*KEY, "other_key")
         .unionByName(
             split_key_changes.select(
-                *_TABLE, F.col("new_key").alias("row_key"), F.col("old_key").alias("other_key")
+                *TABLE, F.col("new_key").alias("row_key"), F.col("old_key").alias("other_key")
             )
         )
     )
     back = forth.select(
-        *_TABLE, F.col("other_key").alias("row_key"), F.col("row_key").alias("other_key")
+        *TABLE, F.col("other_key").alias("row_key"), F.col("row_key").alias("other_key")
     )
     return forth.unionByName(back).distinct()

@@ -9,13 +9,13 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from cdc_marts.checkpoints import checkpointed
+from cdc_marts.fold.columns import KEY, TABLE, transaction_of_effect
 from cdc_marts.fold.formats import Traits, is_of_format_that
 from cdc_marts.fold.ranges import at_positions_of, in_transactions_of
 
-_KEY = ("source_format", "table_id", "row_key")
-_TABLE_AND_TOPIC = ("source_format", "table_id", "topic")
+_TABLE_AND_TOPIC = (*TABLE, "topic")
 _COLUMNS = (
-    *_KEY,
+    *KEY,
     "topic",
     "op",
     "event_id",
@@ -25,14 +25,15 @@ _COLUMNS = (
     "is_key_change",
     "effect",
 )
-_IN_TRANSACTION = ("source_format", "table_id", "transaction")
+_IN_TRANSACTION = (*TABLE, "transaction")
 #: A delete and an insert that are equal in these may be one key change.
 _PLACE = (*_IN_TRANSACTION, "topic", "position")
-_KEY_IN_TRANSACTION = (*_KEY, "transaction")
+_KEY_IN_TRANSACTION = (*KEY, "transaction")
 
 
 def key_changes(
     new_effects: DataFrame,
+    *,
     effects: DataFrame,
     revised_keys: DataFrame,
     message_places: DataFrame,
@@ -59,42 +60,44 @@ def key_changes(
     """
     looked_at, effects = (frame.where("not is_keyless") for frame in (new_effects, effects))
     if known is not None and not revised_keys.isEmpty():
-        looked_at = looked_at.unionByName(effects.join(revised_keys, [*_KEY], "left_semi"))
+        looked_at = looked_at.unionByName(effects.join(revised_keys, [*KEY], "left_semi"))
     looked_at = looked_at.select(*_COLUMNS)
     if known is not None:
         # It is used several times: with a checkpoint, Spark plans it once.
         looked_at = checkpointed(looked_at)
-    is_beside = F.col("op").isin("insert", "delete") & ~F.col("is_key_change")
-    is_half = is_beside & is_of_format_that(formats, "moves_rows_by_delete_and_insert")
+    is_insert_or_delete = F.col("op").isin("insert", "delete") & ~F.col("is_key_change")
+    is_member = is_insert_or_delete & is_of_format_that(formats, "moves_rows_by_delete_and_insert")
     is_unordered = is_of_format_that(formats, "ordered_by_landing")
     # These are few, and used several times.
     moves = looked_at.where("is_key_change").transform(checkpointed)
-    listed, halves = [moves], looked_at.where(is_half)
+    listed, members = [moves], looked_at.where(is_member)
     transactions = in_transactions_of(moves)
     if transactions is not None:
-        listed.append(_beside_in_transaction(moves, effects.where(is_beside & transactions)))
+        listed.append(
+            _beside_in_transaction(moves, effects.where(is_insert_or_delete & transactions))
+        )
     positions = at_positions_of(moves.where(is_unordered), message_places)
     if positions is not None:
         listed.append(_beside_at_position(moves.where(is_unordered), effects.where(positions)))
     if known is None:
-        listed.append(_in_pairs(halves))
+        listed.append(_in_pairs(members))
     else:
-        transactions = in_transactions_of(halves)
+        transactions = in_transactions_of(members)
         if transactions is not None:
-            all_halves = (
-                effects.where(is_half & transactions).select(*_COLUMNS).transform(checkpointed)
+            all_members = (
+                effects.where(is_member & transactions).select(*_COLUMNS).transform(checkpointed)
             )
-            listed.append(_in_pairs(all_halves, halves))
+            listed.append(_in_pairs(all_members, members))
         known_moves = known.where("is_key_change")
-        listed.append(_beside_in_transaction(known_moves, looked_at.where(is_beside)))
+        listed.append(_beside_in_transaction(known_moves, looked_at.where(is_insert_or_delete)))
         listed.append(_beside_at_position(known_moves.where(is_unordered), looked_at))
     return reduce(DataFrame.unionByName, listed).distinct()
 
 
 def keys_changed_beside(new_effects: DataFrame, known: DataFrame) -> DataFrame:
-    """The inserts at the positions of new effects, each of which may be half of a key change.
+    """The inserts at the positions of new effects, each of which may belong to a split key change.
 
-    If another change stands between the halves, they do not make a key change.
+    If another change stands between the delete and the insert, they are no key change.
 
     `new_effects`: with the columns of `int_row_effects`; `known`: the model `int_key_changes`.
     """
@@ -108,9 +111,9 @@ def keys_changed_beside(new_effects: DataFrame, known: DataFrame) -> DataFrame:
 
 def _beside_in_transaction(moves: DataFrame, effects: DataFrame) -> DataFrame:
     """The effects that share key and transaction with one of the key changes."""
-    moves = moves.withColumn("transaction", _transaction()).select(*_KEY_IN_TRANSACTION)
+    moves = moves.withColumn("transaction", transaction_of_effect()).select(*_KEY_IN_TRANSACTION)
     return (
-        effects.withColumn("transaction", _transaction())
+        effects.withColumn("transaction", transaction_of_effect())
         .join(moves.distinct(), [*_KEY_IN_TRANSACTION], "left_semi")
         .select(*_COLUMNS)
     )
@@ -119,7 +122,7 @@ def _beside_in_transaction(moves: DataFrame, effects: DataFrame) -> DataFrame:
 def _beside_at_position(moves: DataFrame, effects: DataFrame) -> DataFrame:
     """The effects that share key and position with a key change of another partition."""
     is_there = [
-        F.col(f"effect.{name}") == F.col(f"move.{name}") for name in (*_KEY, "sequence.position")
+        F.col(f"effect.{name}") == F.col(f"move.{name}") for name in (*KEY, "sequence.position")
     ]
     is_elsewhere = [
         F.col(f"effect.{name}") != F.col(f"move.{name}") for name in ("topic", "sequence.partition")
@@ -129,25 +132,20 @@ def _beside_at_position(moves: DataFrame, effects: DataFrame) -> DataFrame:
     return found.select(*_COLUMNS)
 
 
-def _transaction() -> Column:
-    """As the macro `transaction_of_effect`."""
-    return F.coalesce("transaction_id", F.col("event_at").cast("string"))
-
-
-def _in_pairs(halves: DataFrame, new_halves: DataFrame | None = None) -> DataFrame:
+def _in_pairs(members: DataFrame, new_members: DataFrame | None = None) -> DataFrame:
     """The inserts and deletes that share place, or key and transaction, with one another.
 
-    `new_halves`: if given, one of the two is among these.
+    `new_members`: if given, one of the two is among these.
     """
-    halves = _placed(halves)
+    members = _placed(members)
     # Most transactions have only inserts or only deletes.
-    mixed = halves.groupBy(*_IN_TRANSACTION).agg((F.min("op") != F.max("op")).alias("has_both"))
-    halves = halves.join(mixed.where("has_both"), [*_IN_TRANSACTION], "left_semi")
-    halves = checkpointed(halves)
-    sides = [(halves, halves)]
-    if new_halves is not None:
-        new_halves = _placed(new_halves)
-        sides = [(new_halves, halves), (halves, new_halves)]
+    mixed = members.groupBy(*_IN_TRANSACTION).agg((F.min("op") != F.max("op")).alias("has_both"))
+    members = members.join(mixed.where("has_both"), [*_IN_TRANSACTION], "left_semi")
+    members = checkpointed(members)
+    sides = [(members, members)]
+    if new_members is not None:
+        new_members = _placed(new_members)
+        sides = [(new_members, members), (members, new_members)]
     pairs = [_with_opposites(*side, _PLACE) for side in sides]
     pairs += [
         _with_opposites(one.where("transaction_id is not null"), other, _KEY_IN_TRANSACTION)
@@ -156,11 +154,11 @@ def _in_pairs(halves: DataFrame, new_halves: DataFrame | None = None) -> DataFra
     return reduce(DataFrame.unionByName, pairs).select(*_COLUMNS)
 
 
-def _placed(halves: DataFrame) -> DataFrame:
+def _placed(members: DataFrame) -> DataFrame:
     """With transaction and position, never null: to a join, two nulls are not equal."""
-    return halves.withColumns(
+    return members.withColumns(
         {
-            "transaction": F.coalesce(_transaction(), F.lit("")),
+            "transaction": F.coalesce(transaction_of_effect(), F.lit("")),
             "position": F.coalesce("sequence.position", F.lit(-1)),
         }
     )

@@ -15,9 +15,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from cdc_marts.expressions import let
+from cdc_marts.fold.columns import KEY, TABLE, transaction_of_effect
 from cdc_marts.parsing.records import SEQUENCE
 
-_KEY = ("source_format", "table_id", "row_key")
 _EVENT = ("source_format", "event_id")
 
 _IMAGE = "map<string,string>"
@@ -48,8 +48,8 @@ def superseded_effects(
 
     There are three kinds: a delete that removed an older row while a newer row stayed; the upserts
     of a row that left while an older row stayed; and effects that stand behind another change at
-    their position, although their images show that they happened before it.  The history of the key
-    has effects of the third kind only.
+    their position, although their images show that they happened before it.  `row_history` keeps
+    those of the third kind, and leaves out the others.
 
     `effects`: all effects on the keys, with the columns of `int_row_effects` except the images.
     `events`: the events with their images, as in `int_events`.  `split_key_changes`,
@@ -59,10 +59,10 @@ def superseded_effects(
     whether a newer row stayed; row_left: whether a row left the key while another row stayed, as in
     the first two kinds; stands_before: null, or if the images show another order than the
     sequences, struct<sequence, index>: the sequence of the last effect of the position in the order
-    of images, and the number of effects between the first one and this one.
+    of images, and the number of effects that stand in front of this one at the position.
     """
     steps = _steps(effects, _images(events), split_key_changes, truncations)
-    step = F.struct(*(name for name in steps.columns if name not in _KEY))
+    step = F.struct(*(name for name in steps.columns if name not in KEY))
     of_one_position = F.array_sort(
         F.collect_list(step),
         lambda one, other: F.when(one["sequence"] < other["sequence"], -1).otherwise(1),
@@ -76,19 +76,19 @@ def superseded_effects(
     )
     return (
         # One shuffle serves both groupings.
-        steps.repartition(*_KEY)
-        .groupBy(*_KEY, "generation", "sequence.position")
+        steps.repartition(*KEY)
+        .groupBy(*KEY, "generation", "sequence.position")
         .agg(of_one_position.alias("steps"))
-        .groupBy(*_KEY)
+        .groupBy(*KEY)
         .agg(superseded.alias("superseded"))
-        .select(*_KEY, F.inline("superseded"))
+        .select(*KEY, F.inline("superseded"))
         .transform(merged)
     )
 
 
 def merged(superseded: DataFrame) -> DataFrame:
     """One row per superseded effect, which may be listed for two reasons."""
-    return superseded.groupBy(*_KEY, "event_id", "effect").agg(
+    return superseded.groupBy(*KEY, "event_id", "effect").agg(
         F.bool_or("took_older_row").alias("took_older_row"),
         F.bool_or("row_left").alias("row_left"),
         F.max("stands_before").alias("stands_before"),
@@ -98,7 +98,7 @@ def merged(superseded: DataFrame) -> DataFrame:
 def no_superseded_effects(keys: DataFrame) -> DataFrame:
     """The result of `superseded_effects` if no keys collide; `keys` is empty."""
     return keys.selectExpr(
-        *_KEY,
+        *KEY,
         "cast(null as string) as event_id",
         "cast(null as string) as effect",
         "cast(null as boolean) as took_older_row",
@@ -139,10 +139,9 @@ def _steps(
     )
     of_tables = (
         truncations.where("sequence is not null")
-        .groupBy("source_format", "table_id")
+        .groupBy(*TABLE)
         .agg(F.collect_list("sequence").alias("truncations"))
     )
-    transaction = F.coalesce("transaction_id", F.col("event_at").cast("string"))
     is_snapshot = F.col("op") == "snapshot"
     generation = F.size(
         F.filter(
@@ -152,16 +151,16 @@ def _steps(
     )
     return (
         effects.join(images, [*_EVENT])
-        .join(of_tables, ["source_format", "table_id"], "left")
+        .join(of_tables, [*TABLE], "left")
         .join(inserts, [*_EVENT], "left")
         .join(deletes, [*_EVENT], "left")
         .withColumn("generation", generation)
-        .groupBy(*_KEY, "event_id", "effect")
+        .groupBy(*KEY, "event_id", "effect")
         .agg(
             F.max("sequence").alias("sequence"),
             F.max_by(_source(), "sequence").alias("source"),
             F.max_by("generation", "sequence").alias("generation"),
-            F.max(F.when(~is_snapshot, transaction)).alias("transaction"),
+            F.max(F.when(~is_snapshot, transaction_of_effect())).alias("transaction"),
             F.bool_or(is_snapshot).alias("is_snapshot"),
             F.bool_or(F.col("op") == "insert").alias("is_insert"),
             F.bool_or(

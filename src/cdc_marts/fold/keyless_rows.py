@@ -5,11 +5,10 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from cdc_marts.checkpoints import broadcast_if_few, checkpointed
+from cdc_marts.fold.columns import KEY, TABLE
 
-_TABLE = ("source_format", "table_id")
-_KEY = (*_TABLE, "row_key")
 _EFFECT = (
-    *_KEY,
+    *KEY,
     "effect",
     "event_id",
     "topic",
@@ -25,6 +24,7 @@ _EFFECT = (
 
 def keyless_rows(
     new_effects: DataFrame,
+    *,
     effects: DataFrame,
     revised_keys: DataFrame,
     new_truncations: DataFrame,
@@ -46,31 +46,31 @@ def keyless_rows(
     and no last_sequence.
     """
     if held is None:
-        return _counted(_contributions(_behind_truncations(new_effects, truncations)))
-    changed = new_truncations.select(*_TABLE).union(revised_keys.select(*_TABLE))
+        return _counted(_contributions(_after_truncations(new_effects, truncations)))
+    changed = new_truncations.select(*TABLE).union(revised_keys.select(*TABLE))
     recounted = checkpointed(changed.distinct())
     if recounted.isEmpty():
         to_count, held_of_recounted = new_effects, held.where("false")
     else:
         tables = broadcast_if_few(recounted)
-        to_count = new_effects.join(tables, [*_TABLE], "left_anti").unionByName(
-            effects.join(tables, [*_TABLE], "left_semi")
+        to_count = new_effects.join(tables, [*TABLE], "left_anti").unionByName(
+            effects.join(tables, [*TABLE], "left_semi")
         )
-        held_of_recounted = held.join(tables, [*_TABLE], "left_semi")
-        held = held.join(tables, [*_TABLE], "left_anti")
+        held_of_recounted = held.join(tables, [*TABLE], "left_semi")
+        held = held.join(tables, [*TABLE], "left_anti")
     # The effects are used several times: with a checkpoint, Spark plans them once.
-    counted = checkpointed(_behind_truncations(to_count, truncations))
+    counted = checkpointed(_after_truncations(to_count, truncations))
     if counted.isEmpty() and held_of_recounted.isEmpty():
         return held.where("false")
-    touched = broadcast_if_few(checkpointed(counted.select(*_KEY).distinct()))
+    touched = broadcast_if_few(checkpointed(counted.select(*KEY).distinct()))
     return _counted(
         _contributions(counted)
-        .unionByName(_held_contributions(held.join(touched, [*_KEY], "left_semi")))
-        .unionByName(_no_contributions(held_of_recounted.join(touched, [*_KEY], "left_anti")))
+        .unionByName(_held_contributions(held.join(touched, [*KEY], "left_semi")))
+        .unionByName(_no_contributions(held_of_recounted.join(touched, [*KEY], "left_anti")))
     )
 
 
-def _behind_truncations(effects: DataFrame, truncations: DataFrame) -> DataFrame:
+def _after_truncations(effects: DataFrame, truncations: DataFrame) -> DataFrame:
     return effects.sparkSession.sql(
         """
         select effects.*
@@ -88,7 +88,7 @@ def _behind_truncations(effects: DataFrame, truncations: DataFrame) -> DataFrame
 def _contributions(effects: DataFrame) -> DataFrame:
     """What each effect adds to the number of its rows, and the effect as the newest one."""
     return effects.selectExpr(
-        *_KEY,
+        *KEY,
         "if(effect = 'upsert', 1L, -1L) as row_count",
         "struct(sequence, effect, event_id, topic, op, event_at, schema_id,"
         " database_name, schema_name, table_name) as newest",
@@ -99,7 +99,7 @@ def _contributions(effects: DataFrame) -> DataFrame:
 def _held_contributions(held: DataFrame) -> DataFrame:
     """The rows counted so far.  They stand in front of an effect with the same sequence."""
     return held.selectExpr(
-        *_KEY,
+        *KEY,
         "row_count",
         "struct(last_sequence as sequence, '' as effect, last_event_id as event_id, topic,"
         " last_op as op, last_event_at as event_at, schema_id, database_name, schema_name,"
@@ -111,7 +111,7 @@ def _held_contributions(held: DataFrame) -> DataFrame:
 def _no_contributions(held: DataFrame) -> DataFrame:
     """Rows that no effect mentions any longer."""
     return _held_contributions(held).selectExpr(
-        *_KEY,
+        *KEY,
         "0L as row_count",
         "if(false, newest, null) as newest",
         "cast(null as timestamp) as first_event_at",

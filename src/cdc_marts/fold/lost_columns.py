@@ -16,13 +16,12 @@ from typing import Any
 from pyspark.sql import DataFrame, Row
 from pyspark.sql.types import BooleanType, StringType, StructType
 
+from cdc_marts.fold.columns import SEQUENCES, TABLE
 from cdc_marts.fold.formats import Traits, is_of_format_that
 from cdc_marts.local_rows import local_rows
 
 #: A sequence as a value that Python orders as Spark does: nulls come first.
 _Order = tuple[tuple[bool, Any], ...]
-_TABLE = ("source_format", "table_id")
-_SEQUENCES = ("first_sequence", "last_sequence", "first_whole_sequence", "last_whole_sequence")
 
 
 def lost_columns(versions: DataFrame, drops: DataFrame, formats: Traits) -> DataFrame:
@@ -36,11 +35,11 @@ def lost_columns(versions: DataFrame, drops: DataFrame, formats: Traits) -> Data
     """
     tables: defaultdict[tuple[str, str], _Table] = defaultdict(_Table)
     shown = versions.where(~is_of_format_that(formats, "has_sparse_rows")).select(
-        *_TABLE, "column_names", *_SEQUENCES
+        *TABLE, "column_names", *SEQUENCES
     )
     for row in shown.collect():
         tables[row.source_format, row.table_id].versions.append(_Version.of(row))
-    for row in drops.select(*_TABLE, "column_name", "sequence").collect():
+    for row in drops.select(*TABLE, "column_name", "sequence").collect():
         tables[row.source_format, row.table_id].statements.append((row.column_name, row.sequence))
     schema = (
         StructType()

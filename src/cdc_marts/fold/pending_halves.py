@@ -14,6 +14,7 @@ _PAIR = ("source_format", "pairing_id")
 
 def pending_halves(
     new_records: DataFrame,
+    *,
     records: DataFrame,
     new_redeliveries: DataFrame,
     redeliveries: DataFrame,

@@ -9,7 +9,7 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
-#: If there would be more ranges or literals than this, fewer and wider ranges are used.
+#: With more ranges or literals than this, a condition has wider ranges, or holds for all rows.
 _MOST_RANGES = 200
 #: The positions of a topic are cut into this many parts, and empty parts are left out.
 _PIECES = 16
@@ -17,6 +17,8 @@ _PIECES = 16
 
 def in_ranges_of(messages: DataFrame) -> Column:
     """Condition on records: the message is in the same partition as some messages, between them.
+
+    It may also hold for other records.
 
     `messages`: topic, partition, offset.
     """
@@ -51,6 +53,8 @@ def in_tables_of(rows: DataFrame) -> Column:
 
 def is_one_of(messages: DataFrame) -> Column:
     """Condition on records: the record belongs to one of the messages.  It suits few messages.
+
+    It may also hold for other records.
 
     `messages`: topic, partition, offset.
     """

@@ -76,14 +76,14 @@ def row_lives(
 
     A life begins with an event that takes no value from earlier events on its key, such as an
     insert, and lasts until the next such event.  A delete is the last effect of the life that it
-    ends.  A delete that removed an older row while a newer row stayed (`void_delete`) ended the
-    previous life.
+    ends.  A delete that removed an older row while a newer row stayed (`superseded_delete`) ended
+    the previous life.
 
     `effects`: all effects on some keys, with the columns of `int_row_effects`.  `moved`: the result
     of `moves`.  `superseded`, `truncations`: the models `int_superseded_effects` and
     `int_truncations`.
 
-    Returns the effects with `effect` (which may be `void_delete`), `place` (their order: by
+    Returns the effects with `effect` (which may be `superseded_delete`), `place` (their order: by
     sequence, or where images show another order, by images), the `origin_key` and `delete_id` of a
     move, `truncations_before` and `life`.
     """
@@ -93,7 +93,7 @@ def row_lives(
             effects.source_format,
             effects.table_id,
             effects.row_key,
-            if(superseded.took_older_row, 'void_delete', effects.effect) as effect,
+            if(superseded.took_older_row, 'superseded_delete', effects.effect) as effect,
             effects.topic,
             effects.op,
             effects.event_id,

@@ -5,18 +5,18 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from cdc_marts.fold.columns import SEQUENCES, VERSION
 from cdc_marts.fold.ranges import is_one_of
 from cdc_marts.local_rows import collected
 
-VERSION = ("source_format", "table_id", "schema_id")
 _MESSAGE = ("source_format", "topic", "partition", "offset")
-_SEQUENCES = ("first_sequence", "last_sequence", "first_whole_sequence", "last_whole_sequence")
 _PUBLISHED = ("source_type", "column_types", "column_parameters")
 _DESCRIPTION = (*_PUBLISHED, "column_names")
 
 
 def schema_versions(
     new_effects: DataFrame,
+    *,
     effects: DataFrame,
     revised: DataFrame,
     new_records: DataFrame,
@@ -50,8 +50,8 @@ def schema_versions(
     unknown = spans.join(known, [*VERSION], "left_anti")
     held = known.join(spans, [*VERSION], "left_semi")
     seen = (
-        spans.select(*VERSION, *_SEQUENCES)
-        .unionByName(held.join(revised, [*VERSION], "left_anti").select(*VERSION, *_SEQUENCES))
+        spans.select(*VERSION, *SEQUENCES)
+        .unionByName(held.join(revised, [*VERSION], "left_anti").select(*VERSION, *SEQUENCES))
         .groupBy(*VERSION)
         .agg(
             F.min("first_sequence").alias("first_sequence"),
@@ -79,7 +79,7 @@ def _seen(effects: DataFrame, records: DataFrame) -> DataFrame:
 
 
 def _spans(seen: DataFrame) -> DataFrame:
-    """The first and last places of versions: `VERSION`, `first_message` and `_SEQUENCES`."""
+    """The first and last places of versions: `VERSION`, `first_message` and `SEQUENCES`."""
     whole = F.when(F.col("lists_all_columns"), F.col("sequence"))
     spans = (
         seen.where("schema_id is not null")
@@ -94,7 +94,7 @@ def _spans(seen: DataFrame) -> DataFrame:
             *VERSION,
             F.col("first.sequence").alias("first_sequence"),
             F.col("first.message").alias("first_message"),
-            *_SEQUENCES[1:],
+            *SEQUENCES[1:],
         )
     )
     # The spans are few, and used several times: as they are collected, the events are read once.

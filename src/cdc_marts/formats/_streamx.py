@@ -69,7 +69,7 @@ def parse_envelope(
     *,
     leaves_out_nulls: bool = False,
 ) -> DataFrame:
-    """Landed StreamX messages -> staging rows, one a message.
+    """Landed StreamX messages -> staging rows, one per message.
 
     `key_settings`: table_id -> key columns, for tables that publish no primary key.
     `leaves_out_nulls`: a column that the schema lists and an image lacks is NULL in it.

@@ -25,7 +25,7 @@ PAYLOAD = f"""
     {cdl.COMMON_PAYLOAD}
 """
 
-DIALECT = cdl.Dialect(
+FIELD_NAMES = cdl.FieldNames(
     SOURCE_FORMAT,
     name="CDL Debezium JSON",
     message_version="2.0",
@@ -70,7 +70,7 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
         source.ts_ms.alias("event_millis"),
         payload.ts_ms.alias("published_millis"),
     )
-    return cdl.stage(named, DIALECT, key_settings)
+    return cdl.stage(named, FIELD_NAMES, key_settings)
 
 
 def _is_snapshot(flag: Column) -> Column:

@@ -22,7 +22,7 @@ PAYLOAD = f"""
     {cdl.COMMON_PAYLOAD}
 """
 
-DIALECT = cdl.Dialect(
+FIELD_NAMES = cdl.FieldNames(
     SOURCE_FORMAT,
     name="CDL JSON",
     message_version="1.0",
@@ -40,7 +40,7 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
     `key_settings`: table_id -> key columns, for tables whose `unique` names none.
     """
     payload = F.col("payload")
-    named = read_payload(messages, PAYLOAD, after=DIALECT.after).select(
+    named = read_payload(messages, PAYLOAD, after=FIELD_NAMES.after).select(
         "*",
         F.lower(non_empty(payload.DATA_STORE)).alias("source_type"),
         F.lit(None).cast("string").alias("database_name"),
@@ -55,7 +55,7 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
         payload.TIMESTAMP.alias("event_millis"),
         F.lit(None).cast("string").alias("published_millis"),
     )
-    return cdl.stage(named, DIALECT, key_settings)
+    return cdl.stage(named, FIELD_NAMES, key_settings)
 
 
 def _property(name: str) -> Column:

@@ -14,7 +14,7 @@ SOURCE_FORMAT = "datahub_blob"
 
 
 def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataFrame:
-    """Landed DataHub BLOB records -> staging rows, one a message.
+    """Landed DataHub BLOB records -> staging rows, one per message.
 
     `key_settings`: table_id -> key columns, for tables that publish no primary key.
     """

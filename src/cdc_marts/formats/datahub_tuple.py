@@ -115,7 +115,7 @@ def parse(
     key_settings: KeySettings | None = None,
     topics: Mapping[str, TopicSettings] | None = None,
 ) -> DataFrame:
-    """Landed DataHub tuples -> staging rows, one a message.
+    """Landed DataHub tuples -> staging rows, one per message.
 
     `key_settings`: table_id -> key columns; a tuple does not say its table's key.
     `topics`: topic -> what the project sets for it.

@@ -38,7 +38,7 @@ _ESCAPED_DOT = r"(?i)\\u002e"
 
 
 def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataFrame:
-    """Landed DTS Avro -> staging rows, one a message.
+    """Landed DTS Avro -> staging rows, one per message.
 
     `key_settings`: table_id -> key columns, for tables without `pk_uk_info`.
     The JVMs need Avro's limits (`org.apache.avro.limits.…`, see the profiles):

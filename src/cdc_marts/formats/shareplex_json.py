@@ -30,7 +30,7 @@ _SEQUENCE_IN_TRANSACTION = r"^[0-9]{1,18}$"
 
 
 def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataFrame:
-    """Landed SharePlex JSON -> staging rows, one a message.
+    """Landed SharePlex JSON -> staging rows, one per message.
 
     `key_settings`: table_id -> key columns.  A table without is known by its
     row addresses, `meta.rowid`, by which no change of a key can be seen.

@@ -43,8 +43,8 @@ COMMON_PAYLOAD = """
 
 
 @dataclass(frozen=True)
-class Dialect:
-    """One of the two formats: its version, and what it calls the fields of both."""
+class FieldNames:
+    """What one of the two formats calls the fields of both, and its version."""
 
     source_format: str
     name: str
@@ -57,7 +57,7 @@ class Dialect:
     published_millis: str | None = None
 
 
-def stage(named: DataFrame, dialect: Dialect, key_settings: KeySettings | None) -> DataFrame:
+def stage(named: DataFrame, names: FieldNames, key_settings: KeySettings | None) -> DataFrame:
     """Payloads whose fields a parser has named -> staging rows, one per message.
 
     `named` is what `read_payload` gives, with the columns `source_type`,
@@ -66,7 +66,7 @@ def stage(named: DataFrame, dialect: Dialect, key_settings: KeySettings | None) 
     """
     described = named.select(
         "*",
-        fields_of(F.col("connect_schema"), dialect.after, "before").alias("fields"),
+        fields_of(F.col("connect_schema"), names.after, "before").alias("fields"),
         field_names(fields_of(F.col("connect_schema"), "unique")).alias("key_fields"),
         may_hold_placeholders(F.col("value")).alias("may_hold"),
     )
@@ -89,7 +89,7 @@ def stage(named: DataFrame, dialect: Dialect, key_settings: KeySettings | None) 
     )
     known = sent.select(
         "*",
-        meaning_of(F.col("source_op"), dialect.source_format).alias("meaning"),
+        meaning_of(F.col("source_op"), names.source_format).alias("meaning"),
         columns_of(F.col("image_before")).alias("columns_before"),
         columns_of(F.col("image_after")).alias("columns_after"),
     )
@@ -120,9 +120,9 @@ def stage(named: DataFrame, dialect: Dialect, key_settings: KeySettings | None) 
     )
     return to_staging(
         rows,
-        dialect.source_format,
+        names.source_format,
         Record(
-            rejection=F.coalesce("unreadable", _broken(dialect)),
+            rejection=F.coalesce("unreadable", _broken(names)),
             record_type=F.when(F.col("is_heartbeat"), "heartbeat").otherwise(
                 F.col("meaning.record_type")
             ),
@@ -199,7 +199,7 @@ def _versions(version: str) -> tuple[str, ...]:
     return (version, version.removesuffix(".0"))
 
 
-def _broken(dialect: Dialect) -> Column:
+def _broken(names: FieldNames) -> Column:
     version = non_empty(F.col("payload.message_version"))
     is_heartbeat = F.col("is_heartbeat")
     is_row = ~is_heartbeat & F.col("meaning.record_type").eqNullSafe("change")
@@ -212,12 +212,12 @@ def _broken(dialect: Dialect) -> Column:
 
     return rejection(
         (
-            ~version.isin(*_versions(dialect.message_version)),
+            ~version.isin(*_versions(names.message_version)),
             "wrong_format",
             F.concat(
                 F.lit("the message has `message_version` "),
                 version,
-                F.lit(f", {dialect.name} has {dialect.message_version}"),
+                F.lit(f", {names.name} has {names.message_version}"),
             ),
         ),
         (
@@ -228,40 +228,40 @@ def _broken(dialect: Dialect) -> Column:
         (
             ~is_heartbeat & F.col("source_op").isNull(),
             "missing_field",
-            f"the payload has no `{dialect.source_op}`",
+            f"the payload has no `{names.source_op}`",
         ),
         (
             ~is_heartbeat & F.col("meaning").isNull(),
             "unknown_op",
             F.concat(
-                F.lit(f"unknown {dialect.name} operation in `{dialect.source_op}`: "),
+                F.lit(f"unknown {names.name} operation in `{names.source_op}`: "),
                 "source_op",
             ),
         ),
         (
             is_of_table & F.col("table_name").isNull(),
             "missing_field",
-            f"a row change needs `{dialect.table_name}`",
+            f"a row change needs `{names.table_name}`",
         ),
         (
             is_bad_millis(F.col("event_millis")),
             "bad_timestamp",
-            f"`{dialect.event_millis}` is not epoch milliseconds",
+            f"`{names.event_millis}` is not epoch milliseconds",
         ),
         (
             is_bad_millis(F.col("published_millis")),
             "bad_timestamp",
-            f"`{dialect.published_millis}` is not epoch milliseconds",
+            f"`{names.published_millis}` is not epoch milliseconds",
         ),
         (
             is_bad_position(F.col("lsn")) | F.col("lsn").startswith("-"),
             "bad_sequence",
-            f"`{dialect.lsn}` is not a log position, a number of at most 38 digits",
+            f"`{names.lsn}` is not a log position, a number of at most 38 digits",
         ),
         (
             is_of_table & F.col("lsn").isNull() & ~F.col("op").eqNullSafe("snapshot"),
             "missing_field",
-            f"a change outside of a snapshot needs `{dialect.lsn}`, which orders it",
+            f"a change outside of a snapshot needs `{names.lsn}`, which orders it",
         ),
         (
             is_row & F.col("is_no_row_before"),
@@ -271,7 +271,7 @@ def _broken(dialect: Dialect) -> Column:
         (
             is_row & F.col("is_no_row_after"),
             "missing_image",
-            f"`{dialect.after}` is not an object of columns",
+            f"`{names.after}` is not an object of columns",
         ),
         (
             is_row & is_delete & is_empty("before"),
@@ -281,6 +281,6 @@ def _broken(dialect: Dialect) -> Column:
         (
             is_row & ~is_delete & is_empty("after"),
             "missing_image",
-            f"an insert, update or snapshot row needs the row in `{dialect.after}`",
+            f"an insert, update or snapshot row needs the row in `{names.after}`",
         ),
     )

@@ -55,9 +55,10 @@ def value_of(value: Column) -> Column:
 
 
 def unreadable_value(names: Column, values: Column) -> Column:
-    """A rejection for the first value of an image that says nothing for sure, else null.
+    """The rejection of the first value of an image that can't be read for certain, else null.
 
-    That is a text which is none in its charset, or a date and time without parts it needs.
+    Such a value is a text whose bytes are not valid in its charset, or a date and time that lacks a
+    necessary part.
     """
     characters = values["member_Character"]
     is_odd_time = F.exists(

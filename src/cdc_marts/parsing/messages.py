@@ -1,4 +1,4 @@
-"""From landed bytes to one parsed envelope a message."""
+"""From landed bytes to one parsed envelope per message."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def _read_whole(
     seen_in: Callable[[Column], Column] | None = None,
     images_in: Callable[[Column], tuple[Column, Column]] | None = None,
 ) -> DataFrame:
-    """One parse a message; `object_of` gives what was read, null if it is no object.
+    """One parse per message; `object_of` gives what was read, null if it is no object.
 
     `from_json` takes the first object of a text and ignores the rest.  So a
     message is read as the first element of an array, with a mark as the second.

@@ -19,18 +19,7 @@ from cdc_marts.parsing.messages import COORDINATES, lacking_key, rejection
 from cdc_marts.parsing.ops import TABLE_DROPS
 from cdc_marts.parsing.row_keys import with_row_keys
 from cdc_marts.parsing.session import check_session
-from cdc_marts.parsing.statements import takes_all_rows
-
-#: What a statement does to tables.  `truncation`: every row with a smaller sequence is gone
-#: (TRUNCATE).  `table_drop`: so are these rows and the table's columns (DROP TABLE, CREATE OR
-#: REPLACE TABLE, DROP DATABASE).  `column_drop`: so are the values of `column_names` in these rows
-#: (a column that is dropped or renamed).  `not_applied`: rows change in a way that no message can
-#: replay (RENAME TABLE, TRUNCATE PARTITION, ...).  A null name matches any: a null `table_name`
-#: means all tables of the database or schema.
-TABLE_CHANGES = (
-    "array<struct<change: string, database_name: string, schema_name: string, table_name: string,"
-    " column_names: array<string>>>"
-)
+from cdc_marts.parsing.statements import TABLE_CHANGES, takes_all_rows
 
 SEQUENCE = (
     "struct<position: decimal(38,0), transaction_index: bigint, partition: int, offset: bigint,"
@@ -184,7 +173,7 @@ def to_staging(
       coordinates: no two events share it;
     - `delivery_position`: where the record may be delivered again.
 
-    Raises SessionError where the session lacks a setting that the parsers need.
+    Raises SessionSettingsError where the session lacks a setting that the parsers need.
     """
     check_session(messages.sparkSession)
     named = _compiled_apart(_named(messages, record))

@@ -19,18 +19,18 @@ REQUIRED_CONF = {
 }
 
 
-class SessionError(Exception):
+class SessionSettingsError(Exception):
     """A parser would read messages wrongly in this session; the message names the settings."""
 
 
 def check_session(session: SparkSession) -> None:
-    """Raise SessionError unless the session has all of `REQUIRED_CONF`."""
+    """Raise SessionSettingsError unless the session has all of `REQUIRED_CONF`."""
     differing = [
         f"{name} = {value} (it is {found})"
         for name, value in REQUIRED_CONF.items()
         if (found := str(session.conf.get(name, "not set"))).lower() != value.lower()
     ]
     if differing:
-        raise SessionError(
+        raise SessionSettingsError(
             "This Spark session would read messages wrongly. Set " + ", ".join(differing) + "."
         )

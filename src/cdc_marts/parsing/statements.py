@@ -179,14 +179,20 @@ _ACTION_RULES = (
 #: SQL Server drops several columns, or constraints and columns, by one DROP.
 _NEXT_COLUMN = _Rule(rf"^(?:column\s+{_IF_EXISTS})?({_NAME})\s*$", "column_drop")
 
-_CHANGES = (
+#: What a statement does to tables.  `truncation`: every row with a smaller sequence is gone
+#: (TRUNCATE).  `table_drop`: so are these rows and the table's columns (DROP TABLE, CREATE OR
+#: REPLACE TABLE, DROP DATABASE).  `column_drop`: so are the values of `column_names` in these rows
+#: (a column that is dropped or renamed).  `not_applied`: rows change in a way that no message can
+#: replay (RENAME TABLE, TRUNCATE PARTITION, ...).  A null name matches any: a null `table_name`
+#: means all tables of the database or schema.
+TABLE_CHANGES = (
     "array<struct<change: string, database_name: string, schema_name: string, table_name: string,"
     " column_names: array<string>>>"
 )
 
 
 def change_of(source_op: Column, source_format: str) -> Column:
-    """What an operation says by itself of its table, as in `records.TABLE_CHANGES`; else null.
+    """What an operation says by itself of its table, as in `TABLE_CHANGES`; else null.
 
     A rollback of an XA transaction comes after its rows, which were published when it was prepared.
     """
@@ -207,7 +213,7 @@ def table_changes(
     schema_name: Column,
     table_name: Column,
 ) -> Column:
-    """What a statement does to tables (`records.TABLE_CHANGES`); null where it does nothing.
+    """What a statement does to tables (`TABLE_CHANGES`); null where it does nothing.
 
     `own_change`: what the operation says by itself (`change_of`), which counts where the text does
     not say what is done.  `source_type`: lower case; null is read as MySQL.  The names are the
@@ -242,7 +248,7 @@ def table_changes(
         )
 
     return let(let(envelope, changes), lambda changes: F.when(F.size(changes) > 0, changes)).cast(
-        _CHANGES
+        TABLE_CHANGES
     )
 
 

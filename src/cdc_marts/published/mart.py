@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, StructType, VariantType
 
 from cdc_marts.checkpoints import checkpointed
+from cdc_marts.fold.columns import KEY
 from cdc_marts.fold.ranges import in_ranges_of
 from cdc_marts.published import touched
 
@@ -38,7 +39,7 @@ class Grain:
 #: None: few rows, which are made anew.
 GRAINS: dict[str, Grain | None] = {
     "key": Grain(
-        touched.KEY,
+        KEY,
         touched.keys,
         # Spark pushes an `in` through views and windows, like any filter; a join stays above them.
         lambda found: F.col("row_key").isin(found.select("row_key")),

@@ -12,11 +12,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from cdc_marts.checkpoints import checkpointed
+from cdc_marts.fold.columns import KEY, TABLE
 from cdc_marts.fold.ranges import in_ranges_of, near_deliveries
 from cdc_marts.fold.row_keys import other_spellings
 
-TABLE = ("source_format", "table_id")
-KEY = (*TABLE, "row_key")
 MESSAGE = ("source_format", "topic", "partition", "offset")
 _VERSION = (*TABLE, "schema_id")
 

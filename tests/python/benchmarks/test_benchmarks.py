@@ -142,7 +142,7 @@ def test_a_skewed_workload_is_about_one_row(spark: SparkSession) -> None:
 
 
 def test_a_report_shows_costs_and_each_models_seconds() -> None:
-    work = SparkWork(3, 4, 1.5, 2_000, 2**21, 0)
+    work = SparkWork(3, 4, 1.5, 1.2, 2_000, 2**21, 0)
     cost = Cost(2.0, 2**30, work, 2**22, {"stg_canal_json": 1.25})
     build = FullBuild("canal_json", WORKLOAD, 300, 2**20)
     for what in (*COMPARED, *COMPARED.values()):
@@ -174,7 +174,7 @@ def page_of(command: str, folder: Path, *options: str) -> str:
 
 def test_a_report_of_increments_leaves_out_what_an_empty_run_takes() -> None:
     def run(seconds: float, task_seconds: float) -> Cost:
-        return Cost(seconds, 2**30, SparkWork(1, 1, task_seconds, 40, 0, 0))
+        return Cost(seconds, 2**30, SparkWork(1, 1, task_seconds, task_seconds, 40, 0, 0))
 
     increments = Increments("canal_json", WORKLOAD, run(20, 30), 300)
     increments.empty.append(run(2, 0.5))

@@ -75,10 +75,10 @@ def found(
         known = frame(spark, KNOWN, [])
     rows = exceptional_records(
         frame(spark, COLUMNS, new),
-        frame(spark, COLUMNS, [*(earlier or []), *new]),
-        frame(spark, "source_format topic partition offset", replaced or []),
-        known,
-        FORMATS,
+        records=frame(spark, COLUMNS, [*(earlier or []), *new]),
+        replaced_messages=frame(spark, "source_format topic partition offset", replaced or []),
+        known=known,
+        formats=FORMATS,
     ).collect()
     return sorted(
         (row.offset, row.exception, sorted(row.row_keys), row.old_row_key, row.is_revision)
@@ -129,7 +129,11 @@ def test_earlier_records_known_by_coordinates_are_not_read(spark: SparkSession) 
     )
     no_messages = frame(spark, "source_format topic partition offset", [])
     exceptions = exceptional_records(
-        frame(spark, COLUMNS, new), read, no_messages, frame(spark, KNOWN, []), FORMATS
+        frame(spark, COLUMNS, new),
+        records=read,
+        replaced_messages=no_messages,
+        known=frame(spark, KNOWN, []),
+        formats=FORMATS,
     )
     assert exceptions.isEmpty()
 
@@ -165,10 +169,10 @@ def test_what_is_known_is_not_said_again(spark: SparkSession) -> None:
     earlier = [change(1, "twice"), change(2, "twice", landing_commit=2)]
     redelivery = exceptional_records(
         frame(spark, COLUMNS, earlier),
-        frame(spark, COLUMNS, earlier),
-        frame(spark, "source_format topic partition offset", []),
-        None,
-        FORMATS,
+        records=frame(spark, COLUMNS, earlier),
+        replaced_messages=frame(spark, "source_format topic partition offset", []),
+        known=None,
+        formats=FORMATS,
     )
     known = spark.createDataFrame(redelivery.collect(), redelivery.schema)
     assert found(spark, [change(3, "twice", landing_commit=3)], earlier, known=known) == [

@@ -67,22 +67,22 @@ def found(
     all_effects = effects_at_positions(spark, EFFECTS, effects)
     rows = filled_rows(
         all_effects,
-        all_effects,
-        all_effects.withColumn("record_type", F.lit("change")),
-        frame(
+        effects=all_effects,
+        records=all_effects.withColumn("record_type", F.lit("change")),
+        split_key_changes=frame(
             spark,
             "source_format table_id delete_id insert_id old_key",
             [{**NAMES, "delete_id": d, "insert_id": i, "old_key": k} for d, i, k in pairs],
         ),
-        frame(
+        superseded=frame(
             spark,
             "source_format table_id row_key event_id effect took_older_row row_left stands_before",
             [{**NAMES, **effect} for effect in superseded],
         ),
-        frame(spark, "source_format table_id sequence", truncations),
-        frame(spark, "source_format pairing_id before", halves),
-        frame(spark, PLACES, []),
-        longest_key_chain,
+        truncations=frame(spark, "source_format table_id sequence", truncations),
+        before_halves=frame(spark, "source_format pairing_id before", halves),
+        message_places=frame(spark, PLACES, []),
+        longest_key_chain=longest_key_chain,
     ).withColumns({name: F.to_json(name) for name in ("row", "before_values")})
     return {
         row.event_id: {

@@ -69,11 +69,11 @@ def listed(
     """event_id and key of what is found; `known`: where it is None, this is the first run."""
     found = key_changes(
         effects_at_positions(spark, f"{EFFECTS} is_keyless", new),
-        effects_at_positions(spark, f"{EFFECTS} is_keyless", [*(earlier or []), *new]),
-        frame(spark, KEY, revised),
-        frame(spark, PLACES, places),
-        None if known is None else frame(spark, EFFECTS, known),
-        FORMATS,
+        effects=effects_at_positions(spark, f"{EFFECTS} is_keyless", [*(earlier or []), *new]),
+        revised_keys=frame(spark, KEY, revised),
+        message_places=frame(spark, PLACES, places),
+        known=None if known is None else frame(spark, EFFECTS, known),
+        formats=FORMATS,
     )
     return sorted((row.event_id, row.row_key) for row in found.collect())
 

@@ -68,11 +68,11 @@ def counted(
     truncations = frame(spark, "source_format table_id sequence", new_truncations)
     rows = keyless_rows(
         new_effects,
-        new_effects.unionByName(frame(spark, EFFECTS, earlier)),
-        frame(spark, "source_format table_id row_key", revised),
-        truncations,
-        truncations,
-        None if held_rows is None else frame(spark, HELD, held_rows),
+        effects=new_effects.unionByName(frame(spark, EFFECTS, earlier)),
+        revised_keys=frame(spark, "source_format table_id row_key", revised),
+        new_truncations=truncations,
+        truncations=truncations,
+        held=None if held_rows is None else frame(spark, HELD, held_rows),
     )
     assert rows.columns == HELD.split()
     return {(row.table_id, row.row_key.split('"')[3]): row for row in rows.collect()}

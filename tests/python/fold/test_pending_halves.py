@@ -43,10 +43,10 @@ def waiting(
     repeated = frame(spark, RECORDS, redeliveries)
     found = pending_halves(
         frame(spark, RECORDS, new),
-        frame(spark, RECORDS, [*(earlier or []), *new]),
-        repeated,
-        repeated,
-        None if known is None else frame(spark, PENDING, known),
+        records=frame(spark, RECORDS, [*(earlier or []), *new]),
+        new_redeliveries=repeated,
+        redeliveries=repeated,
+        known=None if known is None else frame(spark, PENDING, known),
     ).collect()
     return {row.offset: row.pairing_id for row in found}
 

@@ -53,11 +53,11 @@ def versions(
 ) -> DataFrame:
     return schema_versions(
         frame(spark, EFFECTS, new),
-        frame(spark, EFFECTS, [*earlier, *new]),
-        frame(spark, VERSION, revised),
-        frame(spark, RECORDS, records),
-        frame(spark, RECORDS, [*earlier_records, *records]),
-        known,
+        effects=frame(spark, EFFECTS, [*earlier, *new]),
+        revised=frame(spark, VERSION, revised),
+        new_records=frame(spark, RECORDS, records),
+        records=frame(spark, RECORDS, [*earlier_records, *records]),
+        known=known,
     )
 
 

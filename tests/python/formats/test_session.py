@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from cdc_marts.formats import SOURCE_FORMATS
-from cdc_marts.parsing.session import REQUIRED_CONF, SessionError
+from cdc_marts.parsing.session import REQUIRED_CONF, SessionSettingsError
 from tests.python.formats.staging import landed
 
 OTHERS = {"false": "true", "true": "false", "UTC": "Asia/Shanghai", "LAST_WIN": "EXCEPTION"}
@@ -33,5 +33,5 @@ def test_a_session_that_is_set_otherwise_is_refused(session: SparkSession, name:
     session.conf.set(name, OTHERS[REQUIRED_CONF[name]])
     messages = landed(session, ["{}"])
     for source_format in SOURCE_FORMATS:
-        with pytest.raises(SessionError, match=f"Set {name} = {REQUIRED_CONF[name]} "):
+        with pytest.raises(SessionSettingsError, match=f"Set {name} = {REQUIRED_CONF[name]} "):
             import_module(f"cdc_marts.formats.{source_format}").parse(messages)

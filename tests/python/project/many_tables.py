@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from dbt.adapters.spark_session.api import commit_notes, iceberg_table, java_class
+from dbt.adapters.spark_session.api import commit_watermarks, iceberg_table, java_class
 from py4j.protocol import MEMORY_COMMAND_NAME
 from pyspark.sql import SparkSession
 
@@ -38,8 +38,8 @@ def commit_snapshots(session: SparkSession, name: str, count: int, source: str |
     """So many snapshots without rows; each notes the snapshot of `source` in its place."""
     ids = [] if source is None else [s.snapshotId() for s in _oldest_first(session, source)]
     for number in range(count):
-        notes = {str(source): ids[min(number, len(ids) - 1)]} if ids else {}
-        commit_notes(session, name, notes)
+        watermarks = {str(source): ids[min(number, len(ids) - 1)]} if ids else {}
+        commit_watermarks(session, name, watermarks)
 
 
 def clone(session: SparkSession, name: str, schema: str, count: int) -> list[str]:

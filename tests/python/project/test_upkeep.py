@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from dbt.adapters.spark_session.api import IncrementalRead, commit_notes, iceberg_table
+from dbt.adapters.spark_session.api import IncrementalRead, commit_watermarks, iceberg_table
 from pyspark.sql import SparkSession
 
 from cdc_marts.maintenance import maintain, needed_snapshots
@@ -109,7 +109,7 @@ def test_readers_of_one_another_note_nothing_new_in_each_upkeep(
 ) -> None:
     for table, source in ((QUICK, SLOW), (SLOW, QUICK)):
         [newest] = spark.sql(f"select snapshot_id from {source}.refs").collect()
-        commit_notes(spark, table, {source: newest.snapshot_id})
+        commit_watermarks(spark, table, {source: newest.snapshot_id})
     list(maintain(spark, tables, dt.timedelta()))
 
     again = list(maintain(spark, tables, dt.timedelta()))
@@ -155,7 +155,7 @@ def test_deletion_vectors_stay_that_share_a_file_with_one_that_was_replaced(
     append(spark, 2)
     read_up_to = spark.sql(f"select snapshot_id from {LOG}.refs").collect()[0].snapshot_id
     for reader in (QUICK, SLOW):
-        commit_notes(spark, reader, {LOG: read_up_to})
+        commit_watermarks(spark, reader, {LOG: read_up_to})
     append(spark, 3)
 
     done = {upkeep.table: upkeep for upkeep in maintain(spark, tables, dt.timedelta())}

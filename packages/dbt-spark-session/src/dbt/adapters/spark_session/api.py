@@ -11,8 +11,8 @@
   `snapshots` (each a `Snapshot`), and `all_snapshots` at once, as `TableSnapshots`.
 - `rewrite_rows`, which changes rows where they stand, and `forget_past`, which deletes what older
   snapshots hold.
-- What incremental models have read: `notes_of` a snapshot, `unread_rows` of a table; whether a
-  snapshot `changes_rows`, and `commit_notes` of a model that has read one that does not.
+- What incremental models have read: `watermarks_in` a snapshot, `unread_rows` of a table; whether a
+  snapshot `changes_rows`, and `commit_watermarks` of a model that has read one that does not.
 - `IncrementalRead`, what a run of a model reads and commits.
 - `ModelRun`, which the macro `dataframe` gives to a function; `create_view` of a DataFrame.
 """
@@ -34,9 +34,9 @@ from dbt.adapters.spark_session.errors import SessionError, message_of
 from dbt.adapters.spark_session.incremental_read import IncrementalRead
 from dbt.adapters.spark_session.increments import (
     changes_rows,
-    commit_notes,
-    notes_of,
+    commit_watermarks,
     unread_rows,
+    watermarks_in,
 )
 from dbt.adapters.spark_session.jvm import java_class
 from dbt.adapters.spark_session.packages import jar_paths
@@ -58,7 +58,7 @@ __all__ = [
     "all_snapshots",
     "changes_rows",
     "close_session",
-    "commit_notes",
+    "commit_watermarks",
     "create_view",
     "forget_past",
     "has_rows",
@@ -67,7 +67,6 @@ __all__ = [
     "jar_paths",
     "java_class",
     "message_of",
-    "notes_of",
     "release_home",
     "rewrite_rows",
     "snapshots",
@@ -75,5 +74,6 @@ __all__ = [
     "take_home",
     "unread_rows",
     "view_query",
+    "watermarks_in",
     "without_secrets",
 ]

@@ -85,14 +85,14 @@ def watermarks_of(session: SparkSession, consumer: str, at: int | None = None) -
     """
     oldest = None
     for oldest in snapshots(session, iceberg_table(session, consumer), at):
-        if found := notes_of(oldest):
+        if found := watermarks_in(oldest):
             return found
     if oldest is not None and oldest.parent_id is not None:
         raise _expired(consumer)
     return {}
 
 
-def notes_of(snapshot: Snapshot) -> dict[str, int]:
+def watermarks_in(snapshot: Snapshot) -> dict[str, int]:
     """The watermarks that a consumer committed with its snapshot: input -> snapshot."""
     return {
         name.removeprefix(WATERMARK): int(value)
@@ -101,10 +101,10 @@ def notes_of(snapshot: Snapshot) -> dict[str, int]:
     }
 
 
-def commit_notes(session: SparkSession, consumer: str, notes: Mapping[str, int]) -> None:
-    """Have `consumer` note what it has read (input -> snapshot), without a change of its rows."""
+def commit_watermarks(session: SparkSession, consumer: str, watermarks: Mapping[str, int]) -> None:
+    """Commit what `consumer` has read (input -> snapshot), without a change of its rows."""
     commit = iceberg_table(session, consumer).newAppend()
-    for source, snapshot in notes.items():
+    for source, snapshot in watermarks.items():
         commit.set(f"{WATERMARK}{source}", str(snapshot))
     commit.commit()
 
@@ -120,7 +120,7 @@ def appended_rows(
         if end == NO_SNAPSHOT or _is_empty(session, name, end):
             return no_rows(name, columns)
         return f"(select {columns} from {name} version as of {end})"
-    # Under a name of its own: Spark resolves a table once a query and drops the options of every
+    # Under a name of its own: Spark resolves a table once per query and drops the options of every
     # further use (SPARK-58330), so that a query over new and all rows would read either twice.
     return (
         f"(select {columns} from {name}.branch_main with (`start-snapshot-id` = '{start}',"
@@ -142,7 +142,7 @@ def watermark_of(session: SparkSession, consumer: str, source: str) -> int | Non
     """The snapshot of `source` up to which `consumer` has read; None where it never read it."""
     oldest, has_watermarks = None, False
     for oldest in snapshots(session, iceberg_table(session, consumer)):
-        found = notes_of(oldest)
+        found = watermarks_in(oldest)
         if source in found:
             return found[source] or None
         has_watermarks = has_watermarks or bool(found)
@@ -153,7 +153,7 @@ def watermark_of(session: SparkSession, consumer: str, source: str) -> int | Non
 
 def _expired(consumer: str) -> DbtRuntimeError:
     return DbtRuntimeError(
-        f"The snapshots in which {consumer} noted what it has read have expired: rebuild it and"
+        f"The snapshots in which {consumer} committed its watermarks have expired: rebuild it and"
         " what follows it with --full-refresh."
     )
 

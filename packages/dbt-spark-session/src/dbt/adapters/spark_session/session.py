@@ -1,4 +1,4 @@
-"""One Spark session a process, made from a target's settings."""
+"""One Spark session per process, made from a target's settings."""
 
 from __future__ import annotations
 
