@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,11 +15,12 @@ from pyspark.sql import Row, SparkSession
 from benchmarks import baselines, project, report
 from benchmarks.baselines import job
 from benchmarks.comparison import check_equal
-from benchmarks.full import COMPARED, FullBuild
+from benchmarks.full import BASELINE, COMPARED, FullBuild
 from benchmarks.incremental import Increments
 from benchmarks.landing import land
 from benchmarks.measure import Cost, SparkWork, measured
 from benchmarks.messages import FORMATS_WITH_RARE_CHANGES
+from benchmarks.parse import OTHER, PARSER, Parse, samples_by_part
 from benchmarks.workload import MOVED_IDS, Workload, changes
 from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.relations import OWN
@@ -165,6 +167,15 @@ def test_messages_of_20_mb_are_built_in_4_gb(tmp_path: Path) -> None:
     assert "## canal_json, 40 messages of 20,000,000 bytes" in page
 
 
+@pytest.mark.long
+def test_a_profile_of_the_parse_is_taken_from_its_tasks(tmp_path: Path) -> None:
+    page = page_of("parse", tmp_path, "--size", "20000", "--repeat", "2")
+
+    rows = dict(re.findall(r"^\| (.+?) \| (\d+)% \| ", page, re.MULTILINE))
+    assert 98 <= sum(map(int, rows.values())) <= 102
+    assert int(rows["message: `from_json` or `from_avro`"]) > 5
+
+
 def page_of(command: str, folder: Path, *options: str) -> str:
     """What a command writes of Canal's messages, run as a user runs it."""
     arguments = [command, "--formats", "canal_json", "--output", str(folder), *options]
@@ -187,3 +198,37 @@ def test_a_report_of_increments_leaves_out_what_an_empty_run_takes() -> None:
         "| 400 new | 3.00 | 3.00 | 3.00 | 1,024 |  | 1 | 1.5 | 40 | 0.0 | 0.0 | 1.00 | 5.0% |"
         in text
     )
+
+
+def test_a_call_stack_belongs_to_the_part_of_its_innermost_known_frame() -> None:
+    loop = "catalyst/expressions/GeneratedClass$GeneratedIteratorForCodegenStage1.processNext"
+    read = "catalyst/expressions/json/JsonToStructsEvaluator.evaluate"
+    cast = "org/apache/spark/sql/catalyst/expressions/variant/VariantGet$.cast"
+    samples = samples_by_part(
+        [
+            ((loop, read, "java/lang/String.<init>"), 3),
+            ((loop, "ArrayAggregate.eval", cast, "Literal.<init>"), 2),
+            ((loop,), 4),
+            (("java/lang/Thread.run",), 1),
+        ]
+    )
+
+    assert samples == {
+        "message: `from_json` or `from_avro`": 3,
+        "VARIANTs: casts to texts, numbers, maps": 2,
+        "compiled loops, and copies of rows": 4,
+        OTHER: 1,
+    }
+
+
+def test_a_report_of_a_parse_compares_its_parts_with_the_baseline() -> None:
+    part = "compiled loops, and copies of rows"
+    parse = Parse("canal_json", 50_000)
+    parse.seconds = {PARSER: [2.0, 1.0, 9.0], BASELINE: [0.5]}
+    parse.samples = {PARSER: Counter({part: 3, OTHER: 1}), BASELINE: Counter({OTHER: 10})}
+
+    text = "\n".join(report.parses([parse]))
+
+    assert "| `canal_json` | 4.00 | 1.00 | 4.00 |" in text
+    assert f"| {part} | 75% | 3.00 | 0.00 |" in text
+    assert f"| {OTHER} | 25% | 1.00 | 1.00 |" in text
