@@ -27,7 +27,7 @@ _WARM_UPS = 4
 #: part of its innermost frame that has one.
 PARTS: dict[str, tuple[str, ...]] = {
     "landing table: reading Parquet": ("org/apache/parquet", "org/apache/iceberg"),
-    "message: `from_json` or `from_avro`": ("JsonToStructs", "AvroDataToCatalyst"),
+    "message: JSON or Avro": ("JsonToStructs", "AvroDataToCatalyst", "VariantBuilder.parseJson"),
     "VARIANTs: casts to texts, numbers, maps": ("expressions/variant/VariantGet",),
     "VARIANTs: types of their values": ("SchemaOfVariant",),
     "VARIANTs: images built from columns": ("VariantExpressionEvalUtils", "ToVariantObject"),

@@ -173,7 +173,7 @@ def test_a_profile_of_the_parse_is_taken_from_its_tasks(tmp_path: Path) -> None:
 
     rows = dict(re.findall(r"^\| (.+?) \| (\d+)% \| ", page, re.MULTILINE))
     assert 98 <= sum(map(int, rows.values())) <= 102
-    assert int(rows["message: `from_json` or `from_avro`"]) > 5
+    assert int(rows["message: JSON or Avro"]) > 5
 
 
 def page_of(command: str, folder: Path, *options: str) -> str:
@@ -214,7 +214,7 @@ def test_a_call_stack_belongs_to_the_part_of_its_innermost_known_frame() -> None
     )
 
     assert samples == {
-        "message: `from_json` or `from_avro`": 3,
+        "message: JSON or Avro": 3,
         "VARIANTs: casts to texts, numbers, maps": 2,
         "compiled loops, and copies of rows": 4,
         OTHER: 1,
