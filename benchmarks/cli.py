@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Annotated, NoReturn, TypeVar
 
 import typer
@@ -41,7 +43,6 @@ Competitors = Annotated[
 ]
 _ALL = ",".join(SOURCE_FORMATS)
 _LARGE_MESSAGES = 40
-_INCREMENTS = "New messages, and none"
 _DRAWN, _PLACE = Drawn(), Place()
 _OF_MANY_TABLES = Drawn(tables=200)
 _Number = TypeVar("_Number", int, float)
@@ -158,9 +159,9 @@ def incremental_command(
             )
             measured.append(increments)
             _say(report.increments(increments))
-    sections = [_plotted("incremental", _INCREMENTS), *map(report.increments, measured)]
-    _write("incremental", _INCREMENTS, described, sections, place)
-    _plot(lambda: plot.increments(measured, place.output / "incremental.svg"))
+    sections = map(report.increments, measured)
+    draw = partial(plot.increments, measured)
+    _write("incremental", "New messages, and none", described, sections, place, draw)
 
 
 @app.command("parse")
@@ -209,29 +210,31 @@ def _write_full(
     builds: Sequence[full.FullBuild],
     place: Place,
 ) -> None:
-    sections = [_plotted(name, title), *report.full_builds(builds)]
-    _write(name, title, described, sections, place)
-    _plot(lambda: plot.full_builds(builds, place.output / f"{name}.svg"))
+    draw = partial(plot.full_builds, builds)
+    _write(name, title, described, report.full_builds(builds), place, draw)
 
 
 def _write(
-    name: str, title: str, described: dict[str, str], sections: Iterable[str], place: Place
+    name: str,
+    title: str,
+    described: dict[str, str],
+    sections: Iterable[str],
+    place: Place,
+    draw: Callable[[Path], None] | None = None,
 ) -> None:
+    """Write a page, and the plot in front of its sections if there is something to draw."""
     place.output.mkdir(parents=True, exist_ok=True)
     page = place.output / f"{name}.md"
-    text = report.document(title, described, sections)
-    page.write_text(text, "utf-8")
+    plotted = [f"![{title}]({name}.svg)"] if draw else []
+    page.write_text(report.document(title, described, [*plotted, *sections]), "utf-8")
     _say(f"Wrote {page}")
+    if draw:
+        _plot(draw, page.with_suffix(".svg"))
 
 
-def _plotted(name: str, title: str) -> str:
-    """The plot of a page, in Markdown."""
-    return f"![{title}]({name}.svg)"
-
-
-def _plot(draw: Callable[[], None]) -> None:
+def _plot(draw: Callable[[Path], None], path: Path) -> None:
     try:
-        draw()
+        draw(path)
     except ModuleNotFoundError as error:
         _say(f"No plot: {error}; `./run --group benchmarks python -m benchmarks …` has it.")
 

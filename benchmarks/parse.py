@@ -40,7 +40,7 @@ PARTS: dict[str, tuple[str, ...]] = {
         *("SortArray", "MapConcat", "MapFromArrays", "MapFromEntries", "ArrayBasedMapBuilder"),
     ),
     "hashes: ids and schemas": ("DigestUtils", "XXH64"),
-    "other expressions that Spark interprets": ("Expression.eval", ".eval"),
+    "other expressions that Spark interprets": (".eval",),
     "compiled loops, and copies of rows": ("GeneratedClass",),
 }
 OTHER = "other"

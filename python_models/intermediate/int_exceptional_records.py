@@ -1,3 +1,4 @@
+from cdc_marts.fold.columns import MESSAGE
 from cdc_marts.fold.exceptional_records import exceptional_records
 
 
@@ -6,8 +7,7 @@ def model(dbt, session):
     new_records, new_raises, new_reloads = dbt.new_rows(
         records, dbt.ref("int_raised_positions"), dbt.ref("int_reloaded_messages")
     )
-    message = ["source_format", "topic", "partition", "offset"]
-    replaced = new_raises.where("is_revision").select(*message).union(new_reloads.select(*message))
+    replaced = new_raises.where("is_revision").select(*MESSAGE).union(new_reloads.select(*MESSAGE))
     return exceptional_records(
         new_records,
         records=dbt.rows_so_far(records),

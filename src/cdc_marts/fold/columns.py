@@ -1,10 +1,12 @@
-"""Columns by which the fold knows tables, keys, schema versions and transactions."""
+"""Columns by which the fold knows messages, tables, keys, schema versions and transactions."""
 
 from __future__ import annotations
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+#: A message.
+MESSAGE = ("source_format", "topic", "partition", "offset")
 #: A source table.
 TABLE = ("source_format", "table_id")
 #: A row of a source table.

@@ -18,13 +18,13 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from cdc_marts.checkpoints import checkpointed
+from cdc_marts.fold.columns import MESSAGE
 from cdc_marts.fold.formats import Traits, is_of_format_that
 from cdc_marts.fold.ranges import in_ranges_of, near_deliveries
 
 #: The columns that identify an event of a row of a message.  A load that repairs the table gives
 #: the row another event_id, so it counts as another record.
 _RECORD = ("source_format", "topic", "partition", "offset", "row_index", "event_id")
-_MESSAGE = ("source_format", "topic", "partition", "offset")
 #: The keys in the `update_before` and in the `update_after`.
 _KEYS_OF_HALVES = ("old_row_key", "row_key")
 
@@ -54,7 +54,7 @@ def exceptional_records(
 
     `new_records`: the records that no run has read; `records`: all records, including the new
     ones.  Both have the columns of `int_records`.  `replaced_messages`: the messages that this
-    run has moved to another place (`_MESSAGE`).  `known`: what earlier runs returned; None in the
+    run has moved to another place (`MESSAGE`).  `known`: what earlier runs returned; None in the
     first run, in which all records are new.
     """
     new = _described(new_records)
@@ -105,7 +105,7 @@ def _described(records: DataFrame) -> DataFrame:
 
 
 def _of_messages(records: DataFrame, messages: DataFrame) -> DataFrame:
-    return records.where(in_ranges_of(messages)).join(messages, [*_MESSAGE], "left_semi")
+    return records.where(in_ranges_of(messages)).join(messages, [*MESSAGE], "left_semi")
 
 
 def _deliveries(records: DataFrame, formats: Traits) -> DataFrame:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from cdc_marts.fold.columns import SEQUENCES, VERSION
+from cdc_marts.fold.columns import MESSAGE, SEQUENCES, VERSION
 from cdc_marts.fold.ranges import is_one_of
 from cdc_marts.local_rows import collected
 
-_MESSAGE = ("source_format", "topic", "partition", "offset")
 _PUBLISHED = ("source_type", "column_types", "column_parameters")
 _DESCRIPTION = (*_PUBLISHED, "column_names")
 
@@ -116,7 +115,7 @@ def _descriptions(records: DataFrame, messages: DataFrame) -> DataFrame:
         records.where(F.col("record_type").isin("change", "update_before"))
         .where("schema_id is not null")
         .where(is_one_of(messages))
-        .join(messages.distinct(), [*_MESSAGE], "left_semi")
+        .join(messages.distinct(), [*MESSAGE], "left_semi")
     )
     # Images are as large as everything else together, and few formats need them here.
     of_types = collected(_any_of_each(of_versions, *_PUBLISHED))

@@ -12,12 +12,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from cdc_marts.checkpoints import checkpointed
-from cdc_marts.fold.columns import KEY, TABLE
+from cdc_marts.fold.columns import KEY, MESSAGE, TABLE, VERSION
 from cdc_marts.fold.ranges import in_ranges_of, near_deliveries
 from cdc_marts.fold.row_keys import other_spellings
-
-MESSAGE = ("source_format", "topic", "partition", "offset")
-_VERSION = (*TABLE, "schema_id")
 
 
 def keys(run: ModelRun, published: DataFrame) -> DataFrame:
@@ -87,7 +84,7 @@ def _after_halves(run: ModelRun, touched: DataFrame) -> DataFrame:
 def _events_that_lack_other_columns(run: ModelRun) -> DataFrame:
     """The messages of events whose images lack other columns of their table than was known."""
     lacking = _difference(run.rows("missing_columns"), run.rows_before("missing_columns"))
-    versions = lacking.select(*_VERSION, "from_sequence", "to_sequence").transform(checkpointed)
+    versions = lacking.select(*VERSION, "from_sequence", "to_sequence").transform(checkpointed)
     if versions.isEmpty():
         return versions.sparkSession.range(0).select(
             *(F.lit(None).alias(column) for column in MESSAGE)
@@ -96,7 +93,7 @@ def _events_that_lack_other_columns(run: ModelRun) -> DataFrame:
     return (
         run.rows("records")
         .where("record_type = 'change' and not lists_all_columns")
-        .join(F.broadcast(versions), [*_VERSION])
+        .join(F.broadcast(versions), [*VERSION])
         .where(sequence > F.col("from_sequence"))
         .where(F.coalesce(sequence <= F.col("to_sequence"), F.lit(True)))
     )
