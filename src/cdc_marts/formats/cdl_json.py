@@ -40,7 +40,7 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
     `key_settings`: table_id -> key columns, for tables whose `unique` names none.
     """
     payload = F.col("payload")
-    named = read_payload(messages, PAYLOAD, after=FIELD_NAMES.after).select(
+    named = read_payload(messages, PAYLOAD).select(
         "*",
         F.lower(non_empty(payload.DATA_STORE)).alias("source_type"),
         F.lit(None).cast("string").alias("database_name"),

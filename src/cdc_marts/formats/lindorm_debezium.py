@@ -14,7 +14,6 @@ from cdc_marts.parsing.connect import (
     column_parameters,
     column_types,
     fields_of,
-    image_digest,
     read_payload,
     whole_number_columns,
 )
@@ -24,6 +23,7 @@ from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_columns_of
 from cdc_marts.parsing.values import is_bad_millis, non_empty, position, timestamp_of_millis
+from cdc_marts.parsing.variants import variant_hash
 
 SOURCE_FORMAT = "lindorm_debezium"
 
@@ -120,8 +120,7 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
             identity=F.array(
                 at,
                 "source_op",
-                image_digest("before"),
-                image_digest("after"),
+                *(variant_hash(F.col(side)).cast("string") for side in ("before", "after")),
             ),
         ),
         has_sparse_rows=True,

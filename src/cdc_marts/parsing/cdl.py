@@ -17,7 +17,6 @@ from cdc_marts.parsing.connect import (
     columns_not_sent,
     field_names,
     fields_of,
-    image_digest,
     may_hold_placeholders,
     unavailable_columns,
     whole_number_columns,
@@ -34,6 +33,7 @@ from cdc_marts.parsing.values import (
     position,
     timestamp_of_millis,
 )
+from cdc_marts.parsing.variants import variant_hash
 
 #: The fields that both formats have under one name, besides `before`.
 COMMON_PAYLOAD = """
@@ -68,7 +68,7 @@ def stage(named: DataFrame, names: FieldNames, key_settings: KeySettings | None)
         "*",
         fields_of(F.col("connect_schema"), names.after, "before").alias("fields"),
         field_names(fields_of(F.col("connect_schema"), "unique")).alias("key_fields"),
-        may_hold_placeholders(F.col("value")).alias("may_hold"),
+        may_hold_placeholders(F.col("before"), F.col("after")).alias("may_hold"),
     )
     # What takes a lambda is done here, for good: Spark compiles the rest into one loop.
     sent = described.select(
@@ -190,8 +190,8 @@ def _identity(op: Column, key_columns: Column) -> Column:
     is_keyless_snapshot = op.eqNullSafe("snapshot") & (F.size(key_columns) == 0)
     # Without a position another snapshot of the row is distinguished by its time.
     at = F.coalesce(position(F.col("lsn")).cast("string"), F.concat(F.lit("@"), "event_millis"))
-    digests = (image_digest(side) for side in ("before", "after"))
-    return F.when(~is_keyless_snapshot, F.array(at, *digests))
+    images = (variant_hash(F.col(side)).cast("string") for side in ("before", "after"))
+    return F.when(~is_keyless_snapshot, F.array(at, *images))
 
 
 def _versions(version: str) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ import base64
 import hashlib
 import json
 import uuid
-from functools import reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -23,6 +22,7 @@ from cdc_marts.parsing.images import (
     no_columns,
 )
 from cdc_marts.parsing.messages import COORDINATES, read_json, rejection
+from cdc_marts.parsing.variants import may_hold_bytes, may_hold_text
 
 #: What converters without KAFKA-3832 write for a tombstone where they write no schema.
 _NULL_VALUE = (
@@ -34,26 +34,16 @@ _INTEGER_TYPES = ("int8", "int16", "int32", "int64")
 _SCHEMA = f"struct<fields: array<struct<{_FIELD}, fields: array<struct<{_FIELD}>>>>>"
 
 
-def read_payload(messages: DataFrame, payload: str, after: str = "after") -> DataFrame:
-    """Landed messages -> coordinates, `value`, `unreadable`, `connect_schema`, `payload`, `texts`.
+def read_payload(messages: DataFrame, payload: str) -> DataFrame:
+    """Landed messages -> coordinates, `value`, `unreadable`, `connect_schema`, `payload`.
 
     `payload` is the DDL of the payload's fields; the message's own description
     of them comes along as `connect_schema`, null where it has none.  An envelope of null is a
-    tombstone.  `texts`: struct<before, after>, the images as map<column, text>; `after` is the
-    field that has the image after.
+    tombstone.
     """
-
-    def image_in(message: Column, field: str) -> Column:
-        enveloped = message["payload"]
-        return F.when(enveloped.isNotNull(), enveloped[field]).otherwise(message[field])
-
     # A bare payload has at the top what an enveloped one has a level below.
     envelope = f"schema {_SCHEMA}, payload struct<{payload}>, {payload}"
-    read = read_json(
-        messages,
-        envelope,
-        images_in=lambda message: (image_in(message, "before"), image_in(message, after)),
-    )
+    read = read_json(messages, envelope)
     fields = read.select("message.payload.*").columns
     bare = F.struct(*(F.col(f"message.{field}").alias(field) for field in fields))
     return read.select(
@@ -62,7 +52,6 @@ def read_payload(messages: DataFrame, payload: str, after: str = "after") -> Dat
         F.coalesce("unreadable", _null_value()).alias("unreadable"),
         F.col("message.schema").alias("connect_schema"),
         F.coalesce(F.col("message.payload"), bare).alias("payload"),
-        "texts",
     )
 
 
@@ -124,19 +113,6 @@ def column_parameters(fields: Column) -> Column:
     return F.map_from_entries(F.filter(entries, lambda entry: entry["col2"].isNotNull()))
 
 
-def image_digest(image: str) -> Column:
-    """A number of the names and values of a row image, as text; null without an image.
-
-    It distinguishes changes that share a log position, and is the same for a redelivery.
-    `image`: `before` or `after`, a column beside the `texts` of `read_payload`.
-    """
-    texts = F.col(f"texts.{image}")
-    values = F.map_values(texts)
-    # A hash of an array passes over nulls: the joined text contains their places.
-    digest = F.xxhash64(F.map_keys(texts), values, F.array_join(values, ",", "\0"))
-    return F.when(F.col(image).isNotNull(), digest.cast("string"))
-
-
 # --- Values that the source did not send (TOAST) ---------------------------------------------
 
 _PLACEHOLDER = "__debezium_unavailable_value"
@@ -161,17 +137,13 @@ _PLACEHOLDERS = tuple(
         _HSTORE,
     )
 )
-#: A message without one of these holds no placeholder (integers: with and without spaces).
-_TRACES = (
-    *(_PLACEHOLDER, _BASE64.rstrip("="), _HEX, _UUID),
-    *(separator.join(map(str, _INTEGERS)) for separator in (",", ", ")),
-)
+#: An image without one of these in a text holds no placeholder, unless it is an array of bytes.
+_TRACES = (_PLACEHOLDER, _BASE64.rstrip("="), _HEX, _UUID)
 
 
-def may_hold_placeholders(value: Column) -> Column:
-    """A quick look at the bytes, so that most images need no second one."""
-    # Bytes are looked through sooner than text.
-    return reduce(Column.__or__, (F.contains(value, F.lit(trace.encode())) for trace in _TRACES))
+def may_hold_placeholders(*images: Column) -> Column:
+    """A quick look at the bytes of the images, so that most of them need no second one."""
+    return may_hold_text(_TRACES, *images) | may_hold_bytes(_PLACEHOLDER.encode(), *images)
 
 
 def carried_image(image: Column, may_hold: Column) -> Column:

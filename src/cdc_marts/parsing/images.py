@@ -13,11 +13,6 @@ def columns_of(image: Column) -> Column:
     return image.try_cast(COLUMNS)
 
 
-def columns_as_text(image: Column) -> Column:
-    """A VARIANT object -> map<column name, string>: its texts, and the JSON of other values."""
-    return image.try_cast("map<string,string>")
-
-
 def are_objects(images: Column) -> Column:
     """True where each element of an array<variant> is an object."""
     # What is no object becomes a null.  A lambda would say it plainer, but Spark compiles none,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
-from functools import reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, StructType, VariantType
 
 from cdc_marts.expressions import let
-from cdc_marts.parsing.images import columns_as_text, columns_of
+from cdc_marts.parsing.images import columns_of
+from cdc_marts.parsing.variants import may_hold_infinity
 
 #: What a message brings along from its landing table, besides its bytes.
 COORDINATES = ("topic", "partition", "offset", "timestamp", "key", "landed_at", "landing_commit")
@@ -34,11 +34,6 @@ _MOST_DIGITS = 38
 _HAS_LONG_NUMBER = rf"[0-9.eE+-]{{{_MOST_DIGITS + 1}}}"
 _IS_LONG = r"-?(?:[0-9]{39}|[1-9][0-9.]{39}|0\.[0-9]{39})"
 _NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
-#: What the schema of a VARIANT may say where it holds a double: an array of several types is one
-#: of VARIANTs.
-_TYPES_OF_DOUBLES = ("DOUBLE", "VARIANT")
-#: A double beyond the range of doubles, as Spark writes it.
-_INFINITY = "Infinity"
 #: Only such a number may be beyond the range of a double.  A text may look like it.
 _HAS_LARGE_EXPONENT = r"[:,\[]\s*+-?[0-9.]++[eE]\+?[0-9]{3}"
 _WITH_LARGE_EXPONENT = r"-?[0-9]++(?:\.[0-9]++)?[eE]\+?[0-9]{3,}+"
@@ -77,7 +72,6 @@ def read_json(
     envelope: str,
     *,
     seen_in: Callable[[Column], Column] | None = None,
-    images_in: Callable[[Column], tuple[Column, Column]] | None = None,
 ) -> DataFrame:
     """Landed messages -> coordinates, `value`, `message`, `unreadable`, and what is asked for.
 
@@ -86,9 +80,7 @@ def read_json(
     `message` is that struct, null where there is nothing to read; `unreadable`
     is a rejection for bytes that are not exactly one JSON object.  `seen`: what
     `seen_in` finds in a message by lambdas, which Spark compiles as little as the
-    parse: there no row is copied for them.  `texts`: struct<before, after>, the two images that
-    `images_in` finds, as map<column, text>.  A format that needs these texts gets them
-    here, because they also show which message has a number beyond the range of a double.
+    parse: there no row is copied for them.
     """
     return _read_whole(
         messages,
@@ -96,7 +88,6 @@ def read_json(
         object_of=lambda element: element.dropFields(_LAST),
         mark_of=lambda element: element[_LAST],
         seen_in=seen_in,
-        images_in=images_in,
     )
 
 
@@ -117,7 +108,6 @@ def _read_whole(
     object_of: Callable[[Column], Column],
     mark_of: Callable[[Column], Column],
     seen_in: Callable[[Column], Column] | None = None,
-    images_in: Callable[[Column], tuple[Column, Column]] | None = None,
 ) -> DataFrame:
     """One parse per message; `object_of` gives what was read, null if it is no object.
 
@@ -129,32 +119,28 @@ def _read_whole(
     text = F.col("value").cast("string")
 
     def read(json: Column, **options: str) -> Column:
-        wrapped = F.from_json(
+        return F.from_json(
             F.concat(F.lit(f'{{"{_MARK}":['), json, F.lit(f',{{"{_LAST}":"{_MARK}"}}]}}')),
             # By another name a message could end this array and begin one that has the mark.
             f"{_MARK} array<{message_type}>, {_CORRUPT} string",
             _READING | options,
         )
-        if images_in is None:
-            return wrapped
-        return _with_part(wrapped, "texts", lambda message: _texts_of(*images_in(message)))
 
     def or_with_numbers_as_texts(wrapped: Column) -> Column:
         has_long_number = wrapped[_CORRUPT].isNotNull() & text.rlike(_HAS_LONG_NUMBER)
+        variants = _variants_in(wrapped[_MARK][0], DataType.fromDDL(message_type))
         # The pattern takes as long as the parse to go through a message.
-        if images_in is None:
-            variants = _variants_in(wrapped[_MARK][0], DataType.fromDDL(message_type))
-            may_be_infinite = _may_hold_double(variants)
-        else:
-            may_be_infinite = _may_hold_infinity(wrapped["texts"])
+        has_infinite_number = may_hold_infinity(*variants) & text.rlike(_HAS_LARGE_EXPONENT)
         return F.when(
-            has_long_number | (may_be_infinite & text.rlike(_HAS_LARGE_EXPONENT)),
+            has_long_number | has_infinite_number,
             read(_with_unreadable_numbers_as_texts(text)),
         ).otherwise(wrapped)
 
     wrapped = let(read(text, maxNumLen=str(_MOST_DIGITS)), or_with_numbers_as_texts)
     if seen_in is not None:
-        wrapped = _with_part(wrapped, "seen", seen_in)
+        wrapped = let(
+            wrapped, lambda wrapped: wrapped.withField("seen", seen_in(wrapped[_MARK][0]))
+        )
     parsed = messages.select(*COORDINATES, "value", wrapped.alias("wrapped")).select(
         "*", object_of(F.col(f"wrapped.{_MARK}")[0]).alias("message")
     )
@@ -187,23 +173,7 @@ def _read_whole(
         "message",
         unreadable.alias("unreadable"),
         *([F.col("wrapped.seen")] if seen_in is not None else []),
-        *([F.col("wrapped.texts")] if images_in is not None else []),
     )
-
-
-def _with_part(wrapped: Column, name: str, part_of: Callable[[Column], Column]) -> Column:
-    """What was read, with a member that is made of its message."""
-    return let(wrapped, lambda wrapped: wrapped.withField(name, part_of(wrapped[_MARK][0])))
-
-
-def _texts_of(before: Column, after: Column) -> Column:
-    return F.struct(columns_as_text(before).alias("before"), columns_as_text(after).alias("after"))
-
-
-def _may_hold_infinity(texts: Column) -> Column:
-    """Whether one of the images has an infinite double; a text may look like it."""
-    values = F.concat_ws(",", F.map_values(texts["before"]), F.map_values(texts["after"]))
-    return F.contains(values, F.lit(_INFINITY))
 
 
 def _variants_in(column: Column, type_: DataType) -> list[Column]:
@@ -215,12 +185,6 @@ def _variants_in(column: Column, type_: DataType) -> list[Column]:
     return [
         variant for field in type_ for variant in _variants_in(column[field.name], field.dataType)
     ]
-
-
-def _may_hold_double(variants: list[Column]) -> Column:
-    """Whether one of them has a double among its values; true also where that is not certain."""
-    schemas = F.concat_ws(",", *map(F.schema_of_variant, variants))
-    return reduce(Column.__or__, (F.contains(schemas, F.lit(type_)) for type_ in _TYPES_OF_DOUBLES))
 
 
 def _with_unreadable_numbers_as_texts(json: Column) -> Column:

@@ -1,0 +1,63 @@
+"""What the bytes of a VARIANT show.  Spark has no function that gives or hashes them.
+
+Source: Parquet, "Variant binary encoding"; Spark, `VariantVal`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from typing import Any
+
+from dbt.adapters.spark_session.api import java_class
+from pyspark.sql import Column, SparkSession
+from pyspark.sql import functions as F
+
+#: What stands before a number of one byte.
+_INT8 = b"\x0c"
+#: The infinite doubles, as a VARIANT writes them: their lowest byte first.
+_INFINITIES = (bytes.fromhex("000000000000f07f"), bytes.fromhex("000000000000f0ff"))
+
+
+def variant_hash(variant: Column) -> Column:
+    """A bigint that is equal for equal VARIANTs that were read from JSON; null for null.
+
+    Objects with the same columns in another order have another hash.
+    """
+    metadata, value = _bytes(variant, "getMetadata"), _bytes(variant, "getValue")
+    return F.when(variant.isNotNull(), F.xxhash64(metadata, value))
+
+
+def may_hold_infinity(*variants: Column) -> Column:
+    """True where one of the VARIANTs has an infinite double; also, rarely, where none has."""
+    return _may_hold(variants, _INFINITIES)
+
+
+def may_hold_text(texts: Iterable[str], *variants: Column) -> Column:
+    """True where a text in one of the VARIANTs has one of these in it; rarely, where none has."""
+    return _may_hold(variants, [text.encode() for text in texts])
+
+
+def may_hold_bytes(array: bytes, *variants: Column) -> Column:
+    """True where one of the VARIANTs has these bytes as an array of numbers; rarely, elsewhere."""
+    return _may_hold(variants, [b"".join(_INT8 + bytes([byte]) for byte in array)])
+
+
+def _may_hold(variants: Iterable[Column], patterns: Sequence[bytes]) -> Column:
+    values = [_bytes(variant, "getValue") for variant in variants]
+    found = (F.contains(value, F.lit(pattern)) for value in values for pattern in patterns)
+    return reduce(Column.__or__, (F.coalesce(it, F.lit(False)) for it in found))
+
+
+def _bytes(variant: Column, method: str) -> Column:
+    """What a method of the Java object of a VARIANT returns, which are bytes."""
+    session = SparkSession.active()
+    java: Any = session._jsparkSession
+    expressions = java_class(session, "org.apache.spark.sql.classic.ExpressionUtils")
+    invoke = java_class(session, "org.apache.spark.sql.catalyst.expressions.objects.Invoke")
+    nothing = java_class(session, "PythonUtils").toSeq([])
+    binary = java.parseDataType('"binary"')
+    target = expressions.expression(variant._jc)
+    # No arguments, and their types; null for null; may be null; the same for the same VARIANT.
+    call = invoke(target, method, binary, nothing, nothing, True, True, True)
+    return type(variant)(expressions.column(call))
