@@ -13,7 +13,7 @@ from pyspark.sql.avro.functions import from_avro
 
 from cdc_marts.parsing.dts_schema import RECORD_SCHEMA, TRAILER
 from cdc_marts.parsing.dts_values import unreadable_value, value_of
-from cdc_marts.parsing.images import column_names, image_of
+from cdc_marts.parsing.images import column_names, image_of, names_left_out
 from cdc_marts.parsing.messages import COORDINATES, rejection
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import Record, to_staging
@@ -108,7 +108,7 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
             after=image_of(F.col("row_after")),
             columns_before=F.col("row_before"),
             columns_after=F.col("row_after"),
-            unavailable_columns=F.array_except("columns", column_names(row)),
+            unavailable_columns=names_left_out(F.col("columns"), column_names(row)),
             # `fields` names all columns of the table, with and without values.
             lists_all_columns=F.lit(True),
             column_types=F.when(is_read, F.map_from_arrays("columns", "types")),

@@ -56,11 +56,18 @@ def column_names(columns: Column) -> Column:
 
 
 def names_left_out(names: Column, in_image: Column) -> Column:
-    """The names that an image lacks; `in_image` are its own, which VARIANT keeps sorted."""
-    # Nearly all messages name the columns of their image, in any order.
-    return F.when(F.sort_array(names) == in_image, no_columns()).otherwise(
+    """The names that an image lacks; `in_image` are its own."""
+    return F.when(are_the_same_names(names, in_image), no_columns()).otherwise(
         F.array_except(names, in_image)
     )
+
+
+def are_the_same_names(names: Column, in_image: Column) -> Column:
+    """True where an image has these columns, in their order or sorted, as VARIANT keeps them.
+
+    So it is in nearly all messages; false where the image has them in another order.
+    """
+    return (names == in_image) | (F.sort_array(names) == in_image)
 
 
 def no_columns() -> Column:

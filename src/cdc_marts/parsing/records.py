@@ -9,6 +9,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from cdc_marts.parsing.images import (
+    are_the_same_names,
     column_names,
     columns_of,
     image_of,
@@ -387,9 +388,9 @@ def _types_of_columns() -> Column:
     in_image = F.map_keys(F.coalesce("columns_after", "columns_before"))
     without_type = F.array_except(in_image, listed)
     nulls = F.array_repeat(F.lit(None).cast("string"), F.size(without_type))
-    # Nearly all messages list the columns of their image, which VARIANT keeps sorted.
-    differ = in_image != F.sort_array(listed)
-    is_needed = (F.size(listed) > 0) & differ & (F.size(without_type) > 0)
+    is_needed = (
+        (F.size(listed) > 0) & ~are_the_same_names(listed, in_image) & (F.size(without_type) > 0)
+    )
     return F.when(
         is_needed, F.map_concat("column_types", F.map_from_arrays(without_type, nulls))
     ).otherwise(F.col("column_types"))
