@@ -17,7 +17,7 @@ from cdc_marts.parsing.connect import (
     read_payload,
     whole_number_columns,
 )
-from cdc_marts.parsing.images import columns_of, is_no_row, row_or_null
+from cdc_marts.parsing.images import columns_of, images_to_compare, is_no_row, row_or_null
 from cdc_marts.parsing.messages import rejection
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import Record, to_staging
@@ -67,22 +67,24 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
         F.col("payload.ts_ms").alias("published_millis"),
         _names_in(F.col("record_key")).alias("record_key_names"),
     )
-    has_before = F.size("columns_before") > 0
-    has_after = F.size("columns_after") > 0
+    is_sent_before = F.size("columns_before") > 0
+    is_sent_after = F.size("columns_after") > 0
     kinds = named.select(
         "*",
         # The row lives on: it only lost the columns that `after` lacks.
-        F.when((F.col("meaning.op") == "delete") & has_before & has_after, "update")
+        F.when((F.col("meaning.op") == "delete") & is_sent_before & is_sent_after, "update")
         .otherwise(F.col("meaning.op"))
         .alias("op"),
-        F.when(has_before, F.col("payload.before")).alias("before"),
-        F.when(has_after, F.col("payload.after")).alias("after"),
+        F.when(is_sent_before, F.col("payload.before")).alias("before"),
+        F.when(is_sent_after, F.col("payload.after")).alias("after"),
     )
     op = F.col("op")
+    has_before, has_after = op.isin("update", "delete"), op != "delete"
     rows = kinds.select(
         *kinds.drop("before", "after").columns,
-        F.when(op.isin("update", "delete"), F.col("before")).alias("before"),
-        F.when(op != "delete", F.col("after")).alias("after"),
+        F.when(has_before, F.col("before")).alias("before"),
+        F.when(has_after, F.col("after")).alias("after"),
+        *images_to_compare(has_before, has_after),
     )
     at = F.nullif("event_millis", F.lit("-1"))
     return to_staging(
@@ -105,10 +107,8 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
             whole_number_columns=F.col("whole_number_columns"),
             before=F.col("before"),
             after=F.col("after"),
-            columns_before=F.when(
-                op.isin("update", "delete"), row_or_null(F.col("columns_before"))
-            ),
-            columns_after=F.when(op != "delete", row_or_null(F.col("columns_after"))),
+            columns_before=F.when(has_before, row_or_null(F.col("columns_before"))),
+            columns_after=F.when(has_after, row_or_null(F.col("columns_after"))),
             # Rows are sparse, and the schema describes the row at hand.
             lists_all_columns=F.lit(False),
             column_types=F.col("column_types"),
@@ -120,7 +120,8 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
             identity=F.array(
                 at,
                 "source_op",
-                *(variant_hash(F.col(side)).cast("string") for side in ("before", "after")),
+                variant_hash(F.col("before_to_compare")).cast("string"),
+                variant_hash(F.col("after_to_compare")).cast("string"),
             ),
         ),
         has_sparse_rows=True,

@@ -21,7 +21,7 @@ from cdc_marts.parsing.connect import (
     unavailable_columns,
     whole_number_columns,
 )
-from cdc_marts.parsing.images import columns_of, is_no_row, row_or_null
+from cdc_marts.parsing.images import columns_of, images_to_compare, is_no_row, row_or_null
 from cdc_marts.parsing.messages import rejection
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import Record, to_staging
@@ -108,6 +108,7 @@ def stage(named: DataFrame, names: FieldNames, key_settings: KeySettings | None)
         is_no_row(F.col("image_after"), F.col("columns_after")).alias("is_no_row_after"),
         F.when(has_before & (F.size("columns_before") > 0), F.col("image_before")).alias("before"),
         F.when(has_after & (F.size("columns_after") > 0), F.col("image_after")).alias("after"),
+        *images_to_compare(has_before, has_after),
     )
     # The image of the row as it is, or for a delete as it was.
     row_unavailable = F.when(op == "delete", _unavailable_columns("before")).otherwise(
@@ -190,8 +191,14 @@ def _identity(op: Column, key_columns: Column) -> Column:
     is_keyless_snapshot = op.eqNullSafe("snapshot") & (F.size(key_columns) == 0)
     # Without a position another snapshot of the row is distinguished by its time.
     at = F.coalesce(position(F.col("lsn")).cast("string"), F.concat(F.lit("@"), "event_millis"))
-    images = (variant_hash(F.col(side)).cast("string") for side in ("before", "after"))
-    return F.when(~is_keyless_snapshot, F.array(at, *images))
+    return F.when(
+        ~is_keyless_snapshot,
+        F.array(
+            at,
+            variant_hash(F.col("before_to_compare")).cast("string"),
+            variant_hash(F.col("after_to_compare")).cast("string"),
+        ),
+    )
 
 
 def _versions(version: str) -> tuple[str, ...]:

@@ -25,6 +25,21 @@ def image_of(columns: Column) -> Column:
     return F.to_variant_object(columns)
 
 
+def images_to_compare(has_before: Column, has_after: Column) -> tuple[Column, Column]:
+    """The images of a record as `before_to_compare` and `after_to_compare`, null where it has none.
+
+    Their columns are sorted, in whatever order a message has them.  So `variant_hash` is the same
+    for equal images.  It needs them as columns of their own: in one expression, Spark would make
+    an image for each of its bytes.
+    """
+    return (
+        F.when(has_before, image_of(row_or_null(F.col("columns_before")))).alias(
+            "before_to_compare"
+        ),
+        F.when(has_after, image_of(row_or_null(F.col("columns_after")))).alias("after_to_compare"),
+    )
+
+
 def is_no_row(image: Column, columns: Column) -> Column:
     """True where an image is there but is not an object of columns."""
     return image.isNotNull() & ~F.is_variant_null(image) & columns.isNull()

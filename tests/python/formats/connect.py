@@ -59,3 +59,10 @@ def without(message: dict[str, Any], path: str) -> dict[str, Any]:
         member = member[parent]
     del member[last]
     return copy
+
+
+def backwards(value: Any) -> Any:
+    """The value with the members of its objects in the opposite order."""
+    if not isinstance(value, dict):
+        return value
+    return {name: backwards(member) for name, member in reversed(value.items())}

@@ -13,7 +13,14 @@ from pyspark.sql import SparkSession
 
 from cdc_marts.formats import cdl_debezium_json
 from cdc_marts.parsing.ops import source_ops
-from tests.python.formats.connect import PLACEHOLDER, changed, enveloped, schema_of, without
+from tests.python.formats.connect import (
+    PLACEHOLDER,
+    backwards,
+    changed,
+    enveloped,
+    schema_of,
+    without,
+)
 from tests.python.formats.staging import LANDED_AT, LANDING_COMMIT, TOPIC_NUMBER, staged
 
 Rows = dict[str, dict[str, Any]]
@@ -165,6 +172,7 @@ READ = {
     "bare insert": INSERT,
     "bare insert, again": changed(INSERT, ts_ms=1707048984999, source__lsn=str(LSN)),
     "bare update": UPDATE,
+    "bare update, backwards": backwards(UPDATE),
     "bare update, again": json.dumps(UPDATE, indent=1),
     "bare delete": DELETE,
     "update to another image": payload("u", {**ROW, "count1": 15}),
@@ -582,6 +590,7 @@ def test_a_redelivered_event_has_the_same_identity(rows: Rows) -> None:
     ids = {name: row["event_id"] for name, row in rows.items()}
     assert ids["vendor insert"] == ids["bare insert"] == ids["bare insert, again"]
     assert ids["update"] == ids["bare update"] == ids["bare update, again"]
+    assert ids["update"] == ids["bare update, backwards"]
     assert ids["delete"] == ids["bare delete"]
     assert ids["snapshot without an lsn"] == ids["snapshot without an lsn, again"]
 

@@ -11,7 +11,14 @@ import pytest
 from pyspark.sql import SparkSession
 
 from cdc_marts.formats import cdl_json
-from tests.python.formats.connect import PLACEHOLDER, changed, enveloped, schema_of, without
+from tests.python.formats.connect import (
+    PLACEHOLDER,
+    backwards,
+    changed,
+    enveloped,
+    schema_of,
+    without,
+)
 from tests.python.formats.staging import LANDED_AT, LANDING_COMMIT, TOPIC_NUMBER, staged
 
 Rows = dict[str, dict[str, Any]]
@@ -78,6 +85,7 @@ READ = {
     "bare insert": INSERT,
     "bare insert, again": json.dumps(INSERT, indent=1),
     "bare update": UPDATE,
+    "bare update, backwards": backwards(UPDATE),
     "bare update, again": changed(UPDATE, TIMESTAMP=1707047999999),
     "bare update to another image": payload("UPDATE", {**ROW, "count1": 15}, OLD_ROW),
     "bare update to a null": payload("UPDATE", {"id": 34, "count1": None, "note": "null"}),
@@ -413,6 +421,7 @@ def test_a_redelivered_event_has_the_same_identity(rows: Rows) -> None:
     assert ids["vendor insert"] == ids["bare insert"] == ids["bare insert, again"]
     assert ids["vendor insert"] == ids["text lsn"]
     assert ids["update"] == ids["bare update"] == ids["bare update, again"]
+    assert ids["update"] == ids["bare update, backwards"]
     assert ids["delete"] == ids["bare delete"]
 
 

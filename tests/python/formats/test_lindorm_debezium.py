@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from cdc_marts.formats import lindorm_debezium
-from tests.python.formats.connect import PLACEHOLDER, changed, enveloped, without
+from tests.python.formats.connect import PLACEHOLDER, backwards, changed, enveloped, without
 from tests.python.formats.staging import LANDED_AT, LANDING_COMMIT, staged
 
 Rows = dict[str, dict[str, Any]]
@@ -81,6 +81,7 @@ READ = {
         changed(INSERT, ts_ms="1465491411815", source__ts_ms="1465491411807"),
     ),
     "update, again": (KEY, UPDATE),
+    "update, backwards": (KEY, backwards(UPDATE)),
     "without optional members": (
         KEY,
         {"op": "c", "after": ANNE, "source": {"table": "t", "ts_ms": 1465491411807}},
@@ -407,7 +408,7 @@ def test_the_key_of_a_keyless_table_is_the_whole_image(rows: Rows) -> None:
 def test_a_redelivered_event_has_the_same_identity(rows: Rows) -> None:
     ids = {name: row["event_id"] for name, row in rows.items()}
     assert ids["vendor insert"] == ids["bare"] == ids["bare, again"]
-    assert ids["vendor update"] == ids["update, again"]
+    assert ids["vendor update"] == ids["update, again"] == ids["update, backwards"]
 
 
 def test_other_events_have_other_identities(rows: Rows) -> None:
