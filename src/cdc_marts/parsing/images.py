@@ -29,8 +29,8 @@ def images_to_compare(has_before: Column, has_after: Column) -> tuple[Column, Co
     """The images of a record as `before_to_compare` and `after_to_compare`, null where it has none.
 
     Their columns are sorted, in whatever order a message has them.  So `variant_hash` is the same
-    for equal images.  It needs them as columns of their own: in one expression, Spark would make
-    an image for each of its bytes.
+    for equal images.  It needs them as columns of their own: in one expression with the hash, Spark
+    would make an image twice, for each of its two arrays of bytes.
     """
     return (
         F.when(has_before, image_of(row_or_null(F.col("columns_before")))).alias(
