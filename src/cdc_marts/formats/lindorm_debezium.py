@@ -17,13 +17,18 @@ from cdc_marts.parsing.connect import (
     read_payload,
     whole_number_columns,
 )
-from cdc_marts.parsing.images import columns_of, images_to_compare, is_no_row, row_or_null
+from cdc_marts.parsing.images import (
+    columns_of,
+    image_hashes,
+    images_to_compare,
+    is_no_row,
+    row_or_null,
+)
 from cdc_marts.parsing.messages import rejection
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_columns_of
 from cdc_marts.parsing.values import is_bad_millis, non_empty, position, timestamp_of_millis
-from cdc_marts.parsing.variants import variant_hash
 
 SOURCE_FORMAT = "lindorm_debezium"
 
@@ -117,12 +122,7 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
             published_at=timestamp_of_millis(F.col("published_millis")),
             position=position(at),
             # Two writes of a row within a millisecond differ in their images.
-            identity=F.array(
-                at,
-                "source_op",
-                variant_hash(F.col("before_to_compare")).cast("string"),
-                variant_hash(F.col("after_to_compare")).cast("string"),
-            ),
+            identity=F.array(at, "source_op", *image_hashes()),
         ),
         has_sparse_rows=True,
     )

@@ -21,7 +21,13 @@ from cdc_marts.parsing.connect import (
     unavailable_columns,
     whole_number_columns,
 )
-from cdc_marts.parsing.images import columns_of, images_to_compare, is_no_row, row_or_null
+from cdc_marts.parsing.images import (
+    columns_of,
+    image_hashes,
+    images_to_compare,
+    is_no_row,
+    row_or_null,
+)
 from cdc_marts.parsing.messages import rejection
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import Record, to_staging
@@ -33,7 +39,6 @@ from cdc_marts.parsing.values import (
     position,
     timestamp_of_millis,
 )
-from cdc_marts.parsing.variants import variant_hash
 
 #: The fields that both formats have under one name, besides `before`.
 COMMON_PAYLOAD = """
@@ -191,14 +196,7 @@ def _identity(op: Column, key_columns: Column) -> Column:
     is_keyless_snapshot = op.eqNullSafe("snapshot") & (F.size(key_columns) == 0)
     # Without a position another snapshot of the row is distinguished by its time.
     at = F.coalesce(position(F.col("lsn")).cast("string"), F.concat(F.lit("@"), "event_millis"))
-    return F.when(
-        ~is_keyless_snapshot,
-        F.array(
-            at,
-            variant_hash(F.col("before_to_compare")).cast("string"),
-            variant_hash(F.col("after_to_compare")).cast("string"),
-        ),
-    )
+    return F.when(~is_keyless_snapshot, F.array(at, *image_hashes()))
 
 
 def _versions(version: str) -> tuple[str, ...]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from cdc_marts.parsing.variants import variant_hash
+
 COLUMNS = "map<string,variant>"
 
 
@@ -28,15 +30,26 @@ def image_of(columns: Column) -> Column:
 def images_to_compare(has_before: Column, has_after: Column) -> tuple[Column, Column]:
     """The images of a record as `before_to_compare` and `after_to_compare`, null where it has none.
 
-    Their columns are sorted, in whatever order a message has them.  So `variant_hash` is the same
-    for equal images.  It needs them as columns of their own: in one expression with the hash, Spark
-    would make an image twice, for each of its two arrays of bytes.
+    Their columns are sorted, in whatever order a message has them, so that equal images have equal
+    hashes (`image_hashes`).  They are columns of their own, because in one expression with the
+    hash, Spark would make an image twice, for each of its two arrays of bytes.
     """
     return (
         F.when(has_before, image_of(row_or_null(F.col("columns_before")))).alias(
             "before_to_compare"
         ),
         F.when(has_after, image_of(row_or_null(F.col("columns_after")))).alias("after_to_compare"),
+    )
+
+
+def image_hashes() -> tuple[Column, Column]:
+    """The hashes of `images_to_compare` as texts, null where there is no image.
+
+    They distinguish changes that share a log position, and are the same for a redelivery.
+    """
+    return (
+        variant_hash(F.col("before_to_compare")).cast("string"),
+        variant_hash(F.col("after_to_compare")).cast("string"),
     )
 
 

@@ -29,17 +29,17 @@ def variant_hash(variant: Column) -> Column:
 
 
 def may_hold_infinity(*variants: Column) -> Column:
-    """True where one of the VARIANTs has an infinite double; also, rarely, where none has."""
+    """True where a VARIANT has an infinite double, and rarely where none has."""
     return _may_hold(variants, _INFINITIES)
 
 
 def may_hold_text(texts: Iterable[str], *variants: Column) -> Column:
-    """True where a text in one of the VARIANTs has one of these in it; rarely, where none has."""
+    """True where a text in a VARIANT contains one of these, and rarely where none does."""
     return _may_hold(variants, [text.encode() for text in texts])
 
 
 def may_hold_bytes(array: bytes, *variants: Column) -> Column:
-    """True where one of the VARIANTs has these bytes as an array of numbers; rarely, elsewhere."""
+    """True where a VARIANT has these bytes as an array of numbers, and rarely where none has."""
     return _may_hold(variants, [b"".join(_INT8 + bytes([byte]) for byte in array)])
 
 
