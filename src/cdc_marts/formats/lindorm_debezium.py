@@ -9,7 +9,6 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from cdc_marts.expressions import let
 from cdc_marts.parsing.connect import (
     column_parameters,
     column_types,
@@ -19,6 +18,7 @@ from cdc_marts.parsing.connect import (
 )
 from cdc_marts.parsing.images import (
     columns_of,
+    has_columns,
     image_hashes,
     images_to_compare,
     is_no_row,
@@ -31,9 +31,6 @@ from cdc_marts.parsing.settings import KeySettings, key_columns_of
 from cdc_marts.parsing.values import is_bad_millis, non_empty, position, timestamp_of_millis
 
 SOURCE_FORMAT = "lindorm_debezium"
-
-#: Spark would read more than JSON: texts in single quotes, and NaN.
-_JSON = {"allowSingleQuotes": "false", "allowNonNumericNumbers": "false"}
 
 PAYLOAD = """
     source struct<db: string, namespace: string, table: string, ts_ms: string>,
@@ -54,12 +51,14 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
     # What takes a lambda is done first: Spark compiles the rest into one loop.
     typed = described.select(
         *described.drop("connect_schema", "fields").columns,
-        _record_key(F.col("key")).alias("record_key"),
         column_types(F.col("fields")).alias("column_types"),
         column_parameters(F.col("fields")).alias("column_parameters"),
         whole_number_columns(F.col("fields")).alias("whole_number_columns"),
     )
-    named = typed.select(
+    keyed = typed.withColumn("key_and_end", _read_key(F.col("key"))).withColumn(
+        "record_key", _only_object(F.col("key_and_end"), F.col("key"))
+    )
+    named = keyed.select(
         "*",
         non_empty(source.db).alias("database_name"),
         non_empty(source.namespace).alias("schema_name"),
@@ -128,20 +127,17 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
     )
 
 
-def _record_key(key: Column) -> Column:
+def _read_key(key: Column) -> Column:
+    """A record key as array<variant>, with its own hash behind it; null where it is no JSON."""
+    json = F.concat(F.lit("["), key.cast("string"), F.lit(',"'), F.md5(key), F.lit('"]'))
+    return F.try_parse_json(json).try_cast("array<variant>")
+
+
+def _only_object(key_and_end: Column, key: Column) -> Column:
     """A record key that is exactly one JSON object, as map<column, variant>; null for others."""
-    text = key.cast("string")
     # A text with anything behind its object can't make an array that ends with its own hash.
-    end = F.md5(key)
-    read = F.from_json(
-        F.concat(F.lit("["), text, F.lit(',"'), end, F.lit('"]')), "array<variant>", _JSON
-    )
-
-    def only_object(elements: Column) -> Column:
-        is_whole = (F.size(elements) == 2) & (F.get(elements, 1).try_cast("string") == end)
-        return F.when(is_whole, columns_of(F.get(elements, 0)))
-
-    return let(read, only_object)
+    is_whole = (F.size(key_and_end) == 2) & (F.get(key_and_end, 1).try_cast("string") == F.md5(key))
+    return F.when(is_whole, columns_of(F.get(key_and_end, 0)))
 
 
 def _names_in(record_key: Column) -> Column:
@@ -161,7 +157,7 @@ def _names_in(record_key: Column) -> Column:
 def _key_of_row(names: Column, op: Column) -> Column:
     """The names in the record key, null where the row lacks one of them as a column."""
     columns = F.when(op == "delete", F.col("columns_before")).otherwise(F.col("columns_after"))
-    return F.when(F.size(F.array_except(names, F.map_keys(columns))) == 0, names)
+    return F.when(has_columns(columns, names), names)
 
 
 def _broken() -> Column:

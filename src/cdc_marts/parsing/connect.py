@@ -19,6 +19,7 @@ from cdc_marts.parsing.images import (
     columns_of,
     image_of,
     names_left_out,
+    names_with,
     no_columns,
 )
 from cdc_marts.parsing.messages import COORDINATES, read_json, rejection
@@ -165,6 +166,5 @@ def _is_placeholder(value: Column) -> Column:
 
 def unavailable_columns(names: Column, not_sent: Column, columns: Column) -> Column:
     """What the schema names or the source did not send, and the row image does not carry."""
-    listed = F.coalesce(names, no_columns())
-    named = F.when(F.size(not_sent) > 0, F.array_union(listed, not_sent)).otherwise(listed)
+    named = names_with(F.coalesce(names, no_columns()), not_sent)
     return names_left_out(named, column_names(columns))

@@ -202,8 +202,10 @@ def _is(value: Column, branch: str) -> Column:
 
 def _digits(number: Column, width: int) -> Column:
     """A number without its sign, with zeros in front up to a width, never cut; null stays null."""
-    text = F.abs(number.cast("bigint")).cast("string")
-    return F.when(F.length(text) < width, F.lpad(text, width, "0")).otherwise(text)
+    size = F.abs(number.cast("bigint"))
+    # A one in front holds the place of the zeros.
+    padded = F.substring((size + 10**width).cast("string"), 2, width)
+    return F.when(size < 10**width, padded).otherwise(size.cast("string"))
 
 
 def _fraction(micros: Column) -> Column:

@@ -83,6 +83,21 @@ def column_names(columns: Column) -> Column:
     return F.coalesce(F.map_keys(columns), no_columns())
 
 
+def has_columns(columns: Column, names: Column) -> Column:
+    """True where a row has all of these columns."""
+    in_image = F.map_keys(columns)
+    # Most keys are one column, which needs no sets.
+    has_only_one = (F.size(names) == 1) & F.array_contains(in_image, F.get(names, 0))
+    return has_only_one | (F.size(F.array_except(names, in_image)) == 0)
+
+
+def names_with(names: Column, others: Column) -> Column:
+    """The names, and behind them those of the others that are not among them; null adds none."""
+    return F.when((F.size(others) > 0) & (names != others), F.array_union(names, others)).otherwise(
+        names
+    )
+
+
 def names_left_out(names: Column, in_image: Column) -> Column:
     """The names that an image lacks; `in_image` are its own."""
     return F.when(are_the_same_names(names, in_image), no_columns()).otherwise(

@@ -13,6 +13,7 @@ from cdc_marts.parsing.images import (
     column_names,
     columns_of,
     image_of,
+    names_with,
     no_columns,
     with_columns_of,
 )
@@ -375,10 +376,10 @@ def _schema_id(has_sparse_rows: bool) -> Column:
     if has_sparse_rows:
         return of_types
     # An unavailable column is listed too.
-    in_images = F.array_union(
+    in_images = names_with(
         column_names(F.col("columns_before")), column_names(F.col("columns_after"))
     )
-    names = F.array_union(in_images, F.coalesce("unavailable_columns", no_columns()))
+    names = names_with(in_images, F.col("unavailable_columns"))
     return F.coalesce(of_types, F.xxhash64(F.sort_array(names)))
 
 
@@ -408,7 +409,7 @@ def _unavailable_columns(has_sparse_rows: bool, left_out: Column) -> Column:
     published = F.coalesce("unavailable_columns", no_columns())
     if has_sparse_rows:
         return published
-    return F.when(F.size(left_out) > 0, F.array_union(published, left_out)).otherwise(published)
+    return names_with(published, left_out)
 
 
 def _lists_all_columns() -> Column:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from cdc_marts.parsing.images import COLUMNS, columns_named, columns_of, json_text
+from cdc_marts.parsing.images import COLUMNS, columns_named, columns_of, has_columns, json_text
 from cdc_marts.parsing.values import position
 
 #: The key of the row as it is, or for a delete as it was; and as an update found it.
@@ -50,7 +50,7 @@ def with_row_keys(records: DataFrame, *, has_texts_only: bool) -> DataFrame:
 def _key_columns(key: str) -> dict[str, Column]:
     """The `value` of a key of one column, the columns (`keyed`) of one of several or of none."""
     columns, key_columns = F.col(f"columns_of_{key}"), F.col("key_columns")
-    has_all = F.size(F.array_except(key_columns, F.map_keys(columns))) == 0
+    has_all = has_columns(columns, key_columns)
     return {
         "value": F.when(F.size(key_columns) == 1, columns[F.get(key_columns, 0)]),
         # The columns of the image are sorted; `columns` may have others behind them.

@@ -30,9 +30,19 @@ _POSTGRESQL = (
 )
 #: Most tables have only these, which are enough to know that it is MySQL's.
 _PLAIN_MYSQL = (
-    r"(?:big|small|tiny|medium)?int|varchar|char|datetime|timestamp|date|time|year|decimal|double"
-    r"|float|(?:tiny|medium|long)?(?:text|blob)|json|bit|(?:var)?binary"
+    *("varchar", "char", "text", "tinytext", "mediumtext", "longtext", "json"),
+    *("bigint", "int", "smallint", "tinyint", "mediumint", "decimal", "double", "float", "bit"),
+    *("datetime", "timestamp", "date", "time", "year"),
+    *("blob", "tinyblob", "mediumblob", "longblob", "binary", "varbinary"),
 )
+
+
+def _by_first_letter(names: Iterable[str]) -> str:
+    """The pattern of these names: a name is compared only with those that begin as it does."""
+    rests: dict[str, list[str]] = {}
+    for name in names:
+        rests.setdefault(name[0], []).append(name[1:])
+    return "|".join(f"{letter}(?:{'|'.join(rest)})" for letter, rest in rests.items())
 
 
 def _one_of(names: str) -> str:
@@ -42,7 +52,8 @@ def _one_of(names: str) -> str:
 
 #: A joined list of these names alone; it never steps back, so that Java reads long ones too.
 _ALL_PLAIN = (
-    rf"(?i)^(?:(?:{_PLAIN_MYSQL})(?:{_LENGTH})?(?: unsigned)?(?: zerofill)?(?:{_SEPARATOR}|$))*+$"
+    rf"(?i)^(?:(?:{_by_first_letter(_PLAIN_MYSQL)})(?:{_LENGTH})?"
+    rf"(?: unsigned)?(?: zerofill)?(?:{_SEPARATOR}|$))*+$"
 )
 _FOREIGN, _OF_MYSQL, _OF_ORACLE = map(_one_of, (f"{_ORACLE}|{_POSTGRESQL}", _ONLY_MYSQL, _ORACLE))
 

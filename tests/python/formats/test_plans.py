@@ -18,7 +18,7 @@ _PARSE = re.compile(r"\b(from_json|from_avro|\w*parse_json|parseJson|get_json_ob
 PARSES_OF_JSON = {"from_json": 2}
 #: Lindorm's record key is read too, DTS has keys as JSON in a tag, and numbers of unusual notation.
 PARSES = {
-    "lindorm_debezium": {"from_json": 3},
+    "lindorm_debezium": {"from_json": 2, "parseJson": 1},
     "dts_avro": {"from_avro": 1, "from_json": 1, "parseJson": 4},
 }
 #: Projections that Spark does not compile, and around which it copies rows: the parse itself, and
