@@ -16,14 +16,7 @@ from cdc_marts.parsing.connect import (
     read_payload,
     whole_number_columns,
 )
-from cdc_marts.parsing.images import (
-    columns_of,
-    has_columns,
-    image_hashes,
-    images_to_compare,
-    is_no_row,
-    row_or_null,
-)
+from cdc_marts.parsing.images import columns_of, has_columns, image_hashes, with_images
 from cdc_marts.parsing.messages import rejection
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import Record, to_staging
@@ -73,23 +66,11 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
     )
     is_sent_before = F.size("columns_before") > 0
     is_sent_after = F.size("columns_after") > 0
-    kinds = named.select(
-        "*",
-        # The row lives on: it only lost the columns that `after` lacks.
-        F.when((F.col("meaning.op") == "delete") & is_sent_before & is_sent_after, "update")
-        .otherwise(F.col("meaning.op"))
-        .alias("op"),
-        F.when(is_sent_before, F.col("payload.before")).alias("before"),
-        F.when(is_sent_after, F.col("payload.after")).alias("after"),
-    )
+    # The row lives on: it only lost the columns that `after` lacks.
+    is_partial = (F.col("meaning.op") == "delete") & is_sent_before & is_sent_after
+    kinds = named.withColumn("op", F.when(is_partial, "update").otherwise(F.col("meaning.op")))
+    rows = with_images(kinds, F.col("payload.before"), F.col("payload.after"))
     op = F.col("op")
-    has_before, has_after = op.isin("update", "delete"), op != "delete"
-    rows = kinds.select(
-        *kinds.drop("before", "after").columns,
-        F.when(has_before, F.col("before")).alias("before"),
-        F.when(has_after, F.col("after")).alias("after"),
-        *images_to_compare(has_before, has_after),
-    )
     at = F.nullif("event_millis", F.lit("-1"))
     return to_staging(
         rows,
@@ -111,8 +92,8 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
             whole_number_columns=F.col("whole_number_columns"),
             before=F.col("before"),
             after=F.col("after"),
-            columns_before=F.when(has_before, row_or_null(F.col("columns_before"))),
-            columns_after=F.when(has_after, row_or_null(F.col("columns_after"))),
+            columns_before=F.col("columns_before"),
+            columns_after=F.col("columns_after"),
             # Rows are sparse, and the schema describes the row at hand.
             lists_all_columns=F.lit(False),
             column_types=F.col("column_types"),
@@ -192,12 +173,12 @@ def _broken() -> Column:
             "`source.ts_ms` is -1 (unknown), but it orders the changes of a row",
         ),
         (
-            is_no_row(F.col("payload.before"), F.col("columns_before")),
+            F.col("is_no_row_before"),
             "missing_image",
             "`before` is not an object of columns",
         ),
         (
-            is_no_row(F.col("payload.after"), F.col("columns_after")),
+            F.col("is_no_row_after"),
             "missing_image",
             "`after` is not an object of columns",
         ),

@@ -21,13 +21,7 @@ from cdc_marts.parsing.connect import (
     unavailable_columns,
     whole_number_columns,
 )
-from cdc_marts.parsing.images import (
-    columns_of,
-    image_hashes,
-    images_to_compare,
-    is_no_row,
-    row_or_null,
-)
+from cdc_marts.parsing.images import columns_of, image_hashes, with_images
 from cdc_marts.parsing.messages import rejection
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import Record, to_staging
@@ -105,16 +99,9 @@ def stage(named: DataFrame, names: FieldNames, key_settings: KeySettings | None)
         .otherwise(F.col("meaning.op"))
         .alias("op"),
     )
+    images = with_images(kinds, F.col("image_before"), F.col("image_after"))
+    rows = images.drop("image_before", "image_after")
     op = F.col("op")
-    has_before, has_after = op.isin("update", "delete"), op != "delete"
-    rows = kinds.select(
-        *kinds.drop("image_before", "image_after").columns,
-        is_no_row(F.col("image_before"), F.col("columns_before")).alias("is_no_row_before"),
-        is_no_row(F.col("image_after"), F.col("columns_after")).alias("is_no_row_after"),
-        F.when(has_before & (F.size("columns_before") > 0), F.col("image_before")).alias("before"),
-        F.when(has_after & (F.size("columns_after") > 0), F.col("image_after")).alias("after"),
-        *images_to_compare(has_before, has_after),
-    )
     # The image of the row as it is, or for a delete as it was.
     row_unavailable = F.when(op == "delete", _unavailable_columns("before")).otherwise(
         _unavailable_columns("after")
@@ -142,8 +129,8 @@ def stage(named: DataFrame, names: FieldNames, key_settings: KeySettings | None)
             whole_number_columns=F.col("whole_number_columns"),
             before=F.col("before"),
             after=F.col("after"),
-            columns_before=F.when(has_before, row_or_null(F.col("columns_before"))),
-            columns_after=F.when(has_after, row_or_null(F.col("columns_after"))),
+            columns_before=F.col("columns_before"),
+            columns_after=F.col("columns_after"),
             unavailable_columns=row_unavailable,
             lists_all_columns=F.when(F.size("field_names") > 0, F.lit(True)),
             column_types=F.col("column_types"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Column
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from cdc_marts.parsing.variants import variant_hash
@@ -27,23 +27,37 @@ def image_of(columns: Column) -> Column:
     return F.to_variant_object(columns)
 
 
-def images_to_compare(has_before: Column, has_after: Column) -> tuple[Column, Column]:
-    """The images of a record as `before_to_compare` and `after_to_compare`, null where it has none.
+def with_images(records: DataFrame, sent_before: Column, sent_after: Column) -> DataFrame:
+    """Records with `before` and `after`, the images of their `op`; one without columns is none.
 
-    Their columns are sorted, in whatever order a message has them, so that equal images have equal
-    hashes (`image_hashes`).  They are columns of their own, because in one expression with the
-    hash, Spark would make an image twice, for each of its two arrays of bytes.
+    `sent_before` and `sent_after` are what the message sends as such.  `columns_before` and
+    `columns_after` are their columns, of which only those of the images stay.
+    `is_no_row_before` and `is_no_row_after` say whether something else than a row was sent.
+
+    `before_to_compare` and `after_to_compare` are the images with sorted columns, in whatever order
+    a message has them, so that equal images have equal hashes (`image_hashes`).  They are columns
+    of their own, because in one expression with the hash, Spark would make an image twice, for
+    each of its two arrays of bytes.
     """
-    return (
-        F.when(has_before, image_of(row_or_null(F.col("columns_before")))).alias(
-            "before_to_compare"
-        ),
-        F.when(has_after, image_of(row_or_null(F.col("columns_after")))).alias("after_to_compare"),
+    columns_before, columns_after = F.col("columns_before"), F.col("columns_after")
+    has_before = F.col("op").isin("update", "delete") & (F.size(columns_before) > 0)
+    has_after = (F.col("op") != "delete") & (F.size(columns_after) > 0)
+    return records.withColumns(
+        {
+            "is_no_row_before": is_no_row(sent_before, columns_before),
+            "is_no_row_after": is_no_row(sent_after, columns_after),
+            "before": F.when(has_before, sent_before),
+            "after": F.when(has_after, sent_after),
+            "columns_before": F.when(has_before, columns_before),
+            "columns_after": F.when(has_after, columns_after),
+            "before_to_compare": F.when(has_before, image_of(columns_before)),
+            "after_to_compare": F.when(has_after, image_of(columns_after)),
+        }
     )
 
 
 def image_hashes() -> tuple[Column, Column]:
-    """The hashes of `images_to_compare` as texts, null where there is no image.
+    """The hashes of the images of `with_images` as texts, null where there is no image.
 
     They distinguish changes that share a log position, and are the same for a redelivery.
     """
