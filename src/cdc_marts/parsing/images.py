@@ -28,7 +28,9 @@ def image_of(columns: Column) -> Column:
 
 
 def with_images(records: DataFrame, sent_before: Column, sent_after: Column) -> DataFrame:
-    """Records with `before` and `after`, the images of their `op`; one without columns is none.
+    """Records with `before` and `after`, the images of their `op`, null where there is none.
+
+    An image without columns counts as none.
 
     `sent_before` and `sent_after` are what the message sends as such.  `columns_before` and
     `columns_after` are their columns, of which only those of the images stay.
