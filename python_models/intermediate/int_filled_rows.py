@@ -3,7 +3,7 @@ from cdc_marts.fold.columns import KEY, TABLE
 from cdc_marts.fold.filled_rows import filled_rows, no_filled_rows, partial_by_image
 from cdc_marts.fold.key_chains import keys_of_chains
 from cdc_marts.fold.key_changes import keys_changed_beside
-from cdc_marts.fold.ranges import in_tables_of
+from cdc_marts.fold.ranges import has_effect_on, in_tables_of
 
 
 def model(dbt, session):
@@ -44,8 +44,11 @@ def model(dbt, session):
         chains = keys_of_chains(keys, key_changes, split_key_changes, longest_key_chain)
         if chains.isEmpty():
             return no_filled_rows(effects)
-        in_tables = effects.where(in_tables_of(chains))
-        effects_on_keys = in_tables.join(broadcast_if_few(chains), [*KEY], "left_semi")
+        effects_on_keys = (
+            effects.where(in_tables_of(chains))
+            .where(has_effect_on(chains, dbt.ref("int_exceptional_records")))
+            .join(broadcast_if_few(chains), [*KEY], "left_semi")
+        )
     return filled_rows(
         partial_by_image(effects_on_keys, missing),
         effects=effects,

@@ -1,16 +1,29 @@
 from cdc_marts.checkpoints import checkpointed
 from cdc_marts.fold.columns import KEY
 from cdc_marts.fold.key_collisions import merged, no_superseded_effects, superseded_effects
+from cdc_marts.fold.ranges import has_effect_on, has_key_of, in_tables_of
 
 
 def model(dbt, session):
     keys = dbt.new_rows(dbt.ref("int_replayed_keys")).distinct()
     if keys.isEmpty():
         return no_superseded_effects(keys)
-    effects = dbt.rows_so_far(dbt.ref("int_row_effects")).join(keys, [*KEY], "left_semi")
-    # The effects are used twice: with a checkpoint, Spark plans them once.
-    effects = effects.drop("before", "after").transform(checkpointed)
-    events = dbt.ref("int_events").join(effects, ["source_format", "event_id"], "left_semi")
+    # What is used several times gets a checkpoint, so that Spark plans it once.
+    keys = checkpointed(keys)
+    effects = (
+        dbt.rows_so_far(dbt.ref("int_row_effects"))
+        .where(in_tables_of(keys))
+        .where(has_effect_on(keys, dbt.ref("int_exceptional_records")))
+        .join(keys, [*KEY], "left_semi")
+        .drop("before", "after")
+        .transform(checkpointed)
+    )
+    events = (
+        dbt.ref("int_events")
+        .where(in_tables_of(keys))
+        .where(has_key_of(keys, "row_key", "previous_row_key"))
+        .join(effects, ["source_format", "event_id"], "left_semi")
+    )
     found = superseded_effects(
         effects, events, dbt.ref("int_split_key_changes"), dbt.ref("int_truncations")
     )

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 import pytest
-from dbt.adapters.spark_session import merge_filter
+from dbt.adapters.spark_session import hash_set, merge_filter
 from dbt.adapters.spark_session.merge_filter import possible_matches
 from dbt.tests.util import run_dbt
 from pyspark.sql import SparkSession
@@ -72,7 +72,7 @@ def test_a_small_table_is_joined_whole(
 def test_too_many_new_keys_leave_out_nothing(
     spark: SparkSession, orders: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(merge_filter, "_MOST_BITS", 9)
+    monkeypatch.setattr(hash_set, "_MOST_BITS", 9)
     assert possible_matches(spark, orders, of_new_keys(spark, 0, 10), KEYS, "held") is None
     assert possible_matches(spark, orders, of_new_keys(spark, 0, 9), KEYS, "held") is not None
 

@@ -20,7 +20,7 @@ from pyspark.sql import functions as F
 from cdc_marts.checkpoints import checkpointed
 from cdc_marts.fold.columns import MESSAGE
 from cdc_marts.fold.formats import Traits, is_of_format_that
-from cdc_marts.fold.ranges import in_ranges_of, near_deliveries
+from cdc_marts.fold.ranges import is_one_of, near_deliveries
 
 #: The columns that identify an event of a row of a message.  A load that repairs the table gives
 #: the row another event_id, so it counts as another record.
@@ -105,7 +105,7 @@ def _described(records: DataFrame) -> DataFrame:
 
 
 def _of_messages(records: DataFrame, messages: DataFrame) -> DataFrame:
-    return records.where(in_ranges_of(messages)).join(messages, [*MESSAGE], "left_semi")
+    return records.where(is_one_of(messages)).join(messages, [*MESSAGE], "left_semi")
 
 
 def _deliveries(records: DataFrame, formats: Traits) -> DataFrame:

@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 
 from cdc_marts.checkpoints import broadcast_if_few, checkpointed
 from cdc_marts.fold.columns import KEY, TABLE
-from cdc_marts.fold.ranges import at_positions_of, in_ranges_of
+from cdc_marts.fold.ranges import at_positions_of, is_one_of
 from cdc_marts.fold.row_lives import moves, row_lives
 
 _COLUMNS = (
@@ -221,7 +221,7 @@ def _with_images(steps: DataFrame, records: DataFrame, before_halves: DataFrame)
         .agg(F.any_value("before").alias("half_before"))
     )
     messages = steps.select("topic", "sequence.partition", "sequence.offset")
-    images = records.where("record_type = 'change'").where(in_ranges_of(messages))
+    images = records.where("record_type = 'change'").where(is_one_of(messages))
     images = images.select(
         "source_format", "event_id", "sequence", "before", "after", "unavailable_names"
     )

@@ -1,4 +1,8 @@
-"""Conditions for reading earlier parts of the log, made of literals so that Spark skips files."""
+"""Conditions for reading earlier parts of the log.
+
+They are made of literals, so that Iceberg skips files and Spark leaves out rows while it scans.
+Without them, Spark would join all rows of the log with what is looked for.
+"""
 
 from __future__ import annotations
 
@@ -6,36 +10,19 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial, reduce
 from typing import Any
 
+from dbt.adapters.spark_session.api import HashSet
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
+from cdc_marts.fold.columns import KEY, TABLE
+
 #: With more ranges or literals than this, a condition has wider ranges, or holds for all rows.
+#: Iceberg skips no file by a list of more literals.
 _MOST_RANGES = 200
+#: So many messages are listed, in several lists.
+_MOST_MESSAGES = 1_000
 #: The positions of a topic are cut into this many parts, and empty parts are left out.
 _PIECES = 16
-
-
-def in_ranges_of(messages: DataFrame) -> Column:
-    """Condition on records: the message is in the same partition as some messages, between them.
-
-    It may also hold for other records.
-
-    `messages`: topic, partition, offset.
-    """
-    ranges = (
-        messages.groupBy("topic", "partition")
-        .agg(F.min("offset").alias("first"), F.max("offset").alias("last"))
-        .limit(_MOST_RANGES + 1)
-        .collect()
-    )
-    if len(ranges) > _MOST_RANGES:
-        return F.lit(True)
-    return _any_of(
-        (F.col("topic") == found.topic)
-        & (F.col("partition") == found.partition)
-        & F.col("offset").between(found.first, found.last)
-        for found in ranges
-    )
 
 
 def in_tables_of(rows: DataFrame) -> Column:
@@ -51,22 +38,56 @@ def in_tables_of(rows: DataFrame) -> Column:
     )
 
 
+def has_key_of(keys: DataFrame, *names: str) -> Column:
+    """Condition on rows: one of their columns `names` has one of some keys.
+
+    It may also hold for other rows.
+
+    `keys`: source_format, table_id, row_key.
+    """
+    hashes = HashSet.of(keys, KEY)
+    if hashes is None:
+        return F.lit(True)
+    return reduce(Column.__or__, (F.expr(hashes.may_hold([*TABLE, name])) for name in names))
+
+
+def has_effect_on(keys: DataFrame, exceptional_records: DataFrame) -> Column:
+    """Condition on effects in tables with keys: their record has an effect on one of some keys.
+
+    It may also hold for other effects.
+
+    `keys`: source_format, table_id, row_key.  `exceptional_records`: the model.  It names the key
+    that only the other half of a split update has.
+    """
+    split = exceptional_records.where("exception = 'split_update'")
+    on_old_keys = split.join(
+        keys.withColumnRenamed("row_key", "old_row_key"), [*TABLE, "old_row_key"], "left_semi"
+    ).select(*TABLE, F.explode("row_keys").alias("row_key"))
+    return has_key_of(
+        keys.select(*KEY).unionByName(on_old_keys), "record_row_key", "record_previous_row_key"
+    )
+
+
 def is_one_of(messages: DataFrame) -> Column:
-    """Condition on records: the record belongs to one of the messages.  It suits few messages.
+    """Condition on records: the record belongs to one of the messages.
 
     It may also hold for other records.
 
     `messages`: topic, partition, offset.
     """
-    partitions = _values_of(messages, ["topic", "partition"], F.col("offset"))
-    if len(partitions) > _MOST_RANGES:
-        return F.lit(True)
-    return _any_of(
+    partitions = _values_of(
+        messages, ["topic", "partition"], F.col("offset"), most_values=_MOST_MESSAGES
+    )
+    in_partitions = _any_of(
         (F.col("topic") == group.topic)
         & (F.col("partition") == group.partition)
         & has_value(F.col("offset"))
         for group, has_value in partitions
     )
+    in_ranges = in_partitions if len(partitions) <= _MOST_RANGES else F.lit(True)
+    coordinates = ("topic", "`partition`", "offset")
+    hashes = HashSet.of(messages, coordinates)
+    return in_ranges if hashes is None else in_ranges & F.expr(hashes.may_hold(coordinates))
 
 
 def at_positions_of(effects: DataFrame, message_places: DataFrame) -> Column | None:
@@ -89,7 +110,7 @@ def at_positions_of(effects: DataFrame, message_places: DataFrame) -> Column | N
         )
 
     messages_there = message_places.where(is_there("position"))
-    return is_there("message_position") | in_ranges_of(messages_there)
+    return is_there("message_position") | is_one_of(messages_there)
 
 
 def in_transactions_of(effects: DataFrame) -> Column | None:
@@ -129,17 +150,19 @@ def _values_of(
     groups: Sequence[str],
     value: Column,
     literal: Callable[[Any], Column] = F.lit,
+    most_values: int | None = None,
 ) -> list[tuple[Row, Callable[[Column], Column]]]:
     """The groups of some rows, each with a condition: a column has one of the group's values.
 
     Spark looks a value up in a set of literals, however many there are.  If there are too many
     values, the condition is that the column is between the first and the last one of the group.
     """
+    most_values = most_values or _MOST_RANGES
     valued = rows.select(*groups, value.alias("value"))
-    found = valued.distinct().limit(_MOST_RANGES + 1).collect()
-    if len(found) <= _MOST_RANGES:
+    found = valued.distinct().limit(most_values + 1).collect()
+    if len(found) <= most_values:
         of_groups: dict[tuple[Any, ...], tuple[Row, list[Column]]] = {}
-        for row in found:
+        for row in sorted(found, key=lambda row: (row.value is not None, row.value)):
             _, values = of_groups.setdefault(tuple(row[name] for name in groups), (row, []))
             if row.value is not None:
                 values.append(literal(row.value))
@@ -151,7 +174,8 @@ def _values_of(
 
 
 def _is_among(values: Sequence[Column], column: Column) -> Column:
-    return column.isin(*values)
+    lists = (values[n : n + _MOST_RANGES] for n in range(0, len(values), _MOST_RANGES))
+    return _any_of(column.isin(*one) for one in lists)
 
 
 def _is_between(first: Column, last: Column, column: Column) -> Column:

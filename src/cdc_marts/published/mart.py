@@ -18,7 +18,7 @@ from pyspark.sql.types import ArrayType, DataType, StructType, VariantType
 
 from cdc_marts.checkpoints import checkpointed
 from cdc_marts.fold.columns import KEY, MESSAGE
-from cdc_marts.fold.ranges import in_ranges_of
+from cdc_marts.fold.ranges import is_one_of
 from cdc_marts.published import touched
 
 
@@ -44,8 +44,8 @@ GRAINS: dict[str, Grain | None] = {
         # Spark pushes an `in` through views and windows, like any filter; a join stays above them.
         lambda found: F.col("row_key").isin(found.select("row_key")),
     ),
-    "event": Grain(MESSAGE, touched.messages_of_events, in_ranges_of),
-    "message": Grain(MESSAGE, touched.messages, in_ranges_of),
+    "event": Grain(MESSAGE, touched.messages_of_events, is_one_of),
+    "message": Grain(MESSAGE, touched.messages, is_one_of),
     "whole": None,
 }
 

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from cdc_marts.checkpoints import checkpointed
 from cdc_marts.fold.columns import KEY, MESSAGE, TABLE, VERSION
-from cdc_marts.fold.ranges import in_ranges_of, near_deliveries
+from cdc_marts.fold.ranges import is_one_of, near_deliveries
 from cdc_marts.fold.row_keys import other_spellings
 
 
@@ -72,7 +72,7 @@ def _after_halves(run: ModelRun, touched: DataFrame) -> DataFrame:
     pairing = ["source_format", "pairing_id"]
     before = (
         split.where("record_type = 'update_before'")
-        .where(in_ranges_of(touched))
+        .where(is_one_of(touched))
         .join(touched, [*MESSAGE], "left_semi")
         .select(*pairing, "topic", "op", "delivery_position")
         .transform(checkpointed)

@@ -14,6 +14,7 @@
 - What incremental models have read: `watermarks_in` a snapshot, `unread_rows` of a table; whether a
   snapshot `changes_rows`, and `commit_watermarks` of a model that has read one that does not.
 - `IncrementalRead`, what a run of a model reads and commits.
+- `HashSet`, by which a query leaves out most rows that it does not need.
 - `ModelRun`, which the macro `dataframe` gives to a function; `create_view` of a DataFrame.
 """
 
@@ -31,6 +32,7 @@ from dbt.adapters.spark_session.catalog import (
 from dbt.adapters.spark_session.connections import SparkSessionCredentials
 from dbt.adapters.spark_session.dataframes import ModelRun, create_view
 from dbt.adapters.spark_session.errors import SessionError, message_of
+from dbt.adapters.spark_session.hash_set import HashSet
 from dbt.adapters.spark_session.incremental_read import IncrementalRead
 from dbt.adapters.spark_session.increments import (
     changes_rows,
@@ -47,6 +49,7 @@ from dbt.adapters.spark_session.session import IVY_CACHE, close_session, release
 
 __all__ = [
     "IVY_CACHE",
+    "HashSet",
     "IncrementalRead",
     "ModelRun",
     "RunLock",

@@ -6,12 +6,11 @@ table.  Before that, a set of the hashes of the new keys leaves out most of thes
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from dbt.adapters.spark_session.catalog import iceberg_table
+from dbt.adapters.spark_session.hash_set import HashSet
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 from pyspark.sql.types import (
     BooleanType,
     ByteType,
@@ -28,10 +27,6 @@ from pyspark.sql.types import (
 
 #: The keys of a smaller table are shuffled sooner than the new keys are hashed.
 _FEWEST_ROWS = 300_000
-#: The set has a bit for each hash, in words.  With 130,000 new keys, an eighth of the rows passes.
-_WORDS, _BITS_OF_WORD = 2**14, 64
-#: With more bits set, too many rows pass.
-_MOST_BITS = _WORDS * _BITS_OF_WORD // 2
 #: Equal values of these types have equal hashes.  Collated texts and doubles may not.
 _HASHED_TYPES = (
     BooleanType,
@@ -63,28 +58,8 @@ def possible_matches(
     new_keys = session.table(source).select(*keys)
     if not _are_hashed_alike(new_keys, session.table(target).select(*keys)):
         return None
-    word, bit = _place_in_set(keys)
-    in_words = new_keys.groupBy(F.expr(word).alias("word")).agg(
-        F.expr(f"bit_or(shiftleft(1L, {bit}))").alias("bits")
-    )
-    rows = in_words.select("word", "bits", F.bit_count("bits").alias("bit_count")).collect()
-    if sum(row.bit_count for row in rows) > _MOST_BITS:
-        return None
-    bits = {row.word: row.bits for row in rows}
-    # Spark reads one text much sooner than thousands of literals.
-    words = f"from_json('{json.dumps([bits.get(n, 0) for n in range(_WORDS)])}', 'array<bigint>')"
-    word, bit = _place_in_set([f"{alias}.{key}" for key in keys])
-    return f"getbit(element_at({words}, {word} + 1), {bit}) = 1"
-
-
-def _place_in_set(keys: Sequence[str]) -> tuple[str, str]:
-    """The word of the set, and the bit in it, that stand for a key: expressions of integers."""
-    key_hash = f"xxhash64({', '.join(keys)})"
-    # The word is the lowest bits of the hash, the bit its highest six.
-    return (
-        f"cast(pmod({key_hash}, {_WORDS}) as int)",
-        f"cast(shiftrightunsigned({key_hash}, 58) as int)",
-    )
+    hashes = HashSet.of(new_keys, keys)
+    return None if hashes is None else hashes.may_hold([f"{alias}.{key}" for key in keys])
 
 
 def _are_hashed_alike(new_keys: DataFrame, held_keys: DataFrame) -> bool:
