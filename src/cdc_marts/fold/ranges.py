@@ -78,6 +78,8 @@ def is_one_of(messages: DataFrame) -> Column:
     partitions = _values_of(
         messages, ["topic", "partition"], F.col("offset"), most_values=_MOST_MESSAGES
     )
+    if not partitions:
+        return F.lit(False)
     in_partitions = _any_of(
         (F.col("topic") == group.topic)
         & (F.col("partition") == group.partition)
