@@ -17,9 +17,9 @@ from pyspark.sql import functions as F
 from cdc_marts.fold.columns import KEY, TABLE
 
 #: With more ranges or literals than this, a condition has wider ranges, or holds for all rows.
-#: Iceberg skips no file by a list of more literals.
+#: If a list has more literals, Iceberg skips no file by it.
 _MOST_RANGES = 200
-#: So many messages are listed, in several lists.
+#: Up to so many messages are listed one by one, in lists of `_MOST_RANGES`.
 _MOST_MESSAGES = 1_000
 #: The positions of a topic are cut into this many parts, and empty parts are left out.
 _PIECES = 16

@@ -14,7 +14,7 @@
 - What incremental models have read: `watermarks_in` a snapshot, `unread_rows` of a table; whether a
   snapshot `changes_rows`, and `commit_watermarks` of a model that has read one that does not.
 - `IncrementalRead`, what a run of a model reads and commits.
-- `HashSet`, by which a query leaves out most rows that it does not need.
+- `HashSet`, a condition that leaves out most rows of a table except those with some keys.
 - `ModelRun`, which the macro `dataframe` gives to a function; `create_view` of a DataFrame.
 """
 

@@ -1,4 +1,4 @@
-"""A set of hashes in a condition, which leaves out most rows that a query does not need."""
+"""A condition made of hashes: it leaves out most rows of a table except those with some keys."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-#: The set has a bit for each hash, in words.  With 130,000 rows in it, an eighth of others passes.
+#: The set has a bit for each hash, in words.  With 130,000 rows in it, an eighth of others pass.
 _WORDS, _BITS_OF_WORD = 2**14, 64
 #: With more bits set, too many rows pass.
 _MOST_BITS = _WORDS * _BITS_OF_WORD // 2
