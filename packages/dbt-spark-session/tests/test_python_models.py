@@ -57,6 +57,26 @@ class TestResults:
         assert [tuple(row) for row in rows] == [(1, "é")]
 
 
+DESCRIBED = """
+def model(dbt, session):
+    description = session.sparkContext.getLocalProperty("spark.job.description")
+    return session.range(1).selectExpr(f"'{description}' as description")
+"""
+
+
+class TestJobs:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"described.py": DESCRIBED}
+
+    def test_spark_shows_to_which_model_a_job_belongs(self, project, spark):
+        run_dbt(["run"])
+        described = spark.table(f"{project.test_schema}.described").first()
+        assert described.description == "model.test.described"
+        # What this thread does next belongs to no model.
+        assert spark.sparkContext.getLocalProperty("spark.job.description") is None
+
+
 PARTITIONED = """
 def model(dbt, session):
     return session.createDataFrame([(1, "a"), (2, "b")], "id int, kind string")

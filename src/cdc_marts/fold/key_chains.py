@@ -19,10 +19,11 @@ def keys_of_chains(
 
     Returns the columns of `keys`, each key once.
     """
-    links = checkpointed(_links(key_changes, split_key_changes))
+    changes = checkpointed(_old_and_new_keys(key_changes, split_key_changes))
     found = checkpointed(keys.select(*KEY))
-    if links.isEmpty():
+    if changes.isEmpty():
         return found
+    links = changes.unionByName(_backwards(changes))
     # The keys that a row got later are looked at with all the keys that it had before.
     newly_found = found
     for _ in range(2 * longest_key_chain):
@@ -35,22 +36,19 @@ def keys_of_chains(
     return found
 
 
-def _links(key_changes: DataFrame, split_key_changes: DataFrame) -> DataFrame:
-    """The old and the new key of each key change, in both directions: KEY, other_key."""
+def _old_and_new_keys(key_changes: DataFrame, split_key_changes: DataFrame) -> DataFrame:
+    """source_format, table_id, row_key, other_key: the new and the old key of each key change."""
     event = [*TABLE, "event_id"]
     changed = key_changes.where("is_key_change")
     written = changed.where("effect = 'upsert'").select(*event, "row_key")
     deleted = changed.where("effect = 'delete'").select(*event, F.col("row_key").alias("other_key"))
-    forth = (
-        written.join(deleted, event)
-        .select(*KEY, "other_key")
-        .unionByName(
-            split_key_changes.select(
-                *TABLE, F.col("new_key").alias("row_key"), F.col("old_key").alias("other_key")
-            )
-        )
+    of_pairs = split_key_changes.select(
+        *TABLE, F.col("new_key").alias("row_key"), F.col("old_key").alias("other_key")
     )
-    back = forth.select(
+    return written.join(deleted, event).drop("event_id").unionByName(of_pairs)
+
+
+def _backwards(changes: DataFrame) -> DataFrame:
+    return changes.select(
         *TABLE, F.col("other_key").alias("row_key"), F.col("row_key").alias("other_key")
     )
-    return forth.unionByName(back).distinct()

@@ -7,6 +7,7 @@ Without them, Spark would join all rows of the log with what is looked for.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any
 
@@ -34,7 +35,7 @@ def in_tables_of(rows: DataFrame) -> Column:
     """
     return _any_of(
         (F.col("source_format") == group.source_format) & has_value(F.col("table_id"))
-        for group, has_value in _values_of(rows, ["source_format"], F.col("table_id"))
+        for group, has_value in _values_of(rows, ["source_format"], F.col("table_id")).of_groups
     )
 
 
@@ -78,18 +79,19 @@ def is_one_of(messages: DataFrame) -> Column:
     partitions = _values_of(
         messages, ["topic", "partition"], F.col("offset"), most_values=_MOST_MESSAGES
     )
-    if not partitions:
-        return F.lit(False)
     in_partitions = _any_of(
         (F.col("topic") == group.topic)
         & (F.col("partition") == group.partition)
         & has_value(F.col("offset"))
-        for group, has_value in partitions
+        for group, has_value in partitions.of_groups
     )
-    in_ranges = in_partitions if len(partitions) <= _MOST_RANGES else F.lit(True)
+    are_few = len(partitions.of_groups) <= _MOST_RANGES
+    if are_few and partitions.are_listed:
+        return in_partitions
     coordinates = ("topic", "`partition`", "offset")
     hashes = HashSet.of(messages, coordinates)
-    return in_ranges if hashes is None else in_ranges & F.expr(hashes.may_hold(coordinates))
+    has_hash = F.lit(True) if hashes is None else F.expr(hashes.may_hold(coordinates))
+    return in_partitions & has_hash if are_few else has_hash
 
 
 def at_positions_of(effects: DataFrame, message_places: DataFrame) -> Column | None:
@@ -101,7 +103,7 @@ def at_positions_of(effects: DataFrame, message_places: DataFrame) -> Column | N
     stands whose own position does not.
     """
     placed = effects.where("sequence.position is not null")
-    positions = _values_of(placed, ["source_format"], F.col("sequence.position"))
+    positions = _values_of(placed, ["source_format"], F.col("sequence.position")).of_groups
     if not positions:
         return None
 
@@ -125,9 +127,9 @@ def in_transactions_of(effects: DataFrame) -> Column | None:
     """
     transaction_id, at = F.col("transaction_id"), F.col("event_at")
     is_named = transaction_id.isNotNull()
-    named = _values_of(effects.where(is_named), ["source_format"], transaction_id)
+    named = _values_of(effects.where(is_named), ["source_format"], transaction_id).of_groups
     micros = F.unix_micros(at)
-    timed = _values_of(effects.where(~is_named), ["source_format"], micros, _time_literal)
+    timed = _values_of(effects.where(~is_named), ["source_format"], micros, _time_literal).of_groups
     if not named and not timed:
         return None
 
@@ -147,14 +149,23 @@ def _time_literal(micros: int) -> Column:
     return F.timestamp_micros(F.lit(micros))
 
 
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """Groups of rows, each with a condition: a column has one of the group's values."""
+
+    of_groups: list[tuple[Row, Callable[[Column], Column]]]
+    #: Whether the conditions list all values.  Otherwise, they are ranges.
+    are_listed: bool
+
+
 def _values_of(
     rows: DataFrame,
     groups: Sequence[str],
     value: Column,
     literal: Callable[[Any], Column] = F.lit,
     most_values: int | None = None,
-) -> list[tuple[Row, Callable[[Column], Column]]]:
-    """The groups of some rows, each with a condition: a column has one of the group's values.
+) -> _Values:
+    """The values of some rows, by groups.
 
     Spark looks a value up in a set of literals, however many there are.  If there are too many
     values, the condition is that the column is between the first and the last one of the group.
@@ -168,11 +179,18 @@ def _values_of(
             _, values = of_groups.setdefault(tuple(row[name] for name in groups), (row, []))
             if row.value is not None:
                 values.append(literal(row.value))
-        return [(row, partial(_is_among, values)) for row, values in of_groups.values()]
+        return _Values(
+            [(row, partial(_is_among, values)) for row, values in of_groups.values()],
+            are_listed=True,
+        )
     ends = valued.groupBy(*groups).agg(F.min("value").alias("first"), F.max("value").alias("last"))
-    return [
-        (row, partial(_is_between, literal(row.first), literal(row.last))) for row in ends.collect()
-    ]
+    return _Values(
+        [
+            (row, partial(_is_between, literal(row.first), literal(row.last)))
+            for row in ends.collect()
+        ],
+        are_listed=False,
+    )
 
 
 def _is_among(values: Sequence[Column], column: Column) -> Column:

@@ -172,10 +172,17 @@ class SparkSessionConnectionManager(SparkConnectionManager):
             lease = cls._of_thread.lease = cls._sessions.take(root)
         session = lease.session
         activate(session)
+        _describe_jobs(session, connection.name)
         cls._take_turn(session, connection.credentials)
         connection.handle = SessionWrapper(SessionConnection(session))
         connection.state = ConnectionState.OPEN
         return connection
+
+    @classmethod
+    def close(cls, connection: Connection) -> Connection:
+        if connection.state == ConnectionState.OPEN:
+            _describe_jobs(cast(SessionWrapper, connection.handle).session, None)
+        return super().close(connection)
 
     @classmethod
     def _take_turn(cls, session: SparkSession, credentials: SparkSessionCredentials) -> None:
@@ -214,6 +221,12 @@ class SparkSessionConnectionManager(SparkConnectionManager):
     @classmethod
     def get_response(cls, cursor: Any) -> AdapterResponse:
         return AdapterResponse(_message="OK")
+
+
+def _describe_jobs(session: SparkSession, name: str | None) -> None:
+    """Spark's pages name the model to which a job belongs: it starts in the thread of the model."""
+    # PySpark takes None, although its types do not say so.
+    session.sparkContext.setLocalProperty("spark.job.description", cast(str, name))
 
 
 def _in_project(path: Path) -> Path:
