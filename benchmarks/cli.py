@@ -18,6 +18,7 @@ from benchmarks.messages import FORMATS_WITH_RARE_CHANGES
 from benchmarks.options import Drawn, Place, field_by_field
 from benchmarks.parse import measure_parse
 from benchmarks.profiler import Profiler
+from benchmarks.rebuild import measure_rebuild
 from benchmarks.workload import Workload
 from cdc_marts.formats import SOURCE_FORMATS
 
@@ -186,6 +187,31 @@ def parse_command(
             for source_format in _formats(formats)
         ]
     _write("parse", "Where the time of a parse goes", described, report.parses(measured), place)
+
+
+@app.command("state")
+@field_by_field
+def state_command(
+    formats: Formats = _ALL,
+    size: Annotated[int, typer.Option(help="Number of row changes.")] = 400_000,
+    drawn: Drawn = _DRAWN,
+    repeat: Repeat = 5,
+    place: Place = _PLACE,
+) -> None:
+    """Build latest_state again and again, and show which threads of Java take the time.
+
+    async-profiler, which is downloaded, samples the threads.
+    """
+    workload = drawn.workload(size)
+    with _session(place) as session:
+        described = machine.description(session)
+        profiler = Profiler(session)
+        measured = [
+            measure_rebuild(session, profiler, source_format, workload, repeat, _say)
+            for source_format in _formats(formats)
+        ]
+    title = "Where the time of a rebuild of latest_state goes"
+    _write("state", title, described, report.rebuilds(measured), place)
 
 
 def _warmed_up(

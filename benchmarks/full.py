@@ -22,7 +22,7 @@ STATE, BASELINE_STATE = "latest_state rebuilt", "baseline: latest state"
 COMPARED = {MODELS: BASELINE, STAGING: BASELINE_EVENTS, STATE: BASELINE_STATE}
 
 #: The models between staging and latest_state, and it.
-_TO_STATE = ("--select", "int_records+,+latest_state", "--exclude", "int_records")
+TO_STATE = ("--select", "int_records+,+latest_state", "--exclude", "int_records")
 #: Planning 40 models is Java that is compiled over several runs.
 _WARM_UPS = 3
 
@@ -134,7 +134,7 @@ def _build_once(
     if not dbt_arguments:
         if is_compared:
             check_equal(session, source_format)
-        build.note(STATE, project.run_models(session, workload, "--full-refresh", *_TO_STATE))
+        build.note(STATE, project.run_models(session, workload, "--full-refresh", *TO_STATE))
         build.note(BASELINE_STATE, state)
         project.unbuild(session)
         build.note(STAGING, project.run_models(session, workload, "--select", *staging))

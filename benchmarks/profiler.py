@@ -1,4 +1,4 @@
-"""Where Spark's tasks spend processor time: their call stacks, sampled by async-profiler."""
+"""Where Java spends processor time: call stacks of its threads, sampled by async-profiler."""
 
 from __future__ import annotations
 
@@ -43,14 +43,34 @@ class Profiler:
         They are there after the block.
         """
         stacks: Counter[Stack] = Counter()
+        with self._sampling(_SAMPLING) as samples:
+            yield stacks
+        for stack, count in samples:
+            if _TASK in stack:
+                stacks[stack] += count
+
+    @contextmanager
+    def sampled_threads(self) -> Iterator[Counter[str]]:
+        """The names of Java's threads, with their numbers of samples.
+
+        They are there after the block.
+        """
+        threads: Counter[str] = Counter()
+        with self._sampling(f"{_SAMPLING},threads") as samples:
+            yield threads
+        for stack, count in samples:
+            threads[stack[0].removeprefix("[")] += count
+
+    @contextmanager
+    def _sampling(self, options: str) -> Iterator[list[tuple[Stack, int]]]:
+        samples: list[tuple[Stack, int]] = []
         with tempfile.TemporaryDirectory() as folder:
             dump = Path(folder) / "stacks.collapsed"
-            self._agent.execute(f"start,{_SAMPLING}")
+            self._agent.execute(f"start,{options}")
             try:
-                yield stacks
+                yield samples
             finally:
                 self._agent.execute(f"stop,collapsed,file={dump}")
             for line in dump.read_text("utf-8", errors="replace").splitlines():
-                stack, _, samples = line.rpartition(" ")
-                if _TASK in stack:
-                    stacks[tuple(stack.split(";"))] += int(samples)
+                stack, _, count = line.rpartition(" ")
+                samples.append((tuple(stack.split(";")), int(count)))

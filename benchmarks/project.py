@@ -66,19 +66,17 @@ def run_models(session: SparkSession, workload: Workload, *arguments: str) -> Co
     written = written_bytes(session, BUILT)
     with measured(session) as cost:
         started = time.perf_counter()
-        results = _dbt_run(workload, arguments)
+        results = dbt_run(workload, arguments)
         whole = time.perf_counter() - started
-        timings = [
-            moment for result in results for timing in result.timing for moment in _span(timing)
-        ]
-        cost.seconds = (max(timings) - min(timings)).total_seconds()
+        cost.seconds = seconds_of(results)
         cost.dbt_seconds = whole - cost.seconds
         cost.models = {result.node.name: result.execution_time for result in results}
     cost.written_bytes = written_bytes(session, BUILT) - written
     return cost
 
 
-def _dbt_run(workload: Workload, arguments: Sequence[str]) -> list[Any]:
+def dbt_run(workload: Workload, arguments: Sequence[str]) -> list[Any]:
+    """The results of the models, as dbt returns them."""
     command = ["run", *arguments, "--target", TARGET, "--project-dir", str(_ROOT), "--quiet"]
     result = dbtRunner().invoke(
         [*command, "--vars", json.dumps({"tables": declared_tables(workload)})]
@@ -88,6 +86,12 @@ def _dbt_run(workload: Workload, arguments: Sequence[str]) -> list[Any]:
         reasons = [f"{one.node.name}: {one.message}" for one in results if one.status == "error"]
         raise BenchmarkError("\n".join(["dbt failed", *reasons, str(result.exception or "")]))
     return [one for one in results if one.timing]
+
+
+def seconds_of(results: Sequence[Any]) -> float:
+    """The seconds from the first model's start to the last one's end."""
+    moments = [moment for result in results for timing in result.timing for moment in _span(timing)]
+    return float((max(moments) - min(moments)).total_seconds())
 
 
 def _span(timing: Any) -> tuple[dt.datetime, dt.datetime]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pyarrow as pa
+from dbt.adapters.spark_session.api import java_class
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -20,9 +21,19 @@ def collected(rows: DataFrame) -> DataFrame:
     """The same rows, read once.  For a few rows that are used several times.
 
     In contrast to a checkpoint, no executor has to keep them, and to collect them again is no job.
+    They are Spark's own values: as Java's, a time between two calendars would be another one.
     """
-    query, session = rows._jdf, rows.sparkSession
-    local = session._jsparkSession.createDataFrame(query.collectAsList(), query.schema())
+    session, query = rows.sparkSession, rows._jdf.queryExecution()
+    values = query.executedPlan().executeCollect()
+    relation = java_class(session, "org.apache.spark.sql.catalyst.plans.logical.LocalRelation")(
+        query.analyzed().output(),
+        java_class(session, "scala.collection.immutable.ArraySeq").unsafeWrapArray(values),
+        False,
+        java_class(session, "scala.Option").empty(),
+    )
+    dataset = java_class(session, "org.apache.spark.sql.classic.Dataset")
+    # A new instance has columns of its own, so it can be joined with what it is made from.
+    local = dataset.ofRows(session._jsparkSession, relation.newInstance())
     return ClassicDataFrame(local, session)
 
 
