@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from cdc_marts.local_rows import collected
+from cdc_marts.local_rows import held_by_driver
 
 #: Bytes in Java's memory: some 10,000 rows of keys.
 _MOST_HELD_BY_DRIVER = 4 * 2**20
@@ -25,7 +25,7 @@ def checkpointed(frame: DataFrame) -> DataFrame:
     """
     kept = frame.localCheckpoint()
     if _bytes_of(kept) <= _MOST_HELD_BY_DRIVER:
-        return collected(kept)
+        return held_by_driver(kept)
     return kept.select(*(kept[f"`{name}`"].alias(name) for name in kept.columns))
 
 

@@ -21,9 +21,17 @@ def collected(rows: DataFrame) -> DataFrame:
     """The same rows, read once.  For a few rows that are used several times.
 
     In contrast to a checkpoint, no executor has to keep them, and to collect them again is no job.
-    They are Spark's own values: as Java's, a time between two calendars would be another one.
     """
-    session, query = rows.sparkSession, rows._jdf.queryExecution()
+    return held_by_driver(rows.localCheckpoint())
+
+
+def held_by_driver(checkpoint: DataFrame) -> DataFrame:
+    """The few rows of a local checkpoint, as a relation of the driver.
+
+    They are Spark's own values: as Java's, a time between two calendars would be another one.  The
+    settings of a session do not reach the tasks that fetch the rows, so nothing may be computed.
+    """
+    session, query = checkpoint.sparkSession, checkpoint._jdf.queryExecution()
     values = query.executedPlan().executeCollect()
     relation = java_class(session, "org.apache.spark.sql.catalyst.plans.logical.LocalRelation")(
         query.analyzed().output(),
