@@ -16,7 +16,7 @@ _MOST_BROADCAST = 200_000
 def checkpointed(frame: DataFrame) -> DataFrame:
     """The rows of a DataFrame, computed now.  They can be joined with what it is made from.
 
-    The driver takes a few rows.  Spark then knows how few they are: it shuffles nothing to join
+    The driver holds a few rows.  Spark then knows how few they are: it shuffles nothing to join
     them, and leaves out what reads an empty DataFrame.  More rows stay a local checkpoint.
 
     The columns of Spark's own checkpoint are also those of the DataFrame.  If the rows are sorted,
@@ -30,7 +30,7 @@ def checkpointed(frame: DataFrame) -> DataFrame:
 
 
 def broadcast_if_few(kept: DataFrame) -> DataFrame:
-    """The rows of a checkpoint, for a join.  Spark does not know that a checkpoint is small."""
+    """The rows of a checkpoint, for a join.  Spark does not know how few rows executors hold."""
     if kept.isLocal():
         return kept
     return F.broadcast(kept) if kept.count() <= _MOST_BROADCAST else kept
