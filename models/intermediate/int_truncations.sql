@@ -14,7 +14,15 @@ newest_resolutions as (
         table_id,
         statement_id,
         max_by(
-            struct(source_op, event_at, sequence, topic, `partition`), version
+            struct(
+                source_op,
+                event_at,
+                sequence,
+                topic,
+                `partition`,
+                version > 1 as is_revision
+            ),
+            version
         ) as newest
     from resolved_changes
     where change in ('truncation', 'table_drop')
@@ -48,7 +56,8 @@ truncations as (
             'row_index', -1
         ) as sequence,
         topic,
-        cast(null as int) as `partition`
+        cast(null as int) as `partition`,
+        false as is_revision
     from resyncs
 
 )

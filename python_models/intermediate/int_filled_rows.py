@@ -1,6 +1,11 @@
 from cdc_marts.checkpoints import broadcast_if_few
 from cdc_marts.fold.columns import KEY, TABLE
-from cdc_marts.fold.filled_rows import filled_rows, no_filled_rows, partial_by_image
+from cdc_marts.fold.filled_rows import (
+    filled_rows,
+    no_filled_rows,
+    partial_by_image,
+    rows_after,
+)
 from cdc_marts.fold.key_chains import keys_of_chains
 from cdc_marts.fold.key_changes import keys_changed_beside
 from cdc_marts.fold.ranges import has_effect_on, in_tables_of
@@ -29,8 +34,8 @@ def model(dbt, session):
     longest_key_chain = dbt.config.get("longest_key_chain")
     effects_on_keys = effects.join(partial_tables, [*TABLE], "left_semi")
     if dbt.is_incremental:
-        # Rows that an earlier run filled, and whose table has a new truncation.
-        held = session.table(str(dbt.this)).join(new_truncations, [*TABLE], "left_semi")
+        # Rows that an earlier run filled, perhaps from before a truncation that it did not know.
+        held = rows_after(new_truncations, session.table(str(dbt.this)))
         keys = (
             touched.where("not is_keyless")
             .select(*KEY)

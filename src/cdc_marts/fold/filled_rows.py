@@ -50,7 +50,7 @@ def filled_rows(
     `update_before` records of split updates.  `longest_key_chain`: across how many key changes of
     the row a value is looked for.
 
-    Returns source_format, event_id, table_id, row_key and row, and three more columns.
+    Returns source_format, event_id, table_id, row_key, sequence and row, and three more columns.
     filled_from: each column whose value came from an earlier event -> the sequence of this event.
     before_values: other values of such columns, from later before images, or null; they count if
     the table has lost the column in between.  before_values_from: each column of before_values that
@@ -71,10 +71,34 @@ def filled_rows(
 def no_filled_rows(effects: DataFrame) -> DataFrame:
     """The result of `filled_rows` if no image is partial; `effects` as in `filled_rows`."""
     return effects.where("false").selectExpr(
-        *("source_format", "event_id", "table_id", "row_key", "after as row"),
+        *("source_format", "event_id", "table_id", "row_key", "sequence", "after as row"),
         "map('', sequence) as filled_from",
         "before as before_values",
         "map('', sequence) as before_values_from",
+    )
+
+
+def rows_after(truncations: DataFrame, filled: DataFrame) -> DataFrame:
+    """The filled rows that may have values from before one of these truncations.
+
+    They stand at its position in the log or behind it.  If an earlier run had the truncation at
+    another place (`is_revision`), they are all rows of its table.  `truncations`: rows of the model
+    `int_truncations`; `filled`: the model `int_filled_rows`.
+    """
+    return filled.sparkSession.sql(
+        """
+        select filled.*
+        from {filled} as filled
+        left semi join {truncations} as truncations
+            on filled.source_format = truncations.source_format
+            and filled.table_id = truncations.table_id
+            and (
+                truncations.is_revision
+                or coalesce(filled.sequence.position >= truncations.sequence.position, true)
+            )
+        """,
+        filled=filled,
+        truncations=truncations,
     )
 
 
@@ -302,6 +326,7 @@ def _filled(column_steps: DataFrame) -> DataFrame:
                 event_id,
                 table_id,
                 row_key,
+                sequence,
                 name,
                 distance,
                 is_partial,
@@ -349,6 +374,7 @@ def _filled(column_steps: DataFrame) -> DataFrame:
                 event_id,
                 table_id,
                 row_key,
+                sequence,
                 to_variant_object(map_from_entries(
                     collect_list(struct(name, filled.value))
                 )) as row,
@@ -363,7 +389,7 @@ def _filled(column_steps: DataFrame) -> DataFrame:
                 ))) as before_values_from
             from compared_values
             where is_partial and distance = 0 and filled is not null
-            group by source_format, event_id, table_id, row_key
+            group by source_format, event_id, table_id, row_key, sequence
         )
 
         select
@@ -371,6 +397,7 @@ def _filled(column_steps: DataFrame) -> DataFrame:
             event_id,
             table_id,
             row_key,
+            sequence,
             row,
             filled_from,
             if(size(before_values) > 0, to_variant_object(before_values), null) as before_values,

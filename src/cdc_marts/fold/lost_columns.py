@@ -11,17 +11,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from pyspark.sql import DataFrame, Row
 from pyspark.sql.types import BooleanType, StringType, StructType
 
 from cdc_marts.fold.columns import SEQUENCES, TABLE
 from cdc_marts.fold.formats import Traits, is_of_format_that
+from cdc_marts.fold.sequences import Order, order_of
 from cdc_marts.local_rows import local_rows
-
-#: A sequence as a value that Python orders as Spark does: nulls come first.
-_Order = tuple[tuple[bool, Any], ...]
 
 
 def lost_columns(versions: DataFrame, drops: DataFrame, formats: Traits) -> DataFrame:
@@ -59,10 +56,6 @@ def lost_columns(versions: DataFrame, drops: DataFrame, formats: Traits) -> Data
     return local_rows(versions.sparkSession, lost, schema)
 
 
-def _order(sequence: Row) -> _Order:
-    return tuple((value is not None, value) for value in sequence)
-
-
 @dataclass(frozen=True)
 class _Version:
     """A schema version: the columns that it lists, and its first and last place in the log."""
@@ -70,23 +63,23 @@ class _Version:
     column_names: frozenset[str]
     #: Whether the columns are known.
     is_list: bool
-    first: _Order
-    last: _Order
+    first: Order
+    last: Order
     #: The sequences of the first and the last event that list all columns of the table.
     whole: Sequence[Row]
 
     @classmethod
     def of(cls, row: Row) -> _Version:
         whole = {
-            _order(sequence): sequence
+            order_of(sequence): sequence
             for sequence in (row.first_whole_sequence, row.last_whole_sequence)
             if sequence is not None
         }
         return cls(
             frozenset(row.column_names or ()),
             row.column_names is not None,
-            _order(row.first_sequence),
-            _order(row.last_sequence),
+            order_of(row.first_sequence),
+            order_of(row.last_sequence),
             tuple(whole.values()),
         )
 
@@ -94,7 +87,7 @@ class _Version:
         return self.is_list and column not in self.column_names
 
     @property
-    def last_narrow(self) -> _Order | None:
+    def last_narrow(self) -> Order | None:
         """The last update or delete of this version that is known to precede its complete lists.
 
         None if a complete list came first.  There may be unknown events between the first and the
@@ -102,7 +95,7 @@ class _Version:
         """
         if not self.whole:
             return self.last
-        return self.first if self.first < _order(self.whole[0]) else None
+        return self.first if self.first < order_of(self.whole[0]) else None
 
 
 @dataclass
@@ -123,23 +116,23 @@ class _Table:
         for version in self.versions:
             for sequence in version.whole:
                 for column, first in self.first_seen.items():
-                    if first < _order(sequence) and version.lacks(column):
+                    if first < order_of(sequence) and version.lacks(column):
                         yield column, sequence, False
 
     @cached_property
-    def first_seen(self) -> dict[str, _Order]:
+    def first_seen(self) -> dict[str, Order]:
         """Column -> the first event that lists it."""
-        first: dict[str, _Order] = {}
+        first: dict[str, Order] = {}
         for version in self.versions:
             for column in version.column_names:
                 first[column] = min(first.get(column, version.first), version.first)
         return first
 
     @cached_property
-    def drops(self) -> dict[tuple[str, _Order], Row]:
+    def drops(self) -> dict[tuple[str, Order], Row]:
         """The sequences of statements, by column and order."""
         return {
-            (column, _order(sequence)): sequence
+            (column, order_of(sequence)): sequence
             for named, sequence in self.statements
             for column in self._columns_of(named, sequence)
         }
@@ -151,7 +144,9 @@ class _Table:
         letters.
         """
         if named is None:
-            return [column for column, first in self.first_seen.items() if first < _order(sequence)]
+            return [
+                column for column, first in self.first_seen.items() if first < order_of(sequence)
+            ]
         alike = [column for column in self.first_seen if column.lower() == named.lower()]
         return alike if len(alike) == 1 else [named]
 
@@ -169,7 +164,7 @@ class _Table:
             for column, first in self.first_seen.items()
         )
 
-    def _is_dropped_throughout(self, column: str, first: _Order, last: _Order) -> bool:
+    def _is_dropped_throughout(self, column: str, first: Order, last: Order) -> bool:
         """Whether a column was dropped before `first`, and may still have been gone at `last`."""
         for dropped, at in self.drops:
             if dropped != column or at >= first:
