@@ -47,6 +47,7 @@ _LARGE_MESSAGES = 40
 _DRAWN, _PLACE = Drawn(), Place()
 _OF_MANY_TABLES = Drawn(tables=200)
 _Number = TypeVar("_Number", int, float)
+_Measured = TypeVar("_Measured")
 
 
 @app.command("full")
@@ -178,15 +179,9 @@ def parse_command(
 
     async-profiler, which is downloaded, samples the call stacks of the tasks.
     """
-    workload = drawn.workload(size)
-    with _session(place) as session:
-        described = machine.description(session)
-        profiler = Profiler(session)
-        measured = [
-            measure_parse(session, profiler, source_format, workload, repeat, _say)
-            for source_format in _formats(formats)
-        ]
-    _write("parse", "Where the time of a parse goes", described, report.parses(measured), place)
+    title = "Where the time of a parse goes"
+    measure = partial(measure_parse, workload=drawn.workload(size), repeat=repeat, say=_say)
+    _write_profiles("parse", title, measure, report.parses, formats, place)
 
 
 @app.command("state")
@@ -202,16 +197,9 @@ def state_command(
 
     async-profiler, which is downloaded, samples the threads.
     """
-    workload = drawn.workload(size)
-    with _session(place) as session:
-        described = machine.description(session)
-        profiler = Profiler(session)
-        measured = [
-            measure_rebuild(session, profiler, source_format, workload, repeat, _say)
-            for source_format in _formats(formats)
-        ]
     title = "Where the time of a rebuild of latest_state goes"
-    _write("state", title, described, report.rebuilds(measured), place)
+    measure = partial(measure_rebuild, workload=drawn.workload(size), repeat=repeat, say=_say)
+    _write_profiles("state", title, measure, report.rebuilds, formats, place)
 
 
 def _warmed_up(
@@ -227,6 +215,24 @@ def _warmed_up(
             full.warm_up(session, source_format, workloads[0], warm_up, dbt_arguments)
         for workload in workloads:
             yield source_format, workload
+
+
+def _write_profiles(
+    name: str,
+    title: str,
+    measure: Callable[[SparkSession, Profiler, str], _Measured],
+    sections: Callable[[Sequence[_Measured]], Iterable[str]],
+    formats: str,
+    place: Place,
+) -> None:
+    """Measure each format in one session, with a profiler, and write the page of all of them."""
+    with _session(place) as session:
+        described = machine.description(session)
+        profiler = Profiler(session)
+        measured = [
+            measure(session, profiler, source_format) for source_format in _formats(formats)
+        ]
+    _write(name, title, described, sections(measured), place)
 
 
 def _write_full(
