@@ -164,9 +164,9 @@ def test_the_reference_lists_the_commands_with_their_options() -> None:
     assert of_every_command | {"--help"} == {*COMMAND_OPTIONS.OF_EVERY_COMMAND}
     text = (DOCS / "reference.md").read_text("utf-8")
     rows = re.findall(
-        r"^\| `cdc-marts ([a-z ]+?)(?: PATH…| QUERY)?` \|.*\| (.*) \|$", text, re.MULTILINE
+        r"^\| `cdc-marts ([a-z ]+?)(?: \[?([A-Z]+…?)\]?)?` \|.*\| (.*) \|$", text, re.MULTILINE
     )
-    listed = {name: set(re.findall(r"--[a-z-]+", options)) for name, options in rows}
+    listed = {name: set(re.findall(r"--[a-z-]+", options)) for name, _, options in rows}
     commands = COMMAND_OPTIONS.commands(typer.main.get_command(app))
     assert listed == {name: set(COMMAND_OPTIONS.own_options(c)) for name, c in commands}
 
