@@ -53,7 +53,7 @@ def land_files(
         list[Path],
         typer.Argument(
             metavar="PATH...",
-            help="Files to land, in this order. The name - reads stdin; a .gz file is decompressed.",
+            help="Files to land, in this order. The name - is stdin; a .gz file is decompressed.",
         ),
     ],
     source_format: OneFormat = None,
