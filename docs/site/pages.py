@@ -56,7 +56,8 @@ NAVIGATION: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "New messages, with rare changes </docs/benchmarks/rare/incremental>",
         )
     },
-    "docs/decisions/README": {"": ("/docs/decisions/*",)},
+    # The page itself lists the decisions by subject.
+    "docs/decisions/README": {"Decisions": ("/docs/decisions/*",)},
     "packages/dbt-spark-session/README": {"": ("/packages/dbt-spark-session/CHANGELOG",)},
 }
 

@@ -192,6 +192,17 @@ def test_the_operations_page_lists_the_reject_codes(manifest: Node) -> None:
     assert [name.strip("`") for name in listed] == codes
 
 
+def test_every_decision_is_listed_once_by_its_title() -> None:
+    folder = DOCS / "decisions"
+    titles = {
+        page.name: page.read_text("utf-8").splitlines()[0].removeprefix("# ")
+        for page in folder.glob("[0-9]*.md")
+    }
+    text = (folder / "README.md").read_text("utf-8")
+    listed = re.findall(r"^- \[(.+)\]\((.+)\)$", text, re.MULTILINE)
+    assert sorted(listed) == sorted((title, name) for name, title in titles.items())
+
+
 def test_outputs_and_messages_are_put_into_their_blocks() -> None:
     page = (
         "```sql\nselect 1\n```\n\n```text\nold\n```\n"
