@@ -59,7 +59,7 @@ def own_options(command: Any) -> dict[str, Any]:
 
 
 def _section(name: str, command: Any) -> Iterator[str]:
-    arguments = {param.metavar: param for param in command.params if _is_argument(param)}
+    arguments = {_in_usage(param): param for param in command.params if _is_argument(param)}
     options = own_options(command)
     yield f"### `cdc-marts {name}`\n\n{command.help}\n"
     if arguments:
@@ -74,6 +74,12 @@ def _section(name: str, command: Any) -> Iterator[str]:
 
 def _is_argument(param: Any) -> bool:
     return param.param_type_name == "argument"
+
+
+def _in_usage(argument: Any) -> str:
+    """The name of an argument, in brackets if it may be left out."""
+    name = argument.metavar.strip("[]")
+    return name if argument.required else f"[{name}]"
 
 
 def _default(param: Any) -> str:

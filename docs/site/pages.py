@@ -33,6 +33,7 @@ NAVIGATION: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "/docs/lineage",
         ),
         "Use": (
+            "/docs/first-steps",
             "/docs/operations",
             "/docs/scheduling",
             "/docs/use-as-a-package",
