@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from benchmarks import full, incremental, machine, plot, project, report
 from benchmarks.competitors.competitor import add_competitors
 from benchmarks.messages import FORMATS_WITH_RARE_CHANGES
-from benchmarks.options import Drawn, Place, field_by_field
+from benchmarks.options import Drawn, Setup, field_by_field
 from benchmarks.parse import measure_parse
 from benchmarks.profiler import Profiler
 from benchmarks.rebuild import measure_rebuild
@@ -44,7 +44,7 @@ Competitors = Annotated[
 ]
 _ALL = ",".join(SOURCE_FORMATS)
 _LARGE_MESSAGES = 40
-_DRAWN, _PLACE = Drawn(), Place()
+_DRAWN, _SETUP = Drawn(), Setup()
 _OF_MANY_TABLES = Drawn(tables=200)
 _Number = TypeVar("_Number", int, float)
 _Measured = TypeVar("_Measured")
@@ -61,7 +61,7 @@ def full_command(
     warm_up: WarmUp = 20_000,
     select: Select = None,
     competitors: Competitors = True,
-    place: Place = _PLACE,
+    setup: Setup = _SETUP,
 ) -> None:
     """Build everything from landed messages, and the baseline from the same ones.
 
@@ -70,7 +70,7 @@ def full_command(
     arguments = _selection(select)
     workloads = [drawn.workload(changes, skew) for changes in _numbers(sizes, int)]
     builds = []
-    with _session(place) as session:
+    with _session(setup) as session:
         described = machine.description(session)
         for source_format, workload in _warmed_up(session, formats, workloads, warm_up, arguments):
             build = full.measure_full(session, source_format, workload, repeat, arguments, _say)
@@ -78,7 +78,7 @@ def full_command(
                 add_competitors(session, build, repeat, _say)
             builds.append(build)
             _say("\n\n".join(report.full_builds([build])))
-    _write_full("full", "The models against the baseline", described, builds, place)
+    _write_full("full", "The models against the baseline", described, builds, setup)
 
 
 @app.command("memory")
@@ -91,7 +91,7 @@ def memory_command(
     ] = 20_000_000,
     drawn: Drawn = _OF_MANY_TABLES,
     select: Select = None,
-    place: Place = _PLACE,
+    setup: Setup = _SETUP,
 ) -> None:
     """Build many messages in little memory: evenly spread, skewed, of many tables; and large."""
     many = drawn.workload(size)
@@ -103,15 +103,15 @@ def memory_command(
         keys=_LARGE_MESSAGES // 4,
     )
     workloads = [even, replace(even, skewed=True), many, large]
-    with _session(place) as session:
+    with _session(setup) as session:
         described = machine.description(session)
         builds = [
             full.measure_models(session, source_format, workload, _selection(select), _say)
             for source_format in _formats(formats)
             for workload in workloads
         ]
-    title = f"Many messages, and large ones, in {place.driver_memory}"
-    _write_full("memory", title, described, builds, place)
+    title = f"Many messages, and large ones, in {setup.driver_memory}"
+    _write_full("memory", title, described, builds, setup)
 
 
 @app.command("incremental")
@@ -135,7 +135,7 @@ def incremental_command(
     repeat: Repeat = 3,
     warm_up: WarmUp = 20_000,
     select: Select = None,
-    place: Place = _PLACE,
+    setup: Setup = _SETUP,
 ) -> None:
     """Land some more messages on a base that was built, and run; and run with nothing new."""
     if rare_share and not set(_formats(formats)) <= set(FORMATS_WITH_RARE_CHANGES):
@@ -147,7 +147,7 @@ def incremental_command(
         for changes in _numbers(sizes, int)
     ]
     measured = []
-    with _session(place) as session:
+    with _session(setup) as session:
         described = machine.description(session)
         for source_format, workload in _warmed_up(session, formats, workloads, warm_up, arguments):
             increments = incremental.measure_increments(
@@ -163,7 +163,7 @@ def incremental_command(
             _say(report.increments(increments))
     sections = map(report.increments, measured)
     draw = partial(plot.increments, measured)
-    _write("incremental", "New messages, and none", described, sections, place, draw)
+    _write("incremental", "New messages, and none", described, sections, setup, draw)
 
 
 @app.command("parse")
@@ -173,7 +173,7 @@ def parse_command(
     size: Annotated[int, typer.Option(help="Number of row changes.")] = 100_000,
     drawn: Drawn = _DRAWN,
     repeat: Repeat = 5,
-    place: Place = _PLACE,
+    setup: Setup = _SETUP,
 ) -> None:
     """Parse messages without writing anything, and show which parts of Spark take the time.
 
@@ -181,7 +181,7 @@ def parse_command(
     """
     title = "Where the time of a parse goes"
     measure = partial(measure_parse, workload=drawn.workload(size), repeat=repeat, say=_say)
-    _write_profiles("parse", title, measure, report.parses, formats, place)
+    _write_profiles("parse", title, measure, report.parses, formats, setup)
 
 
 @app.command("state")
@@ -191,7 +191,7 @@ def state_command(
     size: Annotated[int, typer.Option(help="Number of row changes.")] = 400_000,
     drawn: Drawn = _DRAWN,
     repeat: Repeat = 5,
-    place: Place = _PLACE,
+    setup: Setup = _SETUP,
 ) -> None:
     """Build latest_state again and again, and show which threads of Java take the time.
 
@@ -199,7 +199,7 @@ def state_command(
     """
     title = "Where the time of a rebuild of latest_state goes"
     measure = partial(measure_rebuild, workload=drawn.workload(size), repeat=repeat, say=_say)
-    _write_profiles("state", title, measure, report.rebuilds, formats, place)
+    _write_profiles("state", title, measure, report.rebuilds, formats, setup)
 
 
 def _warmed_up(
@@ -223,16 +223,16 @@ def _write_profiles(
     measure: Callable[[SparkSession, Profiler, str], _Measured],
     sections: Callable[[Sequence[_Measured]], Iterable[str]],
     formats: str,
-    place: Place,
+    setup: Setup,
 ) -> None:
     """Measure each format in one session, with a profiler, and write the page of all of them."""
-    with _session(place) as session:
+    with _session(setup) as session:
         described = machine.description(session)
         profiler = Profiler(session)
         measured = [
             measure(session, profiler, source_format) for source_format in _formats(formats)
         ]
-    _write(name, title, described, sections(measured), place)
+    _write(name, title, described, sections(measured), setup)
 
 
 def _write_full(
@@ -240,10 +240,10 @@ def _write_full(
     title: str,
     described: dict[str, str],
     builds: Sequence[full.FullBuild],
-    place: Place,
+    setup: Setup,
 ) -> None:
     draw = partial(plot.full_builds, builds)
-    _write(name, title, described, report.full_builds(builds), place, draw)
+    _write(name, title, described, report.full_builds(builds), setup, draw)
 
 
 def _write(
@@ -251,12 +251,12 @@ def _write(
     title: str,
     described: dict[str, str],
     sections: Iterable[str],
-    place: Place,
+    setup: Setup,
     draw: Callable[[Path], None] | None = None,
 ) -> None:
     """Write a page, and the plot in front of its sections if there is something to draw."""
-    place.output.mkdir(parents=True, exist_ok=True)
-    page = place.output / f"{name}.md"
+    setup.output.mkdir(parents=True, exist_ok=True)
+    page = setup.output / f"{name}.md"
     plotted = [f"![{title}]({name}.svg)"] if draw else []
     page.write_text(report.document(title, described, [*plotted, *sections]), "utf-8")
     _say(f"Wrote {page}")
@@ -272,9 +272,9 @@ def _plot(draw: Callable[[Path], None], path: Path) -> None:
 
 
 @contextmanager
-def _session(place: Place) -> Iterator[SparkSession]:
+def _session(setup: Setup) -> Iterator[SparkSession]:
     try:
-        with project.opened(place.home, place.driver_memory) as session:
+        with project.opened(setup.home, setup.driver_memory) as session:
             yield session
     except project.BenchmarkError as error:
         _stop(str(error))

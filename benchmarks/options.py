@@ -49,7 +49,7 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class Place:
+class Setup:
     """Where is measured, and where the report goes."""
 
     driver_memory: Annotated[str, typer.Option(help="Memory of the JVM.")] = "4g"

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from cdc_marts.landing import LandingError
 from cdc_marts.landing.envelopes import MAX_OFFSET
-from cdc_marts.landing.outcome import Landing, Place
+from cdc_marts.landing.outcome import Landing, Partition
 from cdc_marts.landing.spool import BARE_PARTITION, SpooledMessages
 from cdc_marts.landing.tables import create_landing_table, highest_offsets
 from cdc_marts.relations import OWN, Relations
@@ -53,8 +53,8 @@ class _FormatLanding:
         enveloped = messages.offsets.get(source_format, {})
         topics = sorted({*self._bare_topics, *(topic for topic, _ in enveloped)})
         self._highest = highest_offsets(session, self._landing.table, topics)
-        for place, count in messages.counts[source_format].items():
-            self._landing.add(place, *enveloped[place], count)
+        for partition, count in messages.counts[source_format].items():
+            self._landing.add(partition, *enveloped[partition], count)
         self._bare_firsts = {topic: self._count_bare(topic) for topic in self._bare_topics}
 
     def land(self) -> Landing:
@@ -67,13 +67,13 @@ class _FormatLanding:
 
     def _count_bare(self, topic: str) -> int:
         """Count the bare messages of a topic, and give the offset of the first."""
-        place = topic, BARE_PARTITION
-        _, enveloped = self._landing.offsets.get(place, (0, -1))
-        first = max(self._highest.get(place, -1), enveloped) + 1
+        partition = topic, BARE_PARTITION
+        _, enveloped = self._landing.offsets.get(partition, (0, -1))
+        first = max(self._highest.get(partition, -1), enveloped) + 1
         count = self._messages.bare_counts[self._format, topic]
         if first + count - 1 > MAX_OFFSET:
             raise LandingError(f"The topic {topic!r} has no offset left after {MAX_OFFSET}.")
-        self._landing.add(place, first, first + count - 1, count)
+        self._landing.add(partition, first, first + count - 1, count)
         return first
 
     def _staged(self) -> Iterator[DataFrame]:
@@ -102,9 +102,9 @@ class _FormatLanding:
     def _count_repeated(self, rows: DataFrame) -> int:
         """How many of the messages are in the landing table already."""
         overlaps = {
-            place: (first, min(last, self._highest[place]))
-            for place, (first, last) in self._landing.offsets.items()
-            if place in self._highest and first <= self._highest[place]
+            partition: (first, min(last, self._highest[partition]))
+            for partition, (first, last) in self._landing.offsets.items()
+            if partition in self._highest and first <= self._highest[partition]
         }
         if not overlaps:
             return 0
@@ -113,7 +113,7 @@ class _FormatLanding:
         return rows.where(is_overlap).join(landed, list(_IDENTITY), "left_semi").count()
 
 
-def _within(place: Place, offsets: tuple[int, int]) -> Column:
-    topic, partition = place
-    is_place = (F.col("topic") == topic) & (F.col("partition") == partition)
-    return is_place & F.col("offset").between(*offsets)
+def _within(partition: Partition, offsets: tuple[int, int]) -> Column:
+    topic, number = partition
+    is_of_partition = (F.col("topic") == topic) & (F.col("partition") == number)
+    return is_of_partition & F.col("offset").between(*offsets)

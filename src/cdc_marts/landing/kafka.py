@@ -126,10 +126,12 @@ def _bound(readings: Sequence[_Reading], most: int | None) -> None:
     """Cut what is read to `most` offsets in all."""
     if most is None:
         return
-    ranges = {place: range_ for reading in readings for place, range_ in reading.ranges.items()}
+    ranges = {
+        partition: range_ for reading in readings for partition, range_ in reading.ranges.items()
+    }
     cut = bounded(ranges, most)
     for reading in readings:
-        left = {place: cut[place] for place in reading.ranges}
+        left = {partition: cut[partition] for partition in reading.ranges}
         reading.landing.waiting = size_of(reading.ranges) - size_of(left)
         reading.ranges = left
 
@@ -162,7 +164,7 @@ class _Reading:
         if messages is not None:
             _append(messages, self.ranges, self.landing)
         topic_ids = {name: topic.id for name, topic in self._topics.items()}
-        read_to = {place: end for place, (_, end) in self.ranges.items()}
+        read_to = {partition: end for partition, (_, end) in self.ranges.items()}
         self._positions.keep(topic_ids, read_to, self.landing.offsets)
         return self.landing
 
@@ -171,7 +173,7 @@ def _messages(
     session: SparkSession, servers: str, settings: Mapping[str, str], ranges: Ranges
 ) -> DataFrame | None:
     """The messages in `ranges`, in the shape of Spark's Kafka source; None where there are none."""
-    ranges = {place: (start, end) for place, (start, end) in ranges.items() if start < end}
+    ranges = {partition: (start, end) for partition, (start, end) in ranges.items() if start < end}
     if not ranges:
         return None
     count = size_of(ranges)

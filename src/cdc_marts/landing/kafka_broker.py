@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 from cdc_marts.landing import LandingError
 from cdc_marts.landing.kafka_settings import without_secrets
-from cdc_marts.landing.outcome import Place
+from cdc_marts.landing.outcome import Partition
 
 #: Seconds until a broker that does not answer is given up, unless the settings say.
 PATIENCE = 30
@@ -99,40 +99,49 @@ class Broker:
                 topics[name] = _topic(answer.get())
         return topics
 
-    def first_offsets(self, places: Iterable[Place]) -> dict[Place, int]:
+    def first_offsets(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
         """The offset of the first message that is still there, or of the next one."""
-        return self._offsets(places, self._offset_spec.earliest(), "READ_UNCOMMITTED")
+        return self._offsets(partitions, self._offset_spec.earliest(), "READ_UNCOMMITTED")
 
-    def end_offsets(self, places: Iterable[Place]) -> dict[Place, int]:
+    def end_offsets(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
         """The offset after the last message that may be read: transactions may be open there."""
         level = self._settings["isolation.level"].upper()
-        return self._offsets(places, self._offset_spec.latest(), level)
+        return self._offsets(partitions, self._offset_spec.latest(), level)
 
-    def next_offsets(self, places: Iterable[Place]) -> dict[Place, int]:
+    def next_offsets(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
         """The offset of the message that is written next."""
-        return self._offsets(places, self._offset_spec.latest(), "READ_UNCOMMITTED")
+        return self._offsets(partitions, self._offset_spec.latest(), "READ_UNCOMMITTED")
 
-    def offsets_at(self, places: Iterable[Place], time: dt.datetime) -> dict[Place, int]:
+    def offsets_at(
+        self, partitions: Iterable[Partition], time: dt.datetime
+    ) -> dict[Partition, int]:
         """The offset of the first message from a time on; where there is none, of the next one."""
         # Py4J makes an int of what fits one, and Kafka wants a long.
         millis = self._class("java.lang.Long").valueOf(str(int(time.timestamp() * 1000)))
-        found = self._offsets(places, self._offset_spec.forTimestamp(millis), "READ_UNCOMMITTED")
-        missing = [place for place, offset in found.items() if offset == _NO_OFFSET]
+        found = self._offsets(
+            partitions, self._offset_spec.forTimestamp(millis), "READ_UNCOMMITTED"
+        )
+        missing = [partition for partition, offset in found.items() if offset == _NO_OFFSET]
         return {**found, **(self.next_offsets(missing) if missing else {})}
 
     @property
     def _offset_spec(self) -> Any:
         return self._class("org.apache.kafka.clients.admin.OffsetSpec")
 
-    def _offsets(self, places: Iterable[Place], spec: Any, level: str) -> dict[Place, int]:
-        topic_partition = self._class("org.apache.kafka.common.TopicPartition")
-        partitions = {place: topic_partition(*place) for place in places}
-        asked = dict.fromkeys(partitions.values(), spec)
+    def _offsets(
+        self, partitions: Iterable[Partition], spec: Any, level: str
+    ) -> dict[Partition, int]:
+        java_class = self._class("org.apache.kafka.common.TopicPartition")
+        java_partitions = {partition: java_class(*partition) for partition in partitions}
+        asked = dict.fromkeys(java_partitions.values(), spec)
         isolation = self._class("org.apache.kafka.common.IsolationLevel").valueOf(level)
         options = self._class("org.apache.kafka.clients.admin.ListOffsetsOptions")(isolation)
         with self._refusals():
             answers = self._admin.listOffsets(asked, options).all().get()
-        return {place: answers.get(partition).offset() for place, partition in partitions.items()}
+        return {
+            partition: answers.get(asked_of).offset()
+            for partition, asked_of in java_partitions.items()
+        }
 
     def _class(self, name: str) -> Any:
         return java_class(self._session, name)

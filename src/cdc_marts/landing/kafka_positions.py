@@ -18,7 +18,7 @@ from typing import Any
 from dbt.adapters.spark_session.api import iceberg_table
 from pyspark.sql import SparkSession
 
-from cdc_marts.landing.outcome import Place
+from cdc_marts.landing.outcome import Partition
 from cdc_marts.landing.tables import highest_offsets
 
 _PROPERTY = "cdc-marts.kafka.{}"
@@ -35,37 +35,39 @@ class Positions:
             topic: properties.get(_PROPERTY.format(topic)) for topic in topics
         }
 
-    def next_offset(self, place: Place) -> int | None:
+    def next_offset(self, partition: Partition) -> int | None:
         """The offset to go on from; None where nothing is known of the partition."""
-        topic, partition = place
-        highest = self._highest.get(place)
-        noted = self._note(topic).get("read_to", {}).get(str(partition))
+        topic, number = partition
+        highest = self._highest.get(partition)
+        noted = self._note(topic).get("read_to", {}).get(str(number))
         if noted is not None and noted[0] == highest:
             return noted[1]
         return _after(highest)
 
     def knows(self, topic: str) -> bool:
         """Whether the topic was landed from before, with or without messages."""
-        return self._notes[topic] is not None or any(place[0] == topic for place in self._highest)
+        return self._notes[topic] is not None or any(
+            partition[0] == topic for partition in self._highest
+        )
 
     def is_other_topic(self, topic: str, topic_id: str | None) -> bool:
         """Whether messages of a topic of this name, but another id, are landed."""
         noted = self._note(topic).get("id")
-        has_messages = any(place[0] == topic for place in self._highest)
+        has_messages = any(partition[0] == topic for partition in self._highest)
         return has_messages and None not in (noted, topic_id) and noted != topic_id
 
     def keep(
         self,
         topic_ids: Mapping[str, str | None],
-        read_to: Mapping[Place, int],
-        offsets: Mapping[Place, tuple[int, int]],
+        read_to: Mapping[Partition, int],
+        offsets: Mapping[Partition, tuple[int, int]],
     ) -> None:
         """Note what the table's rows do not hold.
 
         `read_to`: the offset to go on from, of every partition.  `offsets`:
         first and last offset that was landed since.
         """
-        landed = {place: last for place, (_, last) in offsets.items()}
+        landed = {partition: last for partition, (_, last) in offsets.items()}
         highest = {**self._highest, **landed}
         update, is_changed = iceberg_table(self._session, self._table).updateProperties(), False
         for topic, topic_id in topic_ids.items():

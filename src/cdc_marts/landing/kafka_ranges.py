@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from cdc_marts.landing import LandingError
 from cdc_marts.landing.kafka_broker import Broker, Topic
 from cdc_marts.landing.kafka_positions import Positions
-from cdc_marts.landing.outcome import Place
+from cdc_marts.landing.outcome import Partition
 
 #: First offset and the one after the last, by topic and partition.
-Ranges = dict[Place, tuple[int, int]]
+Ranges = dict[Partition, tuple[int, int]]
 
 _MOST_SHOWN = 20
 
@@ -38,11 +38,11 @@ class Start:
     #: at the first message from a time on
     time: dt.datetime | None = None
 
-    def offsets(self, broker: Broker, places: Collection[Place]) -> dict[Place, int]:
+    def offsets(self, broker: Broker, partitions: Collection[Partition]) -> dict[Partition, int]:
         """Where these partitions begin; none of them where it is their first message."""
         if self.is_latest:
-            return broker.end_offsets(places)
-        return {} if self.time is None else broker.offsets_at(places, self.time)
+            return broker.end_offsets(partitions)
+        return {} if self.time is None else broker.offsets_at(partitions, self.time)
 
 
 EARLIEST = Start()
@@ -61,56 +61,67 @@ def new_ranges(
     `LandingError` where Kafka no longer has it, unless `skip_lost`.  A partition that is new in a
     topic that was landed before begins at its first message, whatever `start` is.
     """
-    places = [(name, partition) for name, topic in found.items() for partition in topic.partitions]
-    firsts, ends = broker.first_offsets(places), broker.end_offsets(places)
-    starts = {place: positions.next_offset(place) for place in places}
+    partitions = [(name, number) for name, topic in found.items() for number in topic.partitions]
+    firsts, ends = broker.first_offsets(partitions), broker.end_offsets(partitions)
+    starts = {partition: positions.next_offset(partition) for partition in partitions}
     _check_ends(broker, starts, ends)
 
-    begun = start.offsets(broker, [place for place in places if not positions.knows(place[0])])
+    begun = start.offsets(
+        broker, [partition for partition in partitions if not positions.knows(partition[0])]
+    )
     # What the topic has lost before it begins is not missed.
-    begun = {place: offset for place, offset in begun.items() if offset > firsts[place]}
+    begun = {partition: offset for partition, offset in begun.items() if offset > firsts[partition]}
     if begun:
-        shown = _list(f"{_name(place)}, at offset {offset}" for place, offset in begun.items())
+        shown = _list(
+            f"{_name(partition)}, at offset {offset}" for partition, offset in begun.items()
+        )
         report(f"The landing begins behind earlier messages: {shown}.")
     starts.update(begun)
-    cut = {p: firsts[p] for p in places if starts[p] is None and firsts[p] > 0}
+    cut = {p: firsts[p] for p in partitions if starts[p] is None and firsts[p] > 0}
     if cut:
-        shown = _list(f"{_name(place)}, before offset {first}" for place, first in cut.items())
+        shown = _list(
+            f"{_name(partition)}, before offset {first}" for partition, first in cut.items()
+        )
         report(f"Kafka has deleted the first messages of {shown}.")
     lost = {
-        place: firsts[place] - offset
-        for place, offset in starts.items()
-        if offset is not None and offset < firsts[place]
+        partition: firsts[partition] - offset
+        for partition, offset in starts.items()
+        if offset is not None and offset < firsts[partition]
     }
     if lost:
         shown = _list(
-            f"{_name(place)}, {count:,} offset{'' if count == 1 else 's'} from {starts[place]}"
-            for place, count in lost.items()
+            f"{_name(partition)}, {count:,} offset{'' if count == 1 else 's'} from {starts[partition]}"
+            for partition, count in lost.items()
         )
         said = f"Kafka deleted messages before they landed: {shown}."
         if not skip_lost:
             raise LandingError(f"{said} Use --skip-lost to land the remaining messages.")
         report(said)
-    begins = {place: max(firsts[place], starts[place] or 0) for place in places}
-    return {place: (begins[place], max(begins[place], ends[place])) for place in places}
+    begins = {partition: max(firsts[partition], starts[partition] or 0) for partition in partitions}
+    return {
+        partition: (begins[partition], max(begins[partition], ends[partition]))
+        for partition in partitions
+    }
 
 
 def _check_ends(
-    broker: Broker, starts: Mapping[Place, int | None], ends: Mapping[Place, int]
+    broker: Broker, starts: Mapping[Partition, int | None], ends: Mapping[Partition, int]
 ) -> None:
     beyond = {
-        place: start for place, start in starts.items() if start is not None and start > ends[place]
+        partition: start
+        for partition, start in starts.items()
+        if start is not None and start > ends[partition]
     }
     # Of a transaction that is open, messages may be landed: with another isolation level.
     ends = broker.next_offsets(beyond) if beyond else {}
-    beyond = {place: start for place, start in beyond.items() if start > ends[place]}
+    beyond = {partition: start for partition, start in beyond.items() if start > ends[partition]}
     if beyond:
         shown = _list(
-            f"{_name(place)} has landed up to offset {start - 1}, but Kafka has it only up to"
-            f" {ends[place] - 1}"
-            if ends[place]
-            else f"{_name(place)} has landed up to offset {start - 1}, but Kafka has none of it"
-            for place, start in beyond.items()
+            f"{_name(partition)} has landed up to offset {start - 1}, but Kafka has it only up to"
+            f" {ends[partition] - 1}"
+            if ends[partition]
+            else f"{_name(partition)} has landed up to offset {start - 1}, but Kafka has none of it"
+            for partition, start in beyond.items()
         )
         raise LandingError(
             f"{shown}. The topic was deleted and created again, a broker lost messages, or messages"
@@ -124,10 +135,10 @@ def bounded(ranges: Ranges, most: int) -> Ranges:
     """The ranges, cut to `most` offsets in all."""
     cut, left = {}, most
     by_size = sorted(ranges.items(), key=lambda item: item[1][1] - item[1][0])
-    for number, (place, (start, end)) in enumerate(by_size):
+    for number, (partition, (start, end)) in enumerate(by_size):
         # Equal shares; what small ones leave goes to the others.
         size = min(end - start, left // (len(ranges) - number))
-        cut[place] = (start, start + size)
+        cut[partition] = (start, start + size)
         left -= size
     return cut
 
@@ -137,8 +148,8 @@ def size_of(ranges: Ranges) -> int:
     return sum(end - start for start, end in ranges.values())
 
 
-def _name(place: Place) -> str:
-    return f"{place[0]}, partition {place[1]}"
+def _name(partition: Partition) -> str:
+    return f"{partition[0]}, partition {partition[1]}"
 
 
 def _list(items: Iterable[str]) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-#: A topic and one of its partitions.
-Place = tuple[str, int]
+#: A topic, and the number of one of its partitions.
+Partition = tuple[str, int]
 
 
 @dataclass
@@ -17,9 +17,9 @@ class Landing:
     #: the topics that were looked at
     topics: list[str] = field(default_factory=list)
     #: messages by topic and partition
-    messages: Counter[Place] = field(default_factory=Counter)
+    messages: Counter[Partition] = field(default_factory=Counter)
     #: first and last offset by topic and partition
-    offsets: dict[Place, tuple[int, int]] = field(default_factory=dict)
+    offsets: dict[Partition, tuple[int, int]] = field(default_factory=dict)
     #: messages that the table had already; they count once
     repeated: int = 0
     #: offsets that the next run is to read, where this one was bounded
@@ -30,8 +30,8 @@ class Landing:
         """The format, which gives the table its name."""
         return self.table.rpartition(".")[2]
 
-    def add(self, place: Place, first: int, last: int, count: int = 1) -> None:
+    def add(self, partition: Partition, first: int, last: int, count: int = 1) -> None:
         """Count messages of a partition, from the offset `first` to `last`."""
-        self.messages[place] += count
-        known = self.offsets.get(place, (first, last))
-        self.offsets[place] = (min(first, known[0]), max(last, known[1]))
+        self.messages[partition] += count
+        known = self.offsets.get(partition, (first, last))
+        self.offsets[partition] = (min(first, known[0]), max(last, known[1]))

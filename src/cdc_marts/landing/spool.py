@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from cdc_marts.landing import LandingError
 from cdc_marts.landing.envelopes import Message
-from cdc_marts.landing.outcome import Place
+from cdc_marts.landing.outcome import Partition
 
 #: Where bare messages go.
 BARE_PARTITION = 0
@@ -101,8 +101,8 @@ class SpooledMessages:
         #: format and topic -> bare messages
         self.bare: dict[tuple[str, str], Spool] = {}
         #: format -> topic and partition -> messages of envelopes, their first and last offset
-        self.counts: dict[str, Counter[Place]] = defaultdict(Counter)
-        self.offsets: dict[str, dict[Place, tuple[int, int]]] = defaultdict(dict)
+        self.counts: dict[str, Counter[Partition]] = defaultdict(Counter)
+        self.offsets: dict[str, dict[Partition, tuple[int, int]]] = defaultdict(dict)
         self.bare_counts: Counter[tuple[str, str]] = Counter()
         self.wrong_lines = 0
         #: messages of topics that the map leaves out
@@ -129,11 +129,11 @@ class SpooledMessages:
         if source_format not in self.enveloped:
             self.enveloped[source_format] = self._spools.enter_context(Spool())
         self.enveloped[source_format].add(message)
-        place = message.topic, message.partition
-        self.counts[source_format][place] += 1
+        partition = message.topic, message.partition
+        self.counts[source_format][partition] += 1
         offsets = self.offsets[source_format]
-        first, last = offsets.get(place, (message.offset, message.offset))
-        offsets[place] = min(first, message.offset), max(last, message.offset)
+        first, last = offsets.get(partition, (message.offset, message.offset))
+        offsets[partition] = min(first, message.offset), max(last, message.offset)
 
     def add_bare(self, source_format: str, topic: str, line: bytes) -> None:
         """A message without coordinates."""

@@ -9,7 +9,7 @@ from jinja2 import Environment
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from cdc_marts.landing.outcome import Place
+from cdc_marts.landing.outcome import Partition
 from cdc_marts.package_files import PACKAGE_ROOT
 
 _MACROS = PACKAGE_ROOT / "macros" / "landing" / "create_landing_tables.sql"
@@ -23,7 +23,9 @@ def create_landing_table(session: SparkSession, name: str) -> None:
     session.sql(landing_table_sql(name))
 
 
-def highest_offsets(session: SparkSession, table: str, topics: Sequence[str]) -> dict[Place, int]:
+def highest_offsets(
+    session: SparkSession, table: str, topics: Sequence[str]
+) -> dict[Partition, int]:
     """Topic and partition -> their highest offset in `table`, where they have one."""
     if not has_rows(session, table):
         return {}
