@@ -90,7 +90,8 @@ def new_ranges(
     }
     if lost:
         shown = _list(
-            f"{_name(partition)}, {count:,} offset{'' if count == 1 else 's'} from {starts[partition]}"
+            f"{_name(partition)}, {count:,} offset{'' if count == 1 else 's'}"
+            f" from {starts[partition]}"
             for partition, count in lost.items()
         )
         said = f"Kafka deleted messages before they landed: {shown}."
