@@ -99,7 +99,7 @@ def _read_envelope(messages: DataFrame, source_format: str) -> DataFrame:
         F.col("message.payload.timestamp").alias("times"),
         F.col("message.payload.ddl").alias("ddl"),
         _table_changes(F.col("message"), source_format).alias("table_changes"),
-        *(F.col(f"message.payload.{side}.dataColumn").alias(f"sent_{side}") for side in _SIDES),
+        *(F.col(f"message.payload.{side}.dataColumn").alias(f"image_{side}") for side in _SIDES),
     )
 
 
@@ -107,7 +107,7 @@ def _keyed(envelope: DataFrame, key_settings: KeySettings | None) -> DataFrame:
     """Messages with the columns of their images, of their schema, and of their key."""
     read = envelope.select(
         "*",
-        *(columns_of(F.col(f"sent_{side}")).alias(f"sent_columns_{side}") for side in _SIDES),
+        *(columns_of(F.col(f"image_{side}")).alias(f"image_columns_{side}") for side in _SIDES),
     )
     listed = read.select("*", column_names(F.col("column_types")).alias("source_columns"))
     return listed.select("*", _key_columns(key_settings).alias("key_columns"))
@@ -117,7 +117,7 @@ def _with_kind(keyed: DataFrame, source_format: str) -> DataFrame:
     """Messages with the rows of their images, the `code` of their op, and what it means."""
     rows = keyed.select(
         "*",
-        *(row_or_null(F.col(f"sent_columns_{side}")).alias(f"row_{side}") for side in _SIDES),
+        *(row_or_null(F.col(f"image_columns_{side}")).alias(f"row_{side}") for side in _SIDES),
     )
     coded = rows.select("*", _code().alias("code"))
     known = coded.select("*", meaning_of(F.col("code"), source_format).alias("meaning"))
@@ -131,8 +131,8 @@ def _imaged(known: DataFrame) -> DataFrame:
     has_after = F.col("needs_after") & F.col("row_after").isNotNull()
     return known.select(
         "*",
-        F.when(has_before, F.col("sent_before")).alias("before"),
-        F.when(has_after, F.col("sent_after")).alias("after"),
+        F.when(has_before, F.col("image_before")).alias("before"),
+        F.when(has_after, F.col("image_after")).alias("after"),
         F.when(has_before, F.col("row_before")).alias("columns_before"),
         F.when(has_after, F.col("row_after")).alias("columns_after"),
     )
@@ -236,11 +236,11 @@ def _with_nulls(keyed: DataFrame) -> DataFrame:
     So an image without a column is a row of NULLs in a keyless table, and none in others.
     """
     for side in _SIDES:
-        image, columns = f"sent_{side}", f"sent_columns_{side}"
-        carried = F.concat(column_names(F.col(columns)), "key_columns")
+        image, columns = f"image_{side}", f"image_columns_{side}"
+        names = F.concat(column_names(F.col(columns)), "key_columns")
         is_row = (F.size(columns) > 0) | (F.size("key_columns") == 0)
         lacking = F.when(
-            F.col(columns).isNotNull() & is_row, F.array_except("source_columns", carried)
+            F.col(columns).isNotNull() & is_row, F.array_except("source_columns", names)
         )
         keyed = keyed.withColumn("lacking", lacking).withColumn(
             columns,
@@ -300,8 +300,8 @@ def _column_types(columns: Column) -> Column:
 def _key_columns(key_settings: KeySettings | None) -> Column:
     """The published key, else the project's, else the row id that the source adds."""
     table_id = F.concat_ws(".", "database_name", "schema_name", "table_name")
-    carried = (column_names(F.col(f"sent_columns_{side}")) for side in _SIDES)
-    columns = F.concat("source_columns", *carried)
+    in_images = (column_names(F.col(f"image_columns_{side}")) for side in _SIDES)
+    columns = F.concat("source_columns", *in_images)
     is_oracle = F.col("source_type").eqNullSafe("oracle")
     return F.coalesce(
         F.when(F.size("primary_key") > 0, F.col("primary_key")),
@@ -367,7 +367,7 @@ def _broken() -> Column:
         ),
         *(
             (
-                F.col("is_row") & is_no_row(F.col(f"sent_{side}"), F.col(f"sent_columns_{side}")),
+                F.col("is_row") & is_no_row(F.col(f"image_{side}"), F.col(f"image_columns_{side}")),
                 "missing_image",
                 f"`payload.{side}.dataColumn` is not an object of columns",
             )

@@ -11,15 +11,15 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from cdc_marts.parsing.connect import (
-    carried_image,
     column_parameters,
     column_types,
-    columns_not_sent,
     field_names,
     fields_of,
     may_hold_placeholders,
+    placeholder_columns,
     unavailable_columns,
     whole_number_columns,
+    without_placeholders,
 )
 from cdc_marts.parsing.images import columns_of, image_hashes, with_images
 from cdc_marts.parsing.messages import rejection
@@ -89,8 +89,8 @@ def _with_fields(named: DataFrame, names: FieldNames) -> DataFrame:
             column.alias(f"{name}_{side}")
             for side in ("before", "after")
             for name, column in (
-                ("image", carried_image(F.col(side), F.col("may_hold"))),
-                ("not_sent", columns_not_sent(F.col(side), F.col("may_hold"))),
+                ("image", without_placeholders(F.col(side), F.col("may_hold"))),
+                ("placeholders", placeholder_columns(F.col(side), F.col("may_hold"))),
             )
         ),
     )
@@ -178,7 +178,7 @@ def _unavailable_columns(op: Column) -> Column:
 
     def of_image(side: str) -> Column:
         return unavailable_columns(
-            F.col("field_names"), F.col(f"not_sent_{side}"), F.col(f"columns_{side}")
+            F.col("field_names"), F.col(f"placeholders_{side}"), F.col(f"columns_{side}")
         )
 
     return F.when(op == "delete", of_image("before")).otherwise(of_image("after"))
@@ -210,8 +210,8 @@ def _broken(names: FieldNames) -> Column:
     is_delete = F.col("op") == "delete"
 
     def is_empty(side: str) -> Column:
-        is_sent = (F.size(f"columns_{side}") > 0) | (F.size(f"not_sent_{side}") > 0)
-        return ~F.coalesce(is_sent, F.lit(False))
+        has_columns = (F.size(f"columns_{side}") > 0) | (F.size(f"placeholders_{side}") > 0)
+        return ~F.coalesce(has_columns, F.lit(False))
 
     return rejection(
         (
