@@ -1,4 +1,4 @@
-"""The section of docs/reference.md that says what each command and its options do.
+"""The section of docs/reference.md that describes each command, its arguments and its options.
 
 ./run python docs/command_options.py    writes it from the help of the commands
 """
@@ -21,11 +21,21 @@ OF_EVERY_COMMAND = ("--project-dir", "--profiles-dir", "--target", "--help")
 
 _BEGIN, _END = "<!-- options of commands -->", "<!-- end of options of commands -->"
 _SECTION = re.compile(f"{_BEGIN}.*{_END}", re.DOTALL)
+#: A row of the table of all commands, which is written by hand.
+_ROW = re.compile(r"^\| `cdc-marts ([a-z]+(?: [a-z]+)*)", re.MULTILINE)
 
 
 def with_options(page: str) -> str:
-    """The text of the page with the section as the commands are now."""
-    sections = "\n".join(_sections(typer.main.get_command(app)))
+    """The text of the page with the section as the commands are now.
+
+    The section has the commands in the order of the page's table, and then those that it lacks.
+    """
+    places = {name: place for place, name in enumerate(_ROW.findall(page))}
+    listed = sorted(
+        commands(typer.main.get_command(app)),
+        key=lambda named: places.get(named[0], len(places)),
+    )
+    sections = "\n".join(line for name, command in listed for line in _section(name, command))
     return _SECTION.sub(lambda _: f"{_BEGIN}\n\n{sections}\n{_END}", page)
 
 
@@ -48,33 +58,47 @@ def own_options(command: Any) -> dict[str, Any]:
     }
 
 
-def _sections(group: Any) -> Iterator[str]:
-    for name, command in commands(group):
-        yield f"### `cdc-marts {name}`\n\n{command.help}\n"
-        if options := own_options(command):
-            yield "| option | meaning | default |\n|---|---|---|"
-            yield from (
-                f"| `{name}` | {_meaning(o)} | {_default(o)} |" for name, o in options.items()
-            )
-            yield ""
+def _section(name: str, command: Any) -> Iterator[str]:
+    arguments = {_in_usage(param): param for param in command.params if _is_argument(param)}
+    options = own_options(command)
+    yield f"### `cdc-marts {name}`\n\n{command.help}\n"
+    if arguments:
+        usage = " ".join([f"cdc-marts {name}", *(["[OPTIONS]"] if options else []), *arguments])
+        yield f"Usage: `{usage}`\n"
+    if described := arguments | options:
+        kind = "argument or option" if arguments and options else "argument"
+        yield f"| {kind if arguments else 'option'} | meaning | default |\n|---|---|---|"
+        yield from (f"| `{n}` | {_meaning(p)} | {_default(p)} |" for n, p in described.items())
+        yield ""
 
 
-def _default(option: Any) -> str:
-    if option.required:
+def _is_argument(param: Any) -> bool:
+    return param.param_type_name == "argument"
+
+
+def _in_usage(argument: Any) -> str:
+    """The name of an argument, in brackets if it may be left out."""
+    name = argument.metavar.strip("[]")
+    return name if argument.required else f"[{name}]"
+
+
+def _default(param: Any) -> str:
+    if param.required:
         return "required"
-    if option.default in (None, (), []):
+    if param.default in (None, (), []):
         return "none"
-    default = option.default
+    default = param.default
     if isinstance(default, Enum):
         default = default.value
-    return f"`{str(default).lower() if option.is_flag else default}`"
+    is_flag = getattr(param, "is_flag", False)
+    return f"`{str(default).lower() if is_flag else default}`"
 
 
-def _meaning(option: Any) -> str:
-    if not isinstance(option.default, Enum):
-        return _cell(option.help)
-    values = ", ".join(f"`{member.value}`" for member in type(option.default))
-    return f"{_cell(option.help)} One of {values}."
+def _meaning(param: Any) -> str:
+    if not isinstance(param.default, Enum):
+        return _cell(param.help)
+    values = ", ".join(f"`{member.value}`" for member in type(param.default))
+    return f"{_cell(param.help)} One of {values}."
 
 
 def _cell(text: str) -> str:

@@ -33,6 +33,7 @@ NAVIGATION: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "/docs/lineage",
         ),
         "Use": (
+            "/docs/first-steps",
             "/docs/operations",
             "/docs/scheduling",
             "/docs/use-as-a-package",
@@ -56,7 +57,8 @@ NAVIGATION: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "New messages, with rare changes </docs/benchmarks/rare/incremental>",
         )
     },
-    "docs/decisions/README": {"": ("/docs/decisions/*",)},
+    # The page itself lists the decisions by subject.
+    "docs/decisions/README": {"Decisions": ("/docs/decisions/*",)},
     "packages/dbt-spark-session/README": {"": ("/packages/dbt-spark-session/CHANGELOG",)},
 }
 

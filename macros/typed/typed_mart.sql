@@ -46,6 +46,7 @@
   } -%}
   {%- set new_inputs = {
       'touched_keys': ref('cdc_marts', 'int_touched_keys'),
+      'replayed_keys': ref('cdc_marts', 'int_replayed_keys'),
       'truncations': ref('cdc_marts', 'int_truncations'),
       'column_drops': ref('cdc_marts', 'int_column_drops'),
   } -%}
@@ -53,6 +54,7 @@ select * from {{ dataframe(
     'cdc_marts.typed.mart:rows',
     inputs,
     new_inputs,
-    {'declared': declared, 'source_formats': cdc_marts.source_formats()}
+    {'declared': declared, 'source_formats': cdc_marts.source_formats()},
+    {'filled_rows': ref('cdc_marts', 'int_filled_rows')}
 ) }}
 {%- endmacro %}

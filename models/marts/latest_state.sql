@@ -32,7 +32,16 @@ filled_rows as (select * from {{ ref('int_filled_rows') }}),
 
 keyless_rows as (select * from {{ ref('int_keyless_rows') }}),
 
-truncations as (select * from {{ ref('int_truncations') }}),
+last_truncations as (
+
+    select
+        source_format,
+        table_id,
+        max(sequence) as sequence
+    from {{ ref('int_truncations') }}
+    group by source_format, table_id
+
+),
 
 lost_columns as (
     {{ lost_columns_of_tables_sql() }}
@@ -44,13 +53,12 @@ live_rows as (
         row_state.*,
         1L as row_count
     from row_state
-    left anti join truncations
+    left anti join last_truncations
         on
-            row_state.source_format = truncations.source_format
-            and row_state.table_id = truncations.table_id
+            {{ matches('row_state', 'last_truncations', table_key) }}
             and {{ is_truncated_by(
                 'row_state',
-                'truncations',
+                'last_truncations',
                 sequence='last_sequence',
             ) }}
     where row_state.is_live

@@ -1,11 +1,9 @@
--- A view over the events: a version lasts from its event until the next effect
+-- A view over the effects: a version lasts from its event until the next effect
 -- on its key.  So a late event splits the version into which it falls as soon
 -- as the event is there.  Effects on one key are ordered by their place: their
 -- sequence, or where images show another order, the place that they show.
 
 with
-
-events as (select * from {{ ref('change_events') }}),
 
 filled_rows as (select * from {{ ref('int_filled_rows') }}),
 
@@ -30,8 +28,6 @@ keyless_tables as (
 
 ),
 
--- count_change: by how much the number of equal rows of a keyless table
--- changes.
 effects as (
 
     select
@@ -44,41 +40,14 @@ effects as (
         topic,
         op,
         event_id,
-        size(key_columns) = 0 as is_keyless,
-        op <> 'delete' as is_upsert,
-        case
-            when op = 'delete' then -1
-            when op = 'update'
-                and previous_row_key is null
-                and before is not null
-                then 0
-            else 1
-        end as count_change,
+        is_keyless,
+        effect = 'upsert' as is_upsert,
+        -- by how much the number of equal rows of a keyless table changes
+        if(effect = 'upsert', 1, -1) as count_change,
         after as `row`,
         event_at,
         sequence
-    from events
-
-    union all
-
-    select
-        source_format,
-        table_id,
-        database_name,
-        schema_name,
-        table_name,
-        previous_row_key as row_key,
-        topic,
-        op,
-        event_id,
-        size(key_columns) = 0 as is_keyless,
-        false as is_upsert,
-        -1 as count_change,
-        cast(null as variant) as `row`,
-        event_at,
-        sequence
-    from events
-    where previous_row_key is not null
+    from {{ ref('int_row_effects') }}
 
 ),
 
@@ -169,6 +138,9 @@ identified_effects as (
 
 ),
 
+-- An update of a keyless row that keeps its image deletes a row and writes an
+-- equal one.  The number of rows is the one after both effects, and only the
+-- second effect is kept.
 counted_effects as (
 
     select
@@ -178,12 +150,23 @@ counted_effects as (
             sum(count_change) over (
                 partition by
                     source_format, table_id, row_id, truncations_before
-                order by place, count_change
-                rows between unbounded preceding and current row
+                order by place
             ),
             cast(is_upsert as bigint)
-        ) as row_count
+        ) as row_count,
+        is_keyless and place <=> lead(place) over (
+            partition by source_format, table_id, row_id
+            order by place, count_change
+        ) as is_followed_by_its_upsert
     from identified_effects
+
+),
+
+whole_effects as (
+
+    select * except (is_followed_by_its_upsert)
+    from counted_effects
+    where not is_followed_by_its_upsert
 
 ),
 
@@ -195,7 +178,7 @@ compared_effects as (
         lag(struct(
             row_count, truncations_before, to_json(`row`) as row_text
         )) over key_order as version_before
-    from counted_effects
+    from whole_effects
     window key_order as (
         partition by source_format, table_id, row_id
         order by place, count_change
@@ -215,7 +198,7 @@ differing_effects as (
 
 ),
 {%- else -%}
-differing_effects as (select * from counted_effects),
+differing_effects as (select * from whole_effects),
 {%- endif %}
 
 followed_effects as (

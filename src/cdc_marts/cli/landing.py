@@ -53,7 +53,7 @@ def land_files(
         list[Path],
         typer.Argument(
             metavar="PATH...",
-            help="Files to land, in this order. - reads stdin; a .gz file is decompressed.",
+            help="Files to land, in this order. The name - is stdin; a .gz file is decompressed.",
         ),
     ],
     source_format: OneFormat = None,
@@ -139,7 +139,7 @@ def land_kafka(
     *,
     target: Target,
 ) -> None:
-    """Land the new messages of Kafka topics, each message exactly once.
+    """Land the new messages of Kafka topics. Each message counts exactly once.
 
     Each partition resumes after its highest landed offset; new partitions, and
     new topics that fit a pattern, are discovered automatically. The messages of

@@ -18,5 +18,9 @@ SEQUENCES = ("first_sequence", "last_sequence", "first_whole_sequence", "last_wh
 
 
 def transaction_of_effect() -> Column:
-    """As the macro of this name: without a transaction, changes of one time count as one."""
+    """The transaction of an effect.
+
+    If messages name no transaction, changes of one time count as one transaction.  The macro of
+    the same name gives the same in SQL.
+    """
     return F.coalesce("transaction_id", F.col("event_at").cast("string"))

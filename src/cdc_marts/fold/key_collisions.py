@@ -246,7 +246,12 @@ def _chain(held: Column, steps: Column) -> Column:
 
 
 def _next_in_chain(walk: Column) -> Column:
-    """First a step whose before image no other step wrote, then one that others can follow."""
+    """The step that comes next in the chain of images; null if no step fits.
+
+    The chain begins with a step whose before image no other step wrote, if there is one.  After
+    that, a step must change the row that is there.  A step that another one can follow is
+    preferred.  Steps of one partition keep their order.
+    """
     left = walk["left"]
 
     def has_other(step: Column, that: Callable[[Column], Column]) -> Column:

@@ -75,10 +75,14 @@ def _after_truncations(effects: DataFrame, truncations: DataFrame) -> DataFrame:
         """
         select effects.*
         from {effects} as effects
-        left anti join {truncations} as truncations
-            on effects.source_format = truncations.source_format
-            and effects.table_id = truncations.table_id
-            and effects.sequence < truncations.sequence
+        left anti join (
+            select source_format, table_id, max(sequence) as sequence
+            from {truncations}
+            group by source_format, table_id
+        ) as last_truncations
+            on effects.source_format = last_truncations.source_format
+            and effects.table_id = last_truncations.table_id
+            and effects.sequence < last_truncations.sequence
         """,
         effects=effects.select(*_EFFECT),
         truncations=truncations,

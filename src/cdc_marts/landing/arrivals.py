@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import Any, Protocol
@@ -15,8 +16,8 @@ from cdc_marts.parsing.records import no_records
 from cdc_marts.parsing.settings import declared_keys
 
 IDENTITY = ("topic", "partition", "offset")
-#: Beyond this many partitions one range over all of them is narrow enough.
-_MOST_RANGES = 200
+#: Of more partitions than this, those with similar offsets share a condition.
+_MOST_CONDITIONS = 200
 
 
 class Parser(Protocol):
@@ -138,15 +139,21 @@ def _offset_ranges(messages: DataFrame) -> list[Row]:
 
 
 def _within(ranges: list[Row]) -> Column:
-    if len(ranges) > _MOST_RANGES:
-        first, last = min(r.first for r in ranges), max(r.last for r in ranges)
-        return F.col("offset").between(first, last)
+    """Condition: a message is in one of the ranges.  It may also hold for other messages."""
+    by_offset = sorted(ranges, key=lambda range_: range_.first)
+    size = math.ceil(len(ranges) / _MOST_CONDITIONS)
     return reduce(
         Column.__or__,
-        (
-            (F.col("topic") == r.topic)
-            & (F.col("partition") == r.partition)
-            & F.col("offset").between(r.first, r.last)
-            for r in ranges
-        ),
+        (_within_all(by_offset[start : start + size]) for start in range(0, len(ranges), size)),
+    )
+
+
+def _within_all(ranges: list[Row]) -> Column:
+    """Condition: a message is in the topics, partitions and offsets that the ranges span."""
+    return (
+        F.col("topic").isin({range_.topic for range_ in ranges})
+        & F.col("partition").isin({range_.partition for range_ in ranges})
+        & F.col("offset").between(
+            min(range_.first for range_ in ranges), max(range_.last for range_ in ranges)
+        )
     )

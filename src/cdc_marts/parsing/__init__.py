@@ -1,1 +1,1 @@
-"""The tool kit of the format parsers: pure column expressions, no Python workers."""
+"""The parsers share these modules. They build column expressions, and need no Python workers."""

@@ -1,4 +1,4 @@
-"""What both formats of Huawei CDL share: they differ in the names of their fields.
+"""The two formats of Huawei CDL share this module: only the names of their fields differ.
 
 Source: MapReduce Service, "CDL JSON and open source Debezium JSON data formats".
 """
@@ -43,7 +43,7 @@ COMMON_PAYLOAD = """
 
 @dataclass(frozen=True)
 class FieldNames:
-    """What one of the two formats calls the fields of both, and its version."""
+    """The version of one of the two formats, and the names that it has for the fields of both."""
 
     source_format: str
     name: str
@@ -57,11 +57,11 @@ class FieldNames:
 
 
 def stage(named: DataFrame, names: FieldNames, key_settings: KeySettings | None) -> DataFrame:
-    """Payloads whose fields a parser has named -> staging rows, one per message.
+    """Turn payloads whose fields a parser has named into staging rows, one per message.
 
-    `named` is what `read_payload` gives, with the columns `source_type`,
-    `database_name`, `schema_name`, `table_name`, `source_op`, `before`, `after`,
-    `is_snapshot`, `lsn`, `transaction_id`, `event_millis`, `published_millis`.
+    `named` is what `read_payload` returns, with the columns `source_type`, `database_name`,
+    `schema_name`, `table_name`, `source_op`, `before`, `after`, `is_snapshot`, `lsn`,
+    `transaction_id`, `event_millis` and `published_millis`.
     """
     known = _with_kind(_with_fields(named, names), names)
     imaged = with_images(known, F.col("image_before"), F.col("image_after"))
@@ -153,7 +153,10 @@ def _record(names: FieldNames, key_settings: KeySettings | None) -> Record:
 
 
 def _is_heartbeat() -> Column:
-    """By `message_type`, or by a heartbeat's identifier on a message without a row change."""
+    """Return whether a message is a heartbeat.
+
+    Its `message_type` says so, or it has a heartbeat's identifier and no row change.
+    """
     is_of_no_row = (
         (F.col("table_name").isNull() | F.col("source_op").isNull())
         & _is_absent("image_before")
@@ -169,7 +172,7 @@ def _is_absent(image: str) -> Column:
 
 
 def _published_key() -> Column:
-    """The names in `unique`; where it is null those that the schema gives it."""
+    """Return the names in `unique`, or if it is null, the names that the schema lists for it."""
     return F.coalesce(F.map_keys("payload.unique"), "key_fields")
 
 
@@ -185,9 +188,10 @@ def _unavailable_columns(op: Column) -> Column:
 
 
 def _identity(op: Column, key_columns: Column) -> Column:
-    """The log position and the images: all changes of a transaction may share one position.
+    """Return the values that a redelivery repeats: the log position and the hashes of the images.
 
-    Equal rows of a keyless table's snapshot share all but their coordinates: null.
+    All changes of a transaction may share one position, so the position alone is not enough. Null
+    for snapshot rows of keyless tables: equal rows differ only in their coordinates.
     """
     # A truncate has no op: it is known by its position, or a second delivery would end the rows
     # that came after it at that position.
@@ -198,7 +202,7 @@ def _identity(op: Column, key_columns: Column) -> Column:
 
 
 def _versions(version: str) -> tuple[str, ...]:
-    """How a message may write the version of its format: 1.0 as the number 1 is 1."""
+    """Return how a message may write a version: 1.0 as a JSON number is read as `1`."""
     return (version, version.removesuffix(".0"))
 
 

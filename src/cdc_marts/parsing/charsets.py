@@ -1,4 +1,4 @@
-"""Text that came as bytes in a charset of its own, named as databases name theirs."""
+"""This module decodes bytes in the charset that a database names for them."""
 
 from __future__ import annotations
 
@@ -79,10 +79,11 @@ _UTF32_MARK = b"\x00\x00\xfe\xff"
 
 
 def text_of(data: Column, charset: Column) -> Column:
-    """Bytes in a database charset -> string; null where the charset is not known.
+    """Turn bytes in a database charset into text; null if the charset is not known.
 
-    Bytes without a charset (`""`) are binary: upper-case hexadecimal, as the SDK of DTS
-    writes them.  What is no character in the charset becomes U+FFFD: see `is_text`.
+    Bytes without a charset (`""`) are binary: they become hexadecimal digits in upper case, as the
+    SDK of DTS prints them. Bytes that are no character in the charset become U+FFFD; `is_text`
+    shows whether there are any.
     """
     java = _java_charset(charset)
     latin1 = F.translate(
@@ -100,7 +101,7 @@ def text_of(data: Column, charset: Column) -> Column:
 
 
 def is_text(data: Column, charset: Column) -> Column:
-    """True where all bytes are characters of their charset; null where it is not known."""
+    """Return whether all bytes are characters of their charset; null if it is not known."""
     text = text_of(data, charset)
     # A replacement character that the bytes themselves hold is written as the same bytes again.
     written_again = F.call_function("encode", text, _java_charset(charset))
@@ -125,7 +126,10 @@ def _is_binary(charset: Column) -> Column:
 
 
 def _java_charset(charset: Column) -> Column:
-    """Null for UTF-8, which is recognized by name, for no charset, and for an unknown one."""
+    """Return the name that Java has for a charset.
+
+    Null for UTF-8, which is recognized by its name, for no charset, and for an unknown one.
+    """
     names = ",".join(f"{name}:{java}" for name, java in _JAVA_CHARSETS.items())
     return F.str_to_map(F.lit(names))[_plain_name(charset)]
 

@@ -1,7 +1,8 @@
-"""Kafka Connect's JSON: `{schema, payload}`, or the bare payload of a converter without schemas.
+"""This module reads Kafka Connect's JSON: `{schema, payload}`, or only the payload.
 
-Lindorm and both formats of CDL come in it.  Source: Kafka Connect, JsonConverter;
-Debezium, "unavailable.value.placeholder" and the connector for PostgreSQL.
+A converter without schemas writes only the payload. Messages of Lindorm and of both formats of CDL
+are such JSON. Source: Kafka Connect, JsonConverter; Debezium, "unavailable.value.placeholder" and
+the connector for PostgreSQL.
 """
 
 from __future__ import annotations
@@ -36,11 +37,11 @@ _SCHEMA = f"struct<fields: array<struct<{_FIELD}, fields: array<struct<{_FIELD}>
 
 
 def read_payload(messages: DataFrame, payload: str) -> DataFrame:
-    """Landed messages -> coordinates, `value`, `unreadable`, `connect_schema`, `payload`.
+    """Read landed messages: coordinates, `value`, `unreadable`, `connect_schema` and `payload`.
 
-    `payload` is the DDL of the payload's fields; the message's own description
-    of them comes along as `connect_schema`, null where it has none.  An envelope of null is a
-    tombstone.
+    The parameter `payload` is the DDL of the payload's fields. The column `connect_schema` has the
+    description of these fields that the message itself contains, or null. If the message is null in
+    an envelope, it is a tombstone.
     """
     # A bare payload has at the top what an enveloped one has a level below.
     envelope = f"schema {_SCHEMA}, payload struct<{payload}>, {payload}"
@@ -57,7 +58,7 @@ def read_payload(messages: DataFrame, payload: str) -> DataFrame:
 
 
 def _null_value() -> Column:
-    """An envelope around null as a rejection, by which staging knows a tombstone."""
+    """Reject an envelope around null with the code by which staging recognizes a tombstone."""
     value = F.col("value")
     # The parse gives a null for a member that is null and for one that is not there.
     is_described = F.col("message.schema").isNotNull() & F.contains(value, F.lit(b'"payload"'))
@@ -72,9 +73,9 @@ def _null_value() -> Column:
 
 
 def fields_of(connect_schema: Column, *members: str) -> Column:
-    """The fields of the first of these members that the schema describes, null if none.
+    """Return the fields of the first of these members that the schema describes, or null.
 
-    array<struct<field, type, name, …>>, in the order of the schema.
+    They are an array<struct<field, type, name, …>>, in the order of the schema.
     """
     fields = F.coalesce(*(_fields_of(connect_schema, member) for member in members))
     return F.filter(fields, lambda field: field["field"].isNotNull())
@@ -88,23 +89,29 @@ def _fields_of(connect_schema: Column, member: str) -> Column:
 
 
 def field_names(fields: Column) -> Column:
-    """Names of the fields, in order; null without a schema."""
+    """Return the names of the fields in their order, or null if there is no schema."""
     return F.array_distinct(fields["field"])
 
 
 def column_types(fields: Column) -> Column:
-    """Field -> its semantic type (`name`), or its `type`; null without a schema."""
+    """Return a map from each field to its type, or null if there is no schema.
+
+    The type is the semantic type of the field (`name`), or its `type` if it has none.
+    """
     types = F.transform(fields, lambda field: F.coalesce(field["name"], field["type"]))
     return F.map_from_arrays(fields["field"], types)
 
 
 def whole_number_columns(fields: Column) -> Column:
-    """Names of the fields that are integers, whatever they mean; null without a schema."""
+    """Return the names of all fields that are integers, or null if there is no schema."""
     return F.filter(fields, lambda field: field["type"].isin(*_INTEGER_TYPES))["field"]
 
 
 def column_parameters(fields: Column) -> Column:
-    """Field -> JSON of its `parameters`, or of an array's `items`; only fields that have them."""
+    """Return a map from fields to their `parameters`, or to an array's `items`, as JSON.
+
+    Fields without either are not in the map.
+    """
     entries = F.transform(
         fields,
         lambda field: F.struct(
@@ -143,19 +150,22 @@ _TRACES = (_PLACEHOLDER, _BASE64.rstrip("="), _HEX, _UUID)
 
 
 def may_hold_placeholders(*images: Column) -> Column:
-    """A quick look at the bytes of the images, so that most of them need no second one."""
+    """Return whether an image may contain a placeholder, judging by its bytes.
+
+    This is quick, and rules out most images. The others are then looked at column by column.
+    """
     return may_hold_text(_TRACES, *images) | may_hold_bytes(_PLACEHOLDER.encode(), *images)
 
 
 def without_placeholders(image: Column, may_hold: Column) -> Column:
-    """The image without its columns in which a placeholder stands.  Most stay as they are."""
+    """Return the image without the columns that contain a placeholder; most have none."""
     columns = columns_of(image)
     available = F.map_filter(columns, lambda _, value: ~_is_placeholder(value))
     return F.when(may_hold & columns.isNotNull(), image_of(available)).otherwise(image)
 
 
 def placeholder_columns(image: Column, may_hold: Column) -> Column:
-    """Names of the columns in which a placeholder stands."""
+    """Return the names of the columns that contain a placeholder."""
     held = F.map_filter(columns_of(image), lambda _, value: _is_placeholder(value))
     return F.when(may_hold, column_names(held)).otherwise(no_columns())
 
@@ -165,6 +175,9 @@ def _is_placeholder(value: Column) -> Column:
 
 
 def unavailable_columns(names: Column, placeholders: Column, columns: Column) -> Column:
-    """The columns that a schema names, or that hold a placeholder, and that a row image lacks."""
+    """Return the columns that the table has and the row image does not contain.
+
+    The table has the columns that the schema names, and those that contain a placeholder.
+    """
     named = names_with(F.coalesce(names, no_columns()), placeholders)
     return names_left_out(named, column_names(columns))

@@ -1,6 +1,7 @@
-"""The Avro schema of DTS messages, `com.alibaba.dts.formats.avro.Record`.
+"""This module has the Avro schema of DTS messages, `com.alibaba.dts.formats.avro.Record`.
 
-Source: DTS, "Data formats of a message queue", DTS Avro, and the schema definition it links.
+Source: DTS, "Data formats of a message queue", DTS Avro, and the schema definition that this page
+links.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Column values of DTS Avro records: the branches of its value union, as VARIANT.
+"""This module turns column values of DTS Avro records, which are unions, into VARIANTs.
 
-Source: DTS, "Data formats of a message queue", DTS Avro, and the schema definition it links.
+Source: DTS, "Data formats of a message queue", DTS Avro, and the schema definition that this page
+links.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ _LONGEST_NUMBER = 200
 
 
 def value_of(value: Column) -> Column:
-    """A value union -> VARIANT; SQL null for a column that the message does not carry.
+    """Turn a value union into a VARIANT; SQL null means that the message does not carry the column.
 
-    Integer and Decimal: a number, or text where a VARIANT number would not be exact.
-    Float: a double.  Characters and texts: text.  Dates and times: text as
-    `yyyy-MM-dd HH:mm:ss[.ffffff]`.  Binaries: base64 text.  NULL: VARIANT null.
+    Integers and decimals become numbers, or texts if a VARIANT number would not be exact. Floats
+    become doubles. Characters and texts become texts. Dates and times become texts such as
+    `yyyy-MM-dd HH:mm:ss[.ffffff]`. Binary values become base64 texts. NULL becomes VARIANT null.
     """
     zoned = value["member_TimestampWithTimeZone"]
     texts = {
@@ -55,7 +56,7 @@ def value_of(value: Column) -> Column:
 
 
 def unreadable_value(names: Column, values: Column) -> Column:
-    """The rejection of the first value of an image that can't be read for certain, else null.
+    """Return a rejection for the first value of an image that may be read wrongly, else null.
 
     Such a value is a text whose bytes are not valid in its charset, or a date and time that lacks a
     necessary part.
@@ -87,9 +88,9 @@ def unreadable_value(names: Column, values: Column) -> Column:
 
 
 def number_of(text: Column) -> Column:
-    """Digits -> VARIANT number, exact; VARIANT text where 38 digits do not hold it.
+    """Turn digits into an exact VARIANT number, or into text if they are more than 38.
 
-    Text too for what is no number, such as PostgreSQL's NaN.
+    Anything that is not a number becomes text too, such as PostgreSQL's NaN.
     """
     plain = _plain_number(text)
     return (
@@ -101,10 +102,10 @@ def number_of(text: Column) -> Column:
 
 
 def _date_time_text(value: Column) -> Column:
-    """DateTime -> `[-]yyyy-MM-dd HH:mm:ss[.ffffff]`, or the parts of it that there are.
+    """Turn a DateTime into `[-]yyyy-MM-dd HH:mm:ss[.ffffff]`, or into the parts that it has.
 
-    As the SDK of DTS prints it: an interval of days is `05 03:04:05`, a sign stands in front.
-    Unlike there a fraction has six digits, and a month may be negative.
+    The text is what the SDK of DTS prints: an interval of days is `05 03:04:05`, and a sign comes
+    first. There are two differences: a fraction has six digits, and a month may be negative.
     """
     year, month, day = (value[part] for part in ("year", "month", "day"))
     hour, minute, second = (value[part] for part in ("hour", "minute", "second"))
@@ -132,7 +133,7 @@ def _date_time_text(value: Column) -> Column:
 
 
 def _is_impossible(value: Column) -> Column:
-    """True for a DateTime without any part, or with a part of a clock time that lacks another."""
+    """Return whether a DateTime has no part at all, or has only some parts of a clock time."""
     year, month, day = (value[part] for part in ("year", "month", "day"))
     hour, minute, second = (value[part].isNotNull() for part in ("hour", "minute", "second"))
     is_empty = F.coalesce(year, month, day, value["hour"], value["millis"]).isNull()
@@ -140,7 +141,7 @@ def _is_impossible(value: Column) -> Column:
 
 
 def _timestamp_text(value: Column) -> Column:
-    """Timestamp: epoch seconds and microseconds, in UTC."""
+    """Turn a Timestamp (epoch seconds and microseconds) into a text in UTC."""
     seconds = value["timestamp"]
     epoch = F.lit("1970-01-01").cast("timestamp_ntz")
     in_range = F.timestamp_add("SECOND", seconds, epoch).cast("string")
@@ -192,7 +193,7 @@ def _unreadable(name: Column, value: Column) -> Column:
 
 
 def _base64(data: Column) -> Column:
-    """Base64 in one line, where Spark begins a new one after 76 characters."""
+    """Encode bytes as base64 in one line; Spark would begin a new line after 76 characters."""
     return F.translate(F.base64(data), "\r\n", "")
 
 
@@ -201,7 +202,10 @@ def _is(value: Column, branch: str) -> Column:
 
 
 def _digits(number: Column, width: int) -> Column:
-    """A number without its sign, with zeros in front up to a width, never cut; null stays null."""
+    """Return the digits of a number without its sign, or null for null.
+
+    Zeros fill it up to a width; a longer number is never cut.
+    """
     size = F.abs(number.cast("bigint"))
     # A one in front holds the place of the zeros.
     padded = F.substring((size + 10**width).cast("string"), 2, width)
@@ -213,7 +217,7 @@ def _fraction(micros: Column) -> Column:
 
 
 def _plain_number(text: Column) -> Column:
-    """A number in any notation -> at most 38 digits without exponent, else null."""
+    """Turn a number in any notation into at most 38 digits without an exponent, else null."""
     sign, whole, decimals, exponent = (F.regexp_extract(text, _NUMBER, n) for n in (1, 2, 3, 4))
     is_number = (F.length(text) <= _LONGEST_NUMBER) & text.rlike("[0-9]") & text.rlike(_NUMBER)
     digits = F.ltrim(F.concat(whole, decimals), F.lit("0"))

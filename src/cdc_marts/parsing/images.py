@@ -1,4 +1,4 @@
-"""Row images: VARIANT objects, read as a map of columns where columns are needed."""
+"""This module handles row images: VARIANT objects, or maps of columns where columns are needed."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ COLUMNS = "map<string,variant>"
 
 
 def columns_of(image: Column) -> Column:
-    """A VARIANT object -> map<column name, variant>; null where it is no object."""
+    """Turn a VARIANT object into a map<column name, variant>; null if it is not an object."""
     return image.try_cast(COLUMNS)
 
 
 def are_objects(images: Column) -> Column:
-    """True where each element of an array<variant> is an object."""
+    """Return whether each element of an array<variant> is an object."""
     # What is no object becomes a null.  A lambda would say it plainer, but Spark compiles none,
     # and would copy the rows around it.
     return ~F.contains(images.try_cast("array<struct<>>").cast("string"), F.lit("null"))
 
 
 def image_of(columns: Column) -> Column:
-    """map<column name, variant or string> -> VARIANT object."""
+    """Turn a map<column name, variant or string> into a VARIANT object."""
     return F.to_variant_object(columns)
 
 
 def with_images(records: DataFrame, sent_before: Column, sent_after: Column) -> DataFrame:
-    """Records with `before` and `after`, the images of their `op`, null where there is none.
+    """Add `before` and `after` to records: the images that their `op` needs, or null.
 
-    An image without columns counts as none.
+    An image without columns counts as no image.
 
-    `sent_before` and `sent_after` are what the message sends as such.  `columns_before` and
-    `columns_after` are their columns, of which only those of the images stay.
-    `is_no_row_before` and `is_no_row_after` say whether something else than a row was sent.
+    `sent_before` and `sent_after` are what the message sends as images. `columns_before` and
+    `columns_after` are their columns; only the columns of the images stay. `is_no_row_before` and
+    `is_no_row_after` say whether the message sent something that is not a row.
 
-    `before_to_compare` and `after_to_compare` are the images with sorted columns, in whatever order
-    a message has them, so that equal images have equal hashes (`image_hashes`).  They are columns
-    of their own, because in one expression with the hash, Spark would make an image twice, for
-    each of its two arrays of bytes.
+    `before_to_compare` and `after_to_compare` are the images with sorted columns. A message may
+    have the columns in any order, and equal images need equal hashes (`image_hashes`). They are
+    columns of their own, because in one expression with the hash, Spark would make an image twice,
+    once for each of its two arrays of bytes.
     """
     columns_before, columns_after = F.col("columns_before"), F.col("columns_after")
     has_before = F.col("op").isin("update", "delete") & (F.size(columns_before) > 0)
@@ -59,7 +59,7 @@ def with_images(records: DataFrame, sent_before: Column, sent_after: Column) -> 
 
 
 def image_hashes() -> tuple[Column, Column]:
-    """The hashes of the images of `with_images` as texts, null where there is no image.
+    """Return the hashes of both images of `with_images` as texts, or null if there is no image.
 
     They distinguish changes that share a log position, and are the same for a redelivery.
     """
@@ -70,37 +70,37 @@ def image_hashes() -> tuple[Column, Column]:
 
 
 def is_no_row(image: Column, columns: Column) -> Column:
-    """True where an image is there but is not an object of columns."""
+    """Return whether there is an image that is not an object of columns."""
     return image.isNotNull() & ~F.is_variant_null(image) & columns.isNull()
 
 
 def row_or_null(columns: Column) -> Column:
-    """The columns of a row, null where there are none."""
+    """Return the columns of a row, or null if there are none."""
     return F.when(F.size(columns) > 0, columns)
 
 
 def overlay(columns: Column, changes: Column) -> Column:
-    """The row with some columns replaced; a null among the changes is NULL."""
+    """Replace some columns of a row; a null among the changes is NULL."""
     return F.when(changes.isNull(), columns).otherwise(F.map_concat(columns, changes))
 
 
 def with_columns_of(columns: Column, other: Column, names: Column) -> Column:
-    """The row with these columns, which it lacks, of another row, which has them all."""
+    """Add the columns `names` of another row, which has all of them, to a row that lacks them."""
     return F.map_concat(columns, columns_named(other, names))
 
 
 def filled_with_nulls(columns: Column, names: Column) -> Column:
-    """The row with these columns, which it lacks, as NULL."""
+    """Add the columns `names` to a row that lacks them, as NULL."""
     return F.map_concat(columns, _nulls(names))
 
 
 def column_names(columns: Column) -> Column:
-    """The names in an image; an empty array where there is no image."""
+    """Return the names in an image, or an empty array if there is no image."""
     return F.coalesce(F.map_keys(columns), no_columns())
 
 
 def has_columns(columns: Column, names: Column) -> Column:
-    """True where a row has all of these columns."""
+    """Return whether a row has all of these columns."""
     in_image = F.map_keys(columns)
     # Most keys are one column, which needs no sets.
     has_only_one = (F.size(names) == 1) & F.array_contains(in_image, F.get(names, 0))
@@ -108,23 +108,24 @@ def has_columns(columns: Column, names: Column) -> Column:
 
 
 def names_with(names: Column, others: Column) -> Column:
-    """The names, and behind them those of the others that are not among them; null adds none."""
+    """Append those of the other names that are missing; null adds none."""
     return F.when((F.size(others) > 0) & (names != others), F.array_union(names, others)).otherwise(
         names
     )
 
 
 def names_left_out(names: Column, in_image: Column) -> Column:
-    """The names that an image lacks; `in_image` are its own."""
+    """Return the names that an image lacks; `in_image` are its own names."""
     return F.when(are_the_same_names(names, in_image), no_columns()).otherwise(
         F.array_except(names, in_image)
     )
 
 
 def are_the_same_names(names: Column, in_image: Column) -> Column:
-    """True where an image has these columns, in their order or sorted, as VARIANT keeps them.
+    """Return whether an image has exactly these columns, in this order or in sorted order.
 
-    So it is in nearly all messages; false where the image has them in another order.
+    Nearly all images have, because a VARIANT keeps its columns sorted. The result is false if the
+    image has these columns in another order.
     """
     return (names == in_image) | (F.sort_array(names) == in_image)
 
@@ -134,17 +135,17 @@ def no_columns() -> Column:
 
 
 def columns_named(columns: Column, names: Column) -> Column:
-    """These columns alone, in this order, of a row that has all of them."""
+    """Return only these columns, in this order, of a row that has all of them."""
     # Of equal names `map_concat` keeps the place of the first and the value of the last.
     ordered = F.map_concat(_nulls(names), columns)
     return F.map_from_entries(F.slice(F.map_entries(ordered), 1, F.size(names)))
 
 
 def _nulls(names: Column) -> Column:
-    """A row of these columns, all NULL."""
+    """Return a row that has these columns, all NULL."""
     return F.map_from_arrays(names, F.array_repeat(F.lit(None).cast("variant"), F.size(names)))
 
 
 def json_text(text: Column) -> Column:
-    """A string as a JSON string literal, quotes included."""
+    """Turn a string into a JSON string literal, with its quotes."""
     return F.to_json(text.cast("variant"))

@@ -1,4 +1,4 @@
-"""From landed bytes to one parsed envelope per message."""
+"""This module reads one envelope from the bytes of each landed message."""
 
 from __future__ import annotations
 
@@ -42,9 +42,10 @@ _BACKSLASH, _QUOTE, _NEW_QUOTE = "\x01", "\x02", "\x03"
 
 
 def rejection(*checks: tuple[Column, str, Column | str]) -> Column:
-    """The first failing check as `struct<code, reason>`, null where all hold.
+    """Return the first check that fails, as struct<code, reason>; null if all checks pass.
 
-    A check is (is it broken, reject code, a sentence a person can act on).
+    A check consists of a condition that is true for a broken message, a reject code, and a sentence
+    on which a person can act.
     """
     return F.coalesce(
         *(
@@ -61,7 +62,7 @@ def rejection(*checks: tuple[Column, str, Column | str]) -> Column:
 
 
 def lacking_key(key_columns: Column) -> Column:
-    """The reason to reject a message with a row whose image lacks one of these."""
+    """Return the reason to reject a message with a row whose image lacks one of these columns."""
     return F.concat(
         F.lit("the row image lacks a key column: the key is "), F.array_join(key_columns, ", ")
     )
@@ -73,14 +74,16 @@ def read_json(
     *,
     seen_in: Callable[[Column], Column] | None = None,
 ) -> DataFrame:
-    """Landed messages -> coordinates, `value`, `message`, `unreadable`, and what is asked for.
+    """Read landed JSON: coordinates, `value`, `message`, `unreadable`, and `seen` if asked for.
 
-    `envelope` is the DDL of the fields that the format uses (`op string, …`):
-    scalars as STRING (whole numbers digit for digit, whatever the JSON type), images as VARIANT.
-    `message` is that struct, null where there is nothing to read; `unreadable`
-    is a rejection for bytes that are not exactly one JSON object.  `seen`: what
-    `seen_in` finds in a message by lambdas, which Spark compiles as little as the
-    parse: there no row is copied for them.
+    `envelope` is the DDL of the fields that the format uses (`op string, …`). Scalars are STRINGs,
+    so whole numbers keep all digits whatever their JSON type, and images are VARIANTs. `message` is
+    a struct of these fields, or null if there is nothing to read. `unreadable` is a rejection of
+    bytes that are not exactly one JSON object.
+
+    `seen_in` is a function that finds something in a message by lambdas. Spark compiles neither
+    lambdas nor the parse. So the function is called together with the parse, where Spark copies no
+    row for it.
     """
     return _read_whole(
         messages,
@@ -92,7 +95,10 @@ def read_json(
 
 
 def read_json_columns(messages: DataFrame) -> DataFrame:
-    """As `read_json`, for a format whose object is the row: `message` is map<column, variant>."""
+    """Read landed JSON as `read_json` does, if the JSON object is the row itself.
+
+    Then `message` is a map<column, variant>.
+    """
     # Read as a map the object could repeat a key unseen; read as a VARIANT it cannot.
     return _read_whole(
         messages,
@@ -109,12 +115,14 @@ def _read_whole(
     mark_of: Callable[[Column], Column],
     seen_in: Callable[[Column], Column] | None = None,
 ) -> DataFrame:
-    """One parse per message; `object_of` gives what was read, null if it is no object.
+    """Parse each message once.
 
-    `from_json` takes the first object of a text and ignores the rest.  So a
-    message is read as the first element of an array, with a mark as the second.
-    The array comes back with both, and nothing between, only where the message
-    is exactly one JSON value: one parse also proves that it was read whole.
+    `object_of` turns what was read into the message, and returns null if it is not an object.
+
+    `from_json` takes the first object of a text and ignores the rest. So the text that is parsed is
+    an array, with the message as its first element and a mark as the second. The parse returns an
+    array of these two elements only if the message is exactly one JSON value. So the same parse
+    proves that the message was read whole.
     """
     text = F.col("value").cast("string")
 
@@ -177,7 +185,7 @@ def _read_whole(
 
 
 def _variants_in(column: Column, type_: DataType) -> list[Column]:
-    """The column where it is a VARIANT, or the VARIANTs in its structs."""
+    """Return the column if it is a VARIANT, else the VARIANTs in its structs."""
     if isinstance(type_, VariantType):
         return [column]
     if not isinstance(type_, StructType):
@@ -188,7 +196,10 @@ def _variants_in(column: Column, type_: DataType) -> list[Column]:
 
 
 def _with_unreadable_numbers_as_texts(json: Column) -> Column:
-    """JSON whose numbers a VARIANT holds digit for digit or as a double: others are texts."""
+    """Turn numbers of a JSON text into texts if a VARIANT cannot hold them.
+
+    A VARIANT holds a number digit for digit, or as a double.
+    """
 
     def replaced(text: Column, old: str, new: str) -> Column:
         return F.replace(text, F.lit(old), F.lit(new))
@@ -211,7 +222,7 @@ def _with_unreadable_numbers_as_texts(json: Column) -> Column:
 
 
 def _infinite_numbers(json: Column) -> Column:
-    """`|number|number…` as a pattern: what looks like a number beyond the range of a double."""
+    """Return a pattern `|number|number…` of the numbers beyond the range of a double."""
     numbers = F.regexp_extract_all(json, F.lit(f"({_WITH_LARGE_EXPONENT})"))
     infinite = F.filter(
         F.array_distinct(numbers), lambda number: F.abs(number.cast("double")) == float("inf")

@@ -1,4 +1,4 @@
-"""Operation codes of the formats: the code table `seeds/code_tables/source_ops.csv`."""
+"""This module reads the operation codes of the formats from `seeds/code_tables/source_ops.csv`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CODE_TABLE = PACKAGE_ROOT / "seeds" / "code_tables" / "source_ops.csv"
 
 @cache
 def source_ops(source_format: str) -> dict[str, tuple[str, str | None, bool]]:
-    """Code as published -> (record type, op, does it end the table's rows)."""
+    """Return a map from a published code to (record type, op, whether it ends the table's rows)."""
     with _CODE_TABLE.open(encoding="utf-8", newline="") as rows:
         return {
             row["source_op"]: (row["record_type"], row["op"] or None, row["ends_rows"] == "true")
@@ -28,7 +28,7 @@ def source_ops(source_format: str) -> dict[str, tuple[str, str | None, bool]]:
 
 
 def meaning_of(source_op: Column, source_format: str) -> Column:
-    """struct<record_type, op, ends_rows>, null for a code that the format does not have."""
+    """Return struct<record_type, op, ends_rows>, or null if the format does not have the code."""
     meanings = []
     for code, (record_type, op, ends_rows) in source_ops(source_format).items():
         meanings += [

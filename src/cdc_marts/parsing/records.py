@@ -1,4 +1,4 @@
-"""The contract of staging: what every parser returns, whatever its format."""
+"""This module has the contract of staging: what the parser of every format returns."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ _SEPARATOR = "\x1f"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What a parser may know of a record, with its type in Spark.  What it leaves out is null."""
+    """The members of a record that a parser may fill, with their types in Spark."""
 
     rejection: Annotated[Column | None, "struct<code: string, reason: string>"] = None
     record_type: Annotated[Column | None, "string"] = None
@@ -149,33 +149,34 @@ def to_staging(
     has_sparse_rows: bool = False,
     has_texts_only: bool = False,
 ) -> DataFrame:
-    """Parsed messages -> staging rows (`STAGING_COLUMNS`), one per row of `messages`.
+    """Turn parsed messages into staging rows (`STAGING_COLUMNS`), one per row of `messages`.
 
-    `messages` has the landing coordinates and `value`; `record` is what the format says, in
-    columns of `messages`.  `has_sparse_rows`: the columns of an image say nothing about those of
-    its table.  `has_texts_only`: the format writes all values as texts, and so are those of its
-    row keys, whatever a producer writes.  Added here, alike for all formats:
+    `messages` has the landing coordinates and `value`. `record` is what the format says, in columns
+    of `messages`; a member that the parser leaves out is null. `has_sparse_rows` means that the
+    columns of an image say nothing about the columns of its table. `has_texts_only` means that the
+    format writes all values as texts; then the values of row keys are texts too, whatever a
+    producer writes. This function adds the following, in the same way for all formats:
 
-    - a rejected message keeps its bytes and loses everything else;
-    - `row_key` and `previous_row_key` from the images and the key columns, or
-      from `row_id`, by which a row is known that has no key in its image; in a
-      keyless table an update takes away the row before, equal or not;
-    - to the image after of an update in a keyless table the columns that only the image before
-      has, because there the whole image is the key;
-    - `event_id`: from the parser's `identity`, by which a redelivery is known
-      (with format, table, op and row key), else from the coordinates; a
-      statement has one only from an identity;
-    - `schema_id`: a hash of the columns' names, types and parameters; where no
-      types are published, of the names in the images, unless rows are sparse;
-    - to `column_types` the columns of the image that the message lists no type of, with a
-      null, where it lists types at all;
-    - to `unavailable_columns` those that the row had before an update and its
-      image lacks, as no update takes a column away;
-    - `sequence`: log position first, then the place in the transaction or the topic, then the
-      coordinates: no two events share it;
-    - `delivery_position`: where the record may be delivered again.
+    - A rejected message keeps its bytes and loses everything else.
+    - `row_key` and `previous_row_key` come from the images and the key columns. If the image
+      contains no key, they come from `row_id`. In a keyless table, an update removes the row of its
+      before image, even if both images are equal.
+    - In a keyless table, the whole image is the key. So the after image of an update gets the
+      columns that only the before image has.
+    - `event_id` comes from the parser's `identity`, by which a redelivery is recognized, together
+      with format, table, op and row key. Without an identity, it comes from the coordinates. A
+      statement has an id only if it has an identity.
+    - `schema_id` is a hash of the names, types and parameters of the columns. If no types are
+      published, it is a hash of the names in the images, unless rows are sparse.
+    - If the message lists types, `column_types` gets the columns of the image for which it lists
+      none, with a null.
+    - `unavailable_columns` gets the columns that the before image of an update has and its after
+      image lacks, because no update removes a column.
+    - `sequence` consists of the log position, the place in the transaction or a hash of the topic,
+      and the coordinates. No two events have the same one.
+    - `delivery_position` is a number near which another delivery of the record may be found.
 
-    Raises SessionSettingsError where the session lacks a setting that the parsers need.
+    Raises SessionSettingsError if the session lacks a setting that the parsers need.
     """
     check_session(messages.sparkSession)
     named = _compiled_apart(_named(messages, record))
@@ -200,26 +201,26 @@ def to_staging(
 
 
 def no_records(session: SparkSession) -> DataFrame:
-    """Staging rows of no message."""
+    """Return a DataFrame with the columns of staging and no rows."""
     nulls = (f"cast(null as {type_}) as `{name}`" for name, type_ in STAGING_COLUMNS.items())
     return session.sql(f"select {', '.join(nulls)} where false")
 
 
 def _compiled_apart(rows: DataFrame) -> DataFrame:
-    """The same rows; what follows is compiled as a method of its own.
+    """Return the same rows, so that Java compiles what follows as a method of its own.
 
-    Java's optimizing compiler gives up on a method that is too long, or has too many
-    parameters, and interprets it until it has.  Behind a generator, of one row here, Spark
-    begins a new method, and the row is one parameter of it.
+    Java's second compiler gives up on a method that is too long or has too many parameters, and
+    until then the method is interpreted. After a generator, which returns one row here, Spark
+    begins a new method, and the row is its only parameter.
     """
     whole = rows.select(F.struct("*").alias("row"))
     return whole.select("row", F.explode(F.array(F.lit(0)))).select("row.*")
 
 
 def _named(messages: DataFrame, record: Record) -> DataFrame:
-    """The landing coordinates, `value`, and a column for each member of the record.
+    """Return the landing coordinates, `value`, and one column for each member of the record.
 
-    The columns of an image are read from it where the parser has not read them.
+    If the parser has not read the columns of an image, they are read here.
     """
     if record.key_columns is not None:
         record = replace(record, key_columns=F.array_distinct(record.key_columns))
@@ -241,9 +242,9 @@ def _named(messages: DataFrame, record: Record) -> DataFrame:
 
 
 def _filled(named: DataFrame, has_sparse_rows: bool) -> DataFrame:
-    """Records in which an update of a keyless row has the unavailable columns of its image before.
+    """Fill updates of keyless rows: the before image has the values of unavailable columns.
 
-    The whole image is the key of such a row, so that no earlier event can be found for it.
+    The key of such a row is its whole image, so no earlier event can be found for it.
     """
     lacking = F.array_intersect(
         F.map_keys("columns_before"), _unavailable_columns(has_sparse_rows, _columns_left_out())
@@ -268,7 +269,7 @@ def _filled(named: DataFrame, has_sparse_rows: bool) -> DataFrame:
 
 
 def _keyed(described: DataFrame, has_sparse_rows: bool, has_texts_only: bool) -> DataFrame:
-    """Records with their keys, the id of their table, and what their columns say of its schema."""
+    """Add the keys of records, the id of their table, and what their columns say of its schema."""
     return with_row_keys(described, has_texts_only=has_texts_only).select(
         "*",
         F.nullif(F.concat_ws(".", "database_name", "schema_name", "table_name"), F.lit("")).alias(
@@ -280,7 +281,7 @@ def _keyed(described: DataFrame, has_sparse_rows: bool, has_texts_only: bool) ->
 
 
 def _without_key() -> Column:
-    """The rejection of a row whose image lacks a column of its key."""
+    """Reject a row whose image lacks a column of its key."""
     return rejection(
         (
             _is_row() & F.col("row_key").isNull(),
@@ -291,7 +292,10 @@ def _without_key() -> Column:
 
 
 def _verdict() -> dict[str, Column]:
-    """What kind of record it is, and of a rejected one why it is, with its bytes."""
+    """Return the kind of the record.
+
+    For a rejected record, also return the code, the reason and the bytes.
+    """
     is_tombstone = F.col("rejection.code").eqNullSafe("tombstone")
     is_rejected = F.col("rejection").isNotNull() & ~is_tombstone
     return {
@@ -305,7 +309,7 @@ def _verdict() -> dict[str, Column]:
 
 
 def _place(source_format: str) -> dict[str, Column]:
-    """Where a record comes from, and where it stands among the others."""
+    """Return the columns that say where a record comes from, and its place among the others."""
     is_known_statement = (F.col("record_type") == "ddl") & F.col("identity").isNotNull()
     return {
         "source_format": F.lit(source_format),
@@ -322,7 +326,7 @@ def _place(source_format: str) -> dict[str, Column]:
 
 
 def _of_rows(has_sparse_rows: bool) -> dict[str, Column]:
-    """What only the record of a row has."""
+    """Return the columns that only records of rows have; they are null in all other records."""
     unavailable_columns = _unavailable_columns(has_sparse_rows, F.col("columns_left_out"))
     of_rows = {
         "row_key": F.col("row_key"),
@@ -345,7 +349,7 @@ def _of_rows(has_sparse_rows: bool) -> dict[str, Column]:
 
 
 def _table_changes() -> dict[str, Column]:
-    """What the record does to whole tables."""
+    """Return the columns that say how the record changes whole tables."""
     own_change = F.when(F.col("ends_rows"), _own_change())
     return {
         "ends_rows": _if_read(F.coalesce("ends_rows", takes_all_rows(F.col("table_changes")))),
@@ -366,7 +370,7 @@ def _row_index() -> Column:
 
 
 def _schema_id(has_sparse_rows: bool) -> Column:
-    """Null where neither the message nor its image lists the columns of the table."""
+    """Return a hash of the table's columns, or null if neither message nor image lists them."""
     described = [
         part(F.col(described))
         for described in ("column_types", "column_parameters")
@@ -384,7 +388,10 @@ def _schema_id(has_sparse_rows: bool) -> Column:
 
 
 def _types_of_columns() -> Column:
-    """`column_types`, with a null for a column of the image that the message names no type of."""
+    """Return `column_types`, with all columns of the image.
+
+    If the message names no type for a column, its type is null.
+    """
     listed = F.map_keys("column_types")
     in_image = F.map_keys(F.coalesce("columns_after", "columns_before"))
     without_type = F.array_except(in_image, listed)
@@ -398,7 +405,10 @@ def _types_of_columns() -> Column:
 
 
 def _columns_left_out() -> Column:
-    """The columns that an update's image before has and its image after lacks, else null."""
+    """Return the columns that the before image of an update has and its after image lacks.
+
+    Null for other records.
+    """
     before, after = F.map_keys("columns_before"), F.map_keys("columns_after")
     is_update = (F.col("op") == "update") & ~_lists_all_columns()
     # Nearly all updates have the same columns in both images, in one order.
@@ -417,7 +427,7 @@ def _lists_all_columns() -> Column:
 
 
 def _own_change() -> Column:
-    """What the record does to its own table, where the operation alone says it."""
+    """Return how a record changes its own table, if its operation alone shows that."""
     is_drop = F.upper("source_op").isin(*TABLE_DROPS)
     return F.array(
         F.struct(
@@ -442,11 +452,11 @@ def _sequence() -> Column:
 
 
 def _place_in_log() -> dict[str, Column]:
-    """The members of the sequence besides partition and offset.
+    """Return the members of the sequence except partition and offset.
 
-    Two topics may have events at one position, in partitions and offsets of one number.
-    So the hash of the topic is in it too: where a format numbers the changes of a transaction it
-    is the last member, because its messages have one row.
+    Two topics may have events with the same position, partition and offset. So the sequence also
+    has the hash of the topic. If a format numbers the changes of a transaction, the hash is the
+    last member, because the messages of such a format have one row each.
     """
     is_numbered = F.col("transaction_index").isNotNull()
     return {
@@ -457,7 +467,10 @@ def _place_in_log() -> dict[str, Column]:
 
 
 def _delivery_position() -> Column:
-    """Null where only its coordinates identify a record."""
+    """Return a number near which another delivery of the record may be found.
+
+    Null if only its coordinates identify the record.
+    """
     place = F.coalesce("delivery_position", "position", F.unix_millis("event_at"))
     return F.when(F.col("identity").isNotNull() | F.col("pairing_id").isNotNull(), place)
 

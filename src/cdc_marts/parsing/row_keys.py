@@ -1,7 +1,8 @@
-"""Row keys: compact JSON of the key columns, in their order.
+"""This module makes row keys: compact JSON of the key columns, in their order.
 
-The parts of a key are columns of their own, made step by step.  An expression that occurs twice in
-another is code twice, and Java refuses to compile a method of more than 64 KB.
+The parts of a key are columns of their own, made step by step. If an expression occurs twice in
+another one, Spark generates its code twice, and Java refuses to compile a method of more than 64
+KB.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ _WHOLE_NUMBERS = r"^-?[0-9]{1,38}(,-?[0-9]{1,38})*$"
 
 
 def with_row_keys(records: DataFrame, *, has_texts_only: bool) -> DataFrame:
-    """Records with `row_key` and, for updates, `row_key_before`: the keys of their images.
+    """Add `row_key` and, for updates, `row_key_before`: the keys of both images.
 
-    Null where there is no image, or where it lacks a key column.  The key is that in `row_id`
-    where one is given.  In a keyless table it is the whole image, whose columns VARIANT keeps
-    sorted.
+    A key is null if there is no image, or if the image lacks a key column. If the record has a
+    `row_id`, the key is made from it. In a keyless table, the key is the whole image, whose columns
+    a VARIANT keeps sorted.
 
-    A text in `whole_number_columns` is written as the number that it is, so that a row has one
-    key however its producer writes numbers.  `has_texts_only`: all values of key columns are
+    A text in one of the `whole_number_columns` is written as a number, so a row has the same key
+    however its producer writes numbers. `has_texts_only` means that all values of key columns are
     written as texts.
     """
     is_update = F.col("op") == "update"
@@ -48,7 +49,11 @@ def with_row_keys(records: DataFrame, *, has_texts_only: bool) -> DataFrame:
 
 
 def _key_columns(key: str) -> dict[str, Column]:
-    """The `value` of a key of one column, the columns (`keyed`) of one of several or of none."""
+    """Return the columns from which the key is made.
+
+    If the key has one column, `value` is its value. If it has several columns, or none, they are in
+    `keyed`.
+    """
     columns, key_columns = F.col(f"columns_of_{key}"), F.col("key_columns")
     has_all = has_columns(columns, key_columns)
     return {
@@ -61,7 +66,10 @@ def _key_columns(key: str) -> dict[str, Column]:
 
 
 def _types(key: str) -> dict[str, Column]:
-    """The `type` of the one value; of several columns those that are whole numbers (`whole`)."""
+    """Return the `type` of the value if the key has one column.
+
+    If it has several, `whole` has those that are whole numbers.
+    """
     keyed = F.col(f"keyed_of_{key}")
     names = F.array_intersect(F.map_keys(keyed), F.col("whole_number_columns"))
     return {
@@ -71,14 +79,14 @@ def _types(key: str) -> dict[str, Column]:
 
 
 def _texts(key: str) -> dict[str, Column]:
-    """The one value as `text`, where it is a text."""
+    """Return the value as `text`, if the key has one column and its value is a text."""
     # Spark writes text of its own several times sooner than text in a VARIANT.
     is_text = F.col(f"type_of_{key}") == "STRING"
     return {"text": F.when(is_text, F.col(f"value_of_{key}").cast("string"))}
 
 
 def _numbers(key: str) -> dict[str, Column]:
-    """The one text as a `number`, where its column has whole numbers."""
+    """Return the text as a `number`, if its column has whole numbers."""
     is_whole_number = F.array_contains("whole_number_columns", F.get("key_columns", 0))
     return {"number": F.when(is_whole_number, position(F.col(f"text_of_{key}")))}
 
@@ -115,12 +123,12 @@ def _or_row_id(row_key: Column) -> Column:
 
 
 def _json_of_one(value: Column) -> Column:
-    """An object with the key's only column, as JSON."""
+    """Return JSON of an object that has only this one key column."""
     return F.to_json(F.create_map(F.get("key_columns", 0), value))
 
 
 def _with_numbers(keyed: Column, whole: Column) -> Column:
-    """The columns of a key, its whole numbers as numbers where all of them are some."""
+    """Write the whole numbers of a key as numbers, if the texts of all of them are numbers."""
     texts = F.map_values(whole.cast("map<string,string>"))
     numbers = whole.cast("map<string,decimal(38,0)>").cast(COLUMNS)
     are_numbers = F.array_join(texts, ",").rlike(_WHOLE_NUMBERS)

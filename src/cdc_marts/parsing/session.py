@@ -1,4 +1,4 @@
-"""What a Spark session has to be set to before a parser reads messages in it."""
+"""This module checks that a Spark session has the settings that the parsers need."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REQUIRED_CONF = {
 
 
 class SessionSettingsError(Exception):
-    """A parser would read messages wrongly in this session; the message names the settings."""
+    """In this session a parser would read messages wrongly; the text names the settings."""
 
 
 def check_session(session: SparkSession) -> None:

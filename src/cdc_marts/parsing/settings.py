@@ -1,4 +1,4 @@
-"""What a project says of its tables because their messages do not."""
+"""This module has the settings of a project that say what the messages of its tables do not."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KeySettings = Mapping[str, Sequence[str]]
 def declared_keys(
     tables: Mapping[str, Mapping[str, Any]] | None, source_format: str
 ) -> KeySettings:
-    """The keys that the project's declarations of tables (the var `tables`) set for a format."""
+    """Return the keys that the project's declarations (the var `tables`) set for a format."""
     return {
         table["table_id"]: table["key"]
         for table in (tables or {}).values()
@@ -27,14 +27,17 @@ def declared_keys(
 
 
 def key_columns_of(published: Column, key_settings: KeySettings | None, table_id: Column) -> Column:
-    """The key columns as published, else those the project sets, else none (keyless)."""
+    """Return the published key columns, or if there are none, those that the project sets.
+
+    An empty array means that the table is keyless.
+    """
     return F.coalesce(
         F.when(F.size(published) > 0, published), key_setting(key_settings, table_id), no_columns()
     )
 
 
 def key_setting(key_settings: KeySettings | None, table_id: Column) -> Column:
-    """The key columns that the project sets for a table, null where it sets none."""
+    """Return the key columns that the project sets for a table, or null if it sets none."""
     settings = [
         member
         for table, columns in (key_settings or {}).items()
@@ -46,7 +49,10 @@ def key_setting(key_settings: KeySettings | None, table_id: Column) -> Column:
 
 
 def times_by_topic(topics: Mapping[str, str | None] | None) -> dict[str, dt.datetime | None]:
-    """Topic -> time or None, of a setting that has the times as ISO 8601, in UTC without a zone."""
+    """Return a map from topics to times, or to None, from a setting with times in ISO 8601.
+
+    A time without a zone is in UTC.
+    """
     return {topic: None if text is None else _time(text) for topic, text in (topics or {}).items()}
 
 

@@ -1,9 +1,9 @@
-"""What the text of a schema change does to tables.
+"""This module finds out from the text of a schema change how it changes tables.
 
-Texts come from MySQL and its kin, Oracle, PostgreSQL and SQL Server, as typed by whoever ran
-them.  Sources: MySQL 8.4 manual, chapters 11.2, 11.7 and 15.1; MariaDB, "ALTER TABLE"; Oracle 19c
-SQL reference, "ALTER TABLE"; PostgreSQL 17, "ALTER TABLE", "TRUNCATE", "Lexical structure";
-SQL Server, "ALTER TABLE".
+The texts come from MySQL and similar systems, Oracle, PostgreSQL and SQL Server, as somebody typed
+them. Sources: MySQL 8.4 manual, chapters 11.2, 11.7 and 15.1; MariaDB, "ALTER TABLE"; Oracle 19c
+SQL reference, "ALTER TABLE"; PostgreSQL 17, "ALTER TABLE", "TRUNCATE", "Lexical structure"; SQL
+Server, "ALTER TABLE".
 """
 
 from __future__ import annotations
@@ -54,17 +54,18 @@ _STANDARD_COMMENT = r"/\*(?:[^*/]|\*(?!/)|/(?!\*)|/\*.*?\*/)*+\*/|/\*.*?\*/|--[^
 
 
 def _parts(ends: str, quoted: str, others: str = "", more: str = "") -> str:
-    """Pattern of a part of a text, which reaches to one of the characters `ends` outside of quotes.
+    """Return the pattern of a part of a text, which ends before one of the characters `ends`.
 
-    An E may begin a string.  `others`: what else belongs together; `more`: characters that may
-    stand alone.
+    Such a character does not end the part if it is in quotes, or in a text that fits the pattern
+    `others`. The letter E may begin a quoted string. `more` are further characters that such a text
+    begins or ends with; alone, they are ordinary characters.
     """
     unquoted = rf"(?:[^{ends}{more}eE'\"`\[]|[eE](?!'))++"
     return rf"(?s)(?:{unquoted}|{quoted}|{others}[{more}eE'\"`\[])++"
 
 
 def _actions(quoted: str) -> str:
-    """Pattern of an action of an ALTER TABLE: commas part them, unless in brackets."""
+    """Return the pattern of an action of an ALTER TABLE; commas outside of brackets end it."""
     in_brackets = r"\([^()]*+\)"
     for _ in range(4):
         in_brackets = rf"\((?:(?:[^()eE'\"`\[]|[eE](?!'))++|{quoted}|{in_brackets}|[eE\[])*+\)"
@@ -108,9 +109,10 @@ _STATEMENT = (
 
 
 class _Rule(NamedTuple):
-    """What a statement, or an action of an ALTER TABLE, does.
+    """A rule says what a statement, or an action of an ALTER TABLE, changes.
 
-    The first group of the pattern holds the names of what it changes, which are of a `level`.
+    The first group of the pattern contains the names of what is changed. `level` says what the
+    names are names of.
     """
 
     pattern: str
@@ -192,9 +194,10 @@ TABLE_CHANGES = (
 
 
 def change_of(source_op: Column, source_format: str) -> Column:
-    """What an operation says by itself of its table, as in `TABLE_CHANGES`; else null.
+    """Return what an operation alone says about its table, as in `TABLE_CHANGES`, else null.
 
-    A rollback of an XA transaction comes after its rows, which were published when it was prepared.
+    A rollback of an XA transaction comes after its rows, because the rows were published when the
+    transaction was prepared.
     """
     truncating = [code for code, (_, _, ends) in source_ops(source_format).items() if ends]
     return (
@@ -213,13 +216,14 @@ def table_changes(
     schema_name: Column,
     table_name: Column,
 ) -> Column:
-    """What a statement does to tables (`TABLE_CHANGES`); null where it does nothing.
+    """Return what a statement changes in tables (`TABLE_CHANGES`), or null if it changes nothing.
 
-    `own_change`: what the operation says by itself (`change_of`), which counts where the text does
-    not say what is done.  `source_type`: lower case; null is read as MySQL.  The names are the
-    envelope's: they complete names in the text, which otherwise win.
+    `own_change` is what the operation alone says (`change_of`); it counts if the text does not say
+    what is done. `source_type` is in lower case, and null is read as MySQL. The names are those of
+    the envelope: they complete the names in the text, which otherwise count.
 
-    Lambdas throughout, which Spark does not compile: call it beside a parse, for statements only.
+    The expression consists of lambdas, which Spark does not compile. So call it beside a parse, and
+    only for statements.
     """
     envelope = F.struct(
         F.coalesce(sql, F.lit("")).alias("sql"),
@@ -253,9 +257,9 @@ def table_changes(
 
 
 def named_table(changes: Column, database_name: Column, schema_name: Column) -> Column:
-    """The first table that a statement names, for envelopes that name none.
+    """Return the first table that a statement names, for envelopes that name none.
 
-    Null for a table of another database or schema.
+    Null if the table belongs to another database or schema.
     """
     first = F.get(changes, F.lit(0))
     is_of_database, is_of_schema = (
@@ -266,12 +270,12 @@ def named_table(changes: Column, database_name: Column, schema_name: Column) -> 
 
 
 def takes_all_rows(changes: Column) -> Column:
-    """Whether the statement takes every row from a table; false where `changes` is null."""
+    """Return whether the statement removes all rows of a table; false if `changes` is null."""
     return _has(changes, "truncation") | _has(changes, "table_drop")
 
 
 def is_applied(changes: Column) -> Column:
-    """Whether the statement takes rows, or the values of columns, from what stands before it."""
+    """Return whether the statement removes rows, or the values of columns, of earlier events."""
     return takes_all_rows(changes) | _has(changes, "column_drop")
 
 
@@ -284,9 +288,10 @@ def _by_dialect(is_standard: Column, standard: str, mysql: str) -> Column:
 
 
 def _without_comments(sql: Column, is_standard: Column) -> Column:
-    """Comments become blanks; what is in quotes stays as it is, between blanks.
+    """Replace comments by blanks; quoted text stays as it is, between blanks.
 
-    One pass: what begins as a string is no comment, and the other way round.
+    One pass finds both, because a comment may contain a quote, and quoted text may look like a
+    comment.
     """
     pattern = _by_dialect(
         is_standard,
@@ -297,7 +302,10 @@ def _without_comments(sql: Column, is_standard: Column) -> Column:
 
 
 def _named_changes(text: Column, envelope: Column) -> Column:
-    """array<named change> of a text without comments, which may hold several statements."""
+    """Return the array<named change> of a text without comments.
+
+    The text may contain several statements.
+    """
     rules = F.when(
         envelope["source_type"] == "", _rules((*_STATEMENT_RULES, _OF_SCHEMA))
     ).otherwise(_rules(_STATEMENT_RULES))
@@ -331,16 +339,16 @@ def _named_changes(text: Column, envelope: Column) -> Column:
 
 
 def _own_change(envelope: Column) -> Column:
-    """The change of the envelope's table, where the text names none that can be read.
+    """Return the change of the envelope's table, for a text that names no readable table.
 
-    Which table lost its rows is not known where the envelope names none either.
+    If the envelope names no table either, nobody knows which table lost its rows.
     """
     change = F.when(envelope["table"].isNotNull(), envelope["own_change"])
     return F.array(_named(F.coalesce(change, F.lit("not_applied")), F.lit("own")))
 
 
 def _altered(statement: Column, envelope: Column) -> Column:
-    """array<named change> of an ALTER TABLE, action by action."""
+    """Return the array<named change> of an ALTER TABLE, one action after another."""
     table, text = (F.regexp_extract(statement, _ALTER, group) for group in (1, 2))
     actions = F.regexp_extract_all(
         text,
@@ -377,7 +385,10 @@ def _altered(statement: Column, envelope: Column) -> Column:
 
 
 def _by_rules(text: Column, rules: Column) -> Column:
-    """array<named change>: what the rules that fit a text say of the names in it, or of none."""
+    """Return the array<named change> that the rules which fit a text give for the names in it.
+
+    If there is no name in the text, a rule gives one change with an empty name.
+    """
 
     def changes(rule: Column) -> Column:
         names = F.regexp_extract_all(
@@ -415,7 +426,7 @@ def _named(
     name: Column | None = None,
     columns: Column | None = None,
 ) -> Column:
-    """A change of what the text names, as it stands there."""
+    """Return a change with the name that the text has, as it is written there."""
     return F.struct(
         (F.lit(change) if isinstance(change, str) else change).alias("change"),
         (F.lit(level) if isinstance(level, str) else level).alias("level"),
@@ -431,7 +442,7 @@ def _nothing() -> Column:
 
 
 def _change(named: Column, envelope: Column) -> Column:
-    """The change with the names that the text means, beside those of the envelope."""
+    """Return the change with the full names that the text means, completed from the envelope."""
     level = named["level"]
 
     def resolved(parts: Column) -> Column:
@@ -472,13 +483,16 @@ def _change(named: Column, envelope: Column) -> Column:
 
 
 def _unquoted(name: Column, part: int) -> Column:
-    """A part of a name without its quotes; a quote within quotes is written twice."""
+    """Return a part of a name without its quotes; a doubled quote in it is one quote."""
     text = F.regexp_extract(name, _TABLE_PARTS, part)
     return F.nullif(F.regexp_replace(text, '(`)`|(")"', "$1$2"), F.lit(""))
 
 
 def _is_of_session(change: Column, source_type: Column) -> Column:
-    """Whether a change is of a temporary table, by the names of PostgreSQL and SQL Server."""
+    """Return whether a change concerns a temporary table.
+
+    In PostgreSQL and SQL Server, the names of tables and schemas show this.
+    """
     schema = F.coalesce(change["schema_name"], change["database_name"], F.lit(""))
     has_sign = F.coalesce(change["table_name"], F.lit("")).startswith("#")
     return schema.rlike(r"(?i)^pg_temp(?:_\d+)?$") | (has_sign & (source_type == "sqlserver"))

@@ -1,4 +1,4 @@
-"""Whose type names a table has, where its format carries tables of several kinds of database."""
+"""This module finds out whose type names a table has, if a format carries several databases."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ _PLAIN_MYSQL = (
 
 
 def _by_first_letter(names: Iterable[str]) -> str:
-    """The pattern of these names: a name is compared only with those that begin as it does."""
+    """Return the pattern of these names, grouped by their first letters.
+
+    So a name is compared only with names that begin with the same letter.
+    """
     rests: dict[str, list[str]] = {}
     for name in names:
         rests.setdefault(name[0], []).append(name[1:])
@@ -46,7 +49,7 @@ def _by_first_letter(names: Iterable[str]) -> str:
 
 
 def _one_of(names: str) -> str:
-    """The pattern of a joined list with at least one of these names, with or without a length."""
+    """Return the pattern of a joined list with at least one of these names, lengths allowed."""
     return rf"(?i)(?:^|{_SEPARATOR})(?:{names})(?:{_LENGTH})?(?:{_SEPARATOR}|$)"
 
 
@@ -59,10 +62,10 @@ _FOREIGN, _OF_MYSQL, _OF_ORACLE = map(_one_of, (f"{_ORACLE}|{_POSTGRESQL}", _ONL
 
 
 def source_type_of(type_names: Iterable[str]) -> str:
-    """The kind of database whose types these are: `mysql`, `oracle` or `postgresql`.
+    """Return the kind of database that has these types: `mysql`, `oracle` or `postgresql`.
 
-    Names that only another database than MySQL has decide, unless one is there that only MySQL
-    has: a Canal server may publish a type as somebody wrote it (`INT8`).
+    A name that only another database than MySQL has decides this, unless there is a name that only
+    MySQL has. For a Canal server may publish a type as somebody wrote it (`INT8`).
     """
     names = _SEPARATOR.join(type_names)
     if not re.search(_FOREIGN, names) or re.search(_OF_MYSQL, names):
@@ -71,7 +74,7 @@ def source_type_of(type_names: Iterable[str]) -> str:
 
 
 def source_type(type_names: Column) -> Column:
-    """As `source_type_of`, of an array<string>; MySQL where it is null."""
+    """Return the kind of database as `source_type_of`, for an array<string>; MySQL for null."""
     names = F.array_join(type_names, _SEPARATOR)
     # A list is read from its start in a tenth of the time in which a name is looked for in it.
     is_foreign = ~names.rlike(_ALL_PLAIN) & names.rlike(_FOREIGN) & ~names.rlike(_OF_MYSQL)

@@ -1,4 +1,4 @@
-"""Scalars of an envelope: numbers and times that came as text."""
+"""This module reads scalars of an envelope: numbers and times that the message has as text."""
 
 from __future__ import annotations
 
@@ -14,50 +14,50 @@ _ISO_TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{
 
 
 def non_empty(text: Column) -> Column:
-    """The text, null where it is empty."""
+    """Return the text, or null if it is empty."""
     return F.when(text != "", text)
 
 
 def position(text: Column) -> Column:
-    """Digits -> decimal(38,0), exact; null where it is not an integer."""
+    """Turn digits into an exact decimal(38,0), or null if they are not an integer."""
     return F.when(_is_integer(text), text.cast("decimal(38,0)"))
 
 
 def is_bad_position(text: Column) -> Column:
-    """True where a log position is there but is not an integer of at most 38 digits."""
+    """Return whether there is a log position that is not an integer of at most 38 digits."""
     return text.isNotNull() & ~_is_integer(text)
 
 
 def timestamp_of_millis(text: Column) -> Column:
-    """Epoch milliseconds (UTC) as text -> timestamp; -1 and absent mean unknown: null."""
+    """Turn epoch milliseconds (text, UTC) into a timestamp; null if unknown (-1 or null)."""
     return F.when(_is_known(text) & ~is_bad_millis(text), F.timestamp_millis(_long(text)))
 
 
 def is_bad_millis(text: Column) -> Column:
-    """True where a time is there but is not epoch milliseconds of the years 1973 to 9999."""
+    """Return whether there is a time that is not epoch milliseconds of the years 1973 to 9999."""
     in_range = _long(text).between(_EARLIEST_MILLIS, _LATEST_MILLIS)
     return _is_known(text) & ~(_is_integer(text) & F.coalesce(in_range, F.lit(False)))
 
 
 def timestamp_of_seconds(seconds: Column) -> Column:
-    """Epoch seconds (UTC) -> timestamp; -1 means unknown: null."""
+    """Turn epoch seconds (UTC) into a timestamp; -1 is unknown, and gives null."""
     is_known = is_epoch_seconds(seconds) & (seconds != -1)
     return F.when(is_known, F.timestamp_seconds(seconds))
 
 
 def is_epoch_seconds(seconds: Column) -> Column:
-    """True for epoch seconds of the years 1 to 9999."""
+    """Return whether a number is epoch seconds of the years 1 to 9999."""
     return seconds.between(_EARLIEST_SECONDS, _LATEST_MILLIS // 1000)
 
 
 def timestamp_of_iso(text: Column) -> Column:
-    """ISO 8601 date and time without a zone, or with Z, meaning UTC -> timestamp."""
+    """Turn an ISO 8601 date and time, in UTC (without a zone, or with Z), into a timestamp."""
     in_utc = F.concat(F.rtrim(text, F.lit("Z")), F.lit("Z"))
     return F.when(text.rlike(_ISO_TIME), in_utc.try_cast("timestamp"))
 
 
 def is_bad_iso(text: Column) -> Column:
-    """True where a time is there but is no ISO 8601 date and time in UTC."""
+    """Return whether there is a time that is not an ISO 8601 date and time in UTC."""
     return (text != "") & timestamp_of_iso(text).isNull()
 
 

@@ -1,4 +1,4 @@
-"""What the bytes of a VARIANT show.  Spark has no function that gives or hashes them.
+"""This module reads the bytes of a VARIANT. Spark has no function that returns or hashes them.
 
 Source: Parquet, "Variant binary encoding"; Spark, `VariantVal`.
 """
@@ -21,7 +21,7 @@ _INFINITY = bytes.fromhex("000000000000f0")
 
 
 def variant_hash(variant: Column) -> Column:
-    """A bigint that is equal for equal VARIANTs that were read from JSON; null for null.
+    """Return a bigint that is the same for equal VARIANTs that were read from JSON; null for null.
 
     Objects with the same columns in another order have another hash.
     """
@@ -30,17 +30,26 @@ def variant_hash(variant: Column) -> Column:
 
 
 def may_hold_infinity(*variants: Column) -> Column:
-    """True where a VARIANT has an infinite double, and rarely where none has."""
+    """Return whether a VARIANT may contain an infinite double.
+
+    It is always true if there is one, and rarely true if there is none.
+    """
     return _may_hold(variants, [_INFINITY])
 
 
 def may_hold_text(texts: Iterable[str], *variants: Column) -> Column:
-    """True where a text in a VARIANT contains one of these, and rarely where none does."""
+    """Return whether a text in a VARIANT may contain one of these.
+
+    It is always true if one does, and rarely true if none does.
+    """
     return _may_hold(variants, [text.encode() for text in texts])
 
 
 def may_hold_bytes(array: bytes, *variants: Column) -> Column:
-    """True where a VARIANT has these bytes as an array of numbers, and rarely where none has."""
+    """Return whether a VARIANT may contain these bytes as an array of numbers.
+
+    It is always true if it does, and rarely true if it does not.
+    """
     return _may_hold(variants, [b"".join(_INT8 + bytes([byte]) for byte in array)])
 
 
@@ -51,7 +60,7 @@ def _may_hold(variants: Iterable[Column], patterns: Sequence[bytes]) -> Column:
 
 
 def _bytes(variant: Column, method: str) -> Column:
-    """What a method of the Java object of a VARIANT returns, which are bytes."""
+    """Call a method that returns bytes, of the Java object that holds a VARIANT."""
     session = SparkSession.active()
     java: Any = session._jsparkSession
     expressions = java_class(session, "org.apache.spark.sql.classic.ExpressionUtils")

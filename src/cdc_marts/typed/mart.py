@@ -9,6 +9,7 @@ table has not, or not so, the mart is built anew.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 from dbt.adapters.spark_session.api import ModelRun
@@ -32,7 +33,7 @@ DECLARATION = "cdc_marts.declaration"
 LOST_COLUMNS = "cdc_marts.lost_columns"
 
 #: What is new of a changed table.
-_CHANGES = ("touched_keys", "truncations", "column_drops")
+_CHANGES = ("touched_keys", "replayed_keys", "truncations", "column_drops")
 
 
 def rows(
@@ -151,12 +152,17 @@ def _changed_rows(
 
 
 def _touched_keys(table: SourceTable) -> DataFrame:
-    """The keys whose rows may have changed, once each."""
-    # These rows may take values from under another key, which changed.
-    takes_values = F.col("is_partial") & (F.col("is_key_change") | (F.col("op") == "insert"))
-    partial = table.rows("effects").where((F.col("effect") == "upsert") & takes_values)
-    touched = table.new_rows("touched_keys").select("row_key")
-    return touched.union(partial.select("row_key")).distinct()
+    """The keys whose rows may have changed, once each.
+
+    A run may also change rows without new effects: on a colliding key, another row may remain, and
+    a filled row may take another value from an earlier key of the row.
+    """
+    found = (
+        table.new_rows("touched_keys"),
+        table.new_rows("replayed_keys"),
+        table.changed_rows("filled_rows"),
+    )
+    return reduce(DataFrame.union, (rows.select("row_key") for rows in found)).distinct()
 
 
 def _cast_error(column: TypedColumn, text: Column, value: Column) -> Column:

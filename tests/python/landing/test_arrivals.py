@@ -9,6 +9,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from cdc_marts.landing import arrivals
 from cdc_marts.landing.arrivals import parse_arrivals, staging_rows
 from cdc_marts.landing.removed import blocks_of
 
@@ -85,6 +86,27 @@ def test_rows_of_other_columns_are_not_kept(spark: SparkSession) -> None:
     model = SimpleNamespace(is_incremental=False, this="older_rows")
     with pytest.raises(DbtRuntimeError, match="without_removed_messages: true"):
         parse_arrivals(messages, model, as_they_are, blocks_of(messages))
+
+
+@pytest.mark.parametrize("most_conditions", [1, 2, 200])
+def test_messages_that_an_earlier_run_read_are_not_parsed_again(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, most_conditions: int
+) -> None:
+    """Also if there are more partitions than conditions, and their offsets are far apart."""
+    monkeypatch.setattr(arrivals, "_MOST_CONDITIONS", most_conditions)
+    messages = [("orders", 0, 5, 2), ("orders", 1, 10**12, 2), ("customers", 0, 7, 2)]
+    read_again = [("orders", 1, 10**12 - 1, 2), ("customers", 0, 6, 2)]
+    # These are not among the messages, though their partition or their offset is.
+    others = [("orders", 1, 5, 1), ("carts", 0, 7, 1), ("customers", 0, 5, 1)]
+    landed(spark, *read_again, *others).createOrReplaceTempView("staged_before")
+    run = SimpleNamespace(is_incremental=True, this="staged_before", replaced_rows=None)
+    rows = parse_arrivals(
+        landed(spark, *messages, *read_again), run, as_they_are, blocks_of(landed(spark, *messages))
+    )
+    assert sorted(
+        tuple(row)
+        for row in rows.select("topic", "partition", "offset", "landing_commit").collect()
+    ) == sorted(messages)
 
 
 def test_a_staging_model_parses_its_new_messages_with_the_settings_of_its_format(

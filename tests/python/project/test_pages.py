@@ -164,9 +164,9 @@ def test_the_reference_lists_the_commands_with_their_options() -> None:
     assert of_every_command | {"--help"} == {*COMMAND_OPTIONS.OF_EVERY_COMMAND}
     text = (DOCS / "reference.md").read_text("utf-8")
     rows = re.findall(
-        r"^\| `cdc-marts ([a-z ]+?)(?: PATH…| QUERY)?` \|.*\| (.*) \|$", text, re.MULTILINE
+        r"^\| `cdc-marts ([a-z ]+?)(?: \[?([A-Z]+…?)\]?)?` \|.*\| (.*) \|$", text, re.MULTILINE
     )
-    listed = {name: set(re.findall(r"--[a-z-]+", options)) for name, options in rows}
+    listed = {name: set(re.findall(r"--[a-z-]+", options)) for name, _, options in rows}
     commands = COMMAND_OPTIONS.commands(typer.main.get_command(app))
     assert listed == {name: set(COMMAND_OPTIONS.own_options(c)) for name, c in commands}
 
@@ -190,6 +190,17 @@ def test_the_operations_page_lists_the_reject_codes(manifest: Node) -> None:
     )
     listed = rows_of_table(DOCS / "operations.md", "Reject codes")
     assert [name.strip("`") for name in listed] == codes
+
+
+def test_every_decision_is_listed_once_by_its_title() -> None:
+    folder = DOCS / "decisions"
+    titles = {
+        page.name: page.read_text("utf-8").splitlines()[0].removeprefix("# ")
+        for page in folder.glob("[0-9]*.md")
+    }
+    text = (folder / "README.md").read_text("utf-8")
+    listed = re.findall(r"^- \[(.+)\]\((.+)\)$", text, re.MULTILINE)
+    assert sorted(listed) == sorted((title, name) for name, title in titles.items())
 
 
 def test_outputs_and_messages_are_put_into_their_blocks() -> None:

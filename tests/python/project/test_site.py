@@ -50,8 +50,8 @@ def test_a_page_keeps_its_lines() -> None:
 
 
 def test_the_navigation_stands_at_the_end_of_a_page() -> None:
-    assert SITE.for_sphinx("docs/decisions/README", "# Decisions\n") == (
-        "# Decisions\n\n```{toctree}\n:glob:\n\n/docs/decisions/*\n```\n"
+    assert SITE.for_sphinx("docs/formats/README", "# The nine formats\n") == (
+        "# The nine formats\n\n```{toctree}\n:glob:\n\n/docs/formats/*\n```\n"
     )
     assert "\n:caption: 中文\n\n概览 </README.zh-CN>\n" in SITE.for_sphinx("README", "")
 

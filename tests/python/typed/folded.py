@@ -35,15 +35,20 @@ INPUTS = {
     """,
     "int_column_drops": "source_format string, table_id string, column_name string",
     "int_keyless_rows": "source_format string, table_id string, row_key string",
-    "int_row_effects": """
-        source_format string, table_id string, row_key string, effect string, op string,
-        is_partial boolean, is_key_change boolean
-    """,
+    "int_row_effects": "source_format string, table_id string, row_key string",
+    "int_replayed_keys": "source_format string, table_id string, row_key string",
+    "int_filled_rows": "source_format string, table_id string, row_key string",
     "int_truncations": "source_format string, table_id string",
 }
 
 #: Model -> its query, where that is not what its table holds.
 STUBS_OF = {
+    # The changed rows of an input are those of a table, not of a view.
+    "int_filled_rows": f"""
+        {{{{ config(materialized='incremental', incremental_strategy='append') }}}}
+        {{%- set input = api.Relation.create(schema='{SCHEMA}', identifier='int_filled_rows') %}}
+        select * from {{{{ new_rows(input) }}}}
+    """,
     "int_touched_keys": f"select source_format, table_id, row_key from {SCHEMA}.int_row_effects",
     # The columns of a map of Python's would not keep their order.
     "int_table_schemas": f"""
@@ -111,6 +116,12 @@ class SourceTable:
         self.rows[row_key] = (text, schema_id, copies)
         self.touch(row_key)
 
+    def changes_without_effect(self, row: dict[str, Any], schema_id: int, fold_model: str) -> None:
+        """A row changes although its key has no new effect; a model of the fold has the key."""
+        row_key = json.dumps({"id": row["id"]})
+        self.rows[row_key] = (json.dumps(row), schema_id, 1)
+        self.folded.append(fold_model, (self.source_format, self.table_id, row_key))
+
     def loses(self, row_key: str) -> None:
         del self.rows[row_key]
         self.touch(row_key)
@@ -126,10 +137,7 @@ class SourceTable:
         self.folded.append("int_truncations", (self.source_format, self.table_id))
 
     def touch(self, row_key: str) -> None:
-        self.folded.append(
-            "int_row_effects",
-            (self.source_format, self.table_id, row_key, "upsert", "update", False, False),
-        )
+        self.folded.append("int_row_effects", (self.source_format, self.table_id, row_key))
 
 
 class Folded:
