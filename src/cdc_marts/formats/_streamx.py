@@ -69,7 +69,7 @@ def parse_envelope(
     *,
     leaves_out_nulls: bool = False,
 ) -> DataFrame:
-    """Landed StreamX messages -> staging rows, one per message.
+    """Turn landed StreamX messages into staging rows, one per message.
 
     `key_settings`: table_id -> key columns, for tables that publish no primary key.
     `leaves_out_nulls`: a column that the schema lists and an image lacks is NULL in it.
@@ -81,7 +81,7 @@ def parse_envelope(
 
 
 def _read_envelope(messages: DataFrame, source_format: str) -> DataFrame:
-    """Messages with the members of their envelope under the names of the field."""
+    """Read messages, and give the members of their envelope the names that staging has."""
     columns = F.col("message.schema.dataColumn")
     return read_json(messages, ENVELOPE).select(
         *COORDINATES,
@@ -104,7 +104,7 @@ def _read_envelope(messages: DataFrame, source_format: str) -> DataFrame:
 
 
 def _keyed(envelope: DataFrame, key_settings: KeySettings | None) -> DataFrame:
-    """Messages with the columns of their images, of their schema, and of their key."""
+    """Add the columns of the images, of the schema and of the key."""
     read = envelope.select(
         "*",
         *(columns_of(F.col(f"image_{side}")).alias(f"image_columns_{side}") for side in _SIDES),
@@ -114,7 +114,7 @@ def _keyed(envelope: DataFrame, key_settings: KeySettings | None) -> DataFrame:
 
 
 def _with_kind(keyed: DataFrame, source_format: str) -> DataFrame:
-    """Messages with the rows of their images, the `code` of their op, and what it means."""
+    """Add the rows in the images, and what kind of record the operation makes of them."""
     rows = keyed.select(
         "*",
         *(row_or_null(F.col(f"image_columns_{side}")).alias(f"row_{side}") for side in _SIDES),
@@ -125,7 +125,7 @@ def _with_kind(keyed: DataFrame, source_format: str) -> DataFrame:
 
 
 def _imaged(known: DataFrame) -> DataFrame:
-    """Messages with `before` and `after`, the images that their op has."""
+    """Add `before` and `after`, the images that count for the op, with their columns."""
     is_update = F.col("op") == "update"
     has_before = (F.col("needs_before") | is_update) & F.col("row_before").isNotNull()
     has_after = F.col("needs_after") & F.col("row_after").isNotNull()
@@ -139,7 +139,7 @@ def _imaged(known: DataFrame) -> DataFrame:
 
 
 def _record(source_format: str) -> Record:
-    """The record of a message of `_imaged`."""
+    """Return the record of a message with its images."""
     image_columns = column_names(F.coalesce("columns_after", "columns_before"))
     return Record(
         rejection=F.coalesce("unreadable", _broken()),
@@ -175,7 +175,7 @@ def _record(source_format: str) -> Record:
 
 
 def _is_half() -> Column:
-    """True for a half of a split update."""
+    """Return whether a message is a half of a split update."""
     is_update_after = (
         (F.col("code") == "UPDATE_AFTER") & (F.col("op") == "update") & F.col("before").isNull()
     )

@@ -115,7 +115,7 @@ def parse(
     key_settings: KeySettings | None = None,
     topics: Mapping[str, TopicSettings] | None = None,
 ) -> DataFrame:
-    """Landed DataHub tuples -> staging rows, one per message.
+    """Turn landed DataHub tuples into staging rows, one per message.
 
     `key_settings`: table_id -> key columns; a tuple does not say its table's key.
     `topics`: topic -> what the project sets for it.
@@ -135,7 +135,7 @@ def parse(
 
 
 def _read_tuples(messages: DataFrame, settings: Mapping[str, TopicSettings]) -> DataFrame:
-    """Messages with their dialect, their metadata, and the columns of their row."""
+    """Read tuples: their dialect, their metadata, and the columns of their row."""
     recognized = read_json_columns(messages).select("*", _dialect(settings).alias("dialect"))
     return recognized.select(
         *COORDINATES,
@@ -149,7 +149,7 @@ def _read_tuples(messages: DataFrame, settings: Mapping[str, TopicSettings]) -> 
 
 
 def _named(tuples: DataFrame, settings: Mapping[str, TopicSettings]) -> DataFrame:
-    """Messages with their metadata under the names of the field, and the image of their row."""
+    """Give the metadata the names that staging has, and make an image of the row."""
     return tuples.select(
         "*",
         F.coalesce(non_empty(F.col("metadata.database")), _setting(settings, "database")).alias(
@@ -166,7 +166,7 @@ def _named(tuples: DataFrame, settings: Mapping[str, TopicSettings]) -> DataFram
 
 
 def _record() -> Record:
-    """The record of a message whose kind and key are known."""
+    """Return the record of a tuple with its kind and its key."""
     row = row_or_null(F.col("columns"))
     is_half = (F.col("record_type") == "update_before") | (F.col("op") == "update")
     return Record(

@@ -38,7 +38,7 @@ _ESCAPED_DOT = r"(?i)\\u002e"
 
 
 def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataFrame:
-    """Landed DTS Avro -> staging rows, one per message.
+    """Turn landed DTS Avro messages into staging rows, one per message.
 
     `key_settings`: table_id -> key columns, for tables without `pk_uk_info`.
     The JVMs need Avro's limits (`org.apache.avro.limits.…`, see the profiles):
@@ -80,7 +80,7 @@ def _read_record(messages: DataFrame) -> DataFrame:
 
 
 def _named(read: DataFrame) -> DataFrame:
-    """Records with their members under the names of the field, and their values by position."""
+    """Give the members of a record the names that staging has, and read its images."""
     keys_text = non_empty(F.col("record.tags")["pk_uk_info"])
     return read.select(
         *COORDINATES,
@@ -105,7 +105,7 @@ def _named(read: DataFrame) -> DataFrame:
 
 
 def _with_rows(checked: DataFrame, key_settings: KeySettings | None) -> DataFrame:
-    """Records with the rows that their op has, their key, and what a statement does."""
+    """Add the rows that the op has, their key, and what a statement does to tables."""
     op, is_read = F.col("meaning.op"), F.col("rejection").isNull()
     return checked.select(
         "*",
@@ -123,7 +123,7 @@ def _with_rows(checked: DataFrame, key_settings: KeySettings | None) -> DataFram
 
 
 def _record() -> Record:
-    """The record of a message of `_with_rows`."""
+    """Return the record of a message with its rows."""
     op, seconds = F.col("meaning.op"), F.col("source_seconds")
     row = F.when(op == "delete", F.col("row_before")).otherwise(F.col("row_after"))
     return Record(
@@ -200,7 +200,7 @@ def _image(side: str) -> tuple[Column, ...]:
 
 
 def _values_after(op: Column) -> Column:
-    """The values after a change; an update leaves as before what its after image lacks."""
+    """Return the values after a change; an update keeps the values that its after image lacks."""
     before, after = F.col("values_before"), F.col("values_after")
     is_partial = F.exists(after, lambda value: value.isNull())
     filled = F.zip_with(after, before, lambda new, old: F.coalesce(new, old))
@@ -208,7 +208,7 @@ def _values_after(op: Column) -> Column:
 
 
 def _row_of(values: Column) -> Column:
-    """Values by position -> map<column, value>, without the unavailable columns."""
+    """Return a map from columns to values, without the unavailable columns."""
     columns = F.map_from_arrays(F.col("columns"), values)
     return F.map_filter(columns, lambda _, value: value.isNotNull())
 

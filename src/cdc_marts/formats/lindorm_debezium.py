@@ -32,7 +32,7 @@ PAYLOAD = """
 
 
 def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataFrame:
-    """Landed Lindorm messages -> staging rows, one per message.
+    """Turn landed Lindorm messages into staging rows, one per message.
 
     `key_settings`: table_id -> key columns, for tables whose record keys are no JSON objects
     of columns.  The messages themselves do not contain the key.
@@ -45,7 +45,7 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
 
 
 def _with_types(read: DataFrame) -> DataFrame:
-    """Messages with what their schema says of the columns of a row."""
+    """Add the types that the schema of a message gives the columns of a row."""
     described = read.select(
         "*", fields_of(F.col("connect_schema"), "after", "before").alias("fields")
     )
@@ -59,14 +59,14 @@ def _with_types(read: DataFrame) -> DataFrame:
 
 
 def _with_record_key(typed: DataFrame) -> DataFrame:
-    """Messages with `record_key`, the columns in the key of the Kafka record."""
+    """Add `record_key`, the columns in the key of the Kafka record."""
     return typed.withColumn("key_and_end", _read_key(F.col("key"))).withColumn(
         "record_key", _only_object(F.col("key_and_end"), F.col("key"))
     )
 
 
 def _named(keyed: DataFrame) -> DataFrame:
-    """Messages with the members of their payload under the names of the field."""
+    """Give the members of the payload the names that staging has."""
     source = F.col("payload.source")
     return keyed.select(
         "*",
@@ -84,14 +84,14 @@ def _named(keyed: DataFrame) -> DataFrame:
 
 
 def _op() -> Column:
-    """The op; a delete with both images only deleted columns, so it is an update of its row."""
+    """Return the op: a delete with both images deleted only columns, so it updates its row."""
     has_before, has_after = F.size("columns_before") > 0, F.size("columns_after") > 0
     deletes_columns = (F.col("meaning.op") == "delete") & has_before & has_after
     return F.when(deletes_columns, "update").otherwise(F.col("meaning.op"))
 
 
 def _record(key_settings: KeySettings | None) -> Record:
-    """The record of a message with its images."""
+    """Return the record of a message with its images."""
     op = F.col("op")
     at = F.nullif("event_millis", F.lit("-1"))
     return Record(

@@ -30,7 +30,7 @@ _SEQUENCE_IN_TRANSACTION = r"^[0-9]{1,18}$"
 
 
 def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataFrame:
-    """Landed SharePlex JSON -> staging rows, one per message.
+    """Turn landed SharePlex JSON messages into staging rows, one per message.
 
     `key_settings`: table_id -> key columns.  A table without is known by its
     row addresses, `meta.rowid`, by which no change of a key can be seen.
@@ -46,7 +46,7 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
 
 
 def _read_envelope(messages: DataFrame) -> DataFrame:
-    """Messages with the members of their envelope under the names of the field."""
+    """Read messages, and give the members of their envelope the names that staging has."""
     return read_json(messages, ENVELOPE).select(
         *COORDINATES,
         "value",
@@ -65,7 +65,7 @@ def _read_envelope(messages: DataFrame) -> DataFrame:
 
 
 def _with_kind(envelope: DataFrame) -> DataFrame:
-    """Messages with what their op means, and whether they are a half of a split update."""
+    """Add what the operation means, and whether the message is a half of a split update."""
     return envelope.select(
         "*",
         meaning_of(F.col("code"), SOURCE_FORMAT).alias("meaning"),
@@ -75,7 +75,7 @@ def _with_kind(envelope: DataFrame) -> DataFrame:
 
 
 def _record() -> Record:
-    """The record of a message with its images and the key that the project sets."""
+    """Return the record of a message with its rows."""
     return Record(
         rejection=F.coalesce("unreadable", _broken()),
         record_type=F.col("meaning.record_type"),
@@ -119,7 +119,7 @@ def _names_of(table: Column) -> tuple[Column, ...]:
 
 
 def _before() -> Column:
-    """The old row: in `key` of a whole update, in `data` of a delete or an `update_before`."""
+    """Return the old row, which is in `key` in a whole update, and in `data` otherwise."""
     is_whole_update = (F.col("meaning.op") == "update") & ~F.col("is_half")
     is_row_before = (F.col("meaning.op") == "delete") | (
         F.col("meaning.record_type") == "update_before"

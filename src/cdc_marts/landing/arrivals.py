@@ -37,7 +37,7 @@ def staging_rows(
     tables: Mapping[str, Mapping[str, Any]] | None,
     **settings: Any,
 ) -> DataFrame:
-    """The rows that a run of a staging model writes: those of its new messages.
+    """Return the rows that a run of a staging model adds: those of its new messages.
 
     `dbt`: the object of the model.  `parser`: the module of its format.  `messages`, `removed`:
     `base_<format>` and `removed_messages`.  `tables`: the var of that name, which sets keys.

@@ -70,7 +70,7 @@ def stage(named: DataFrame, names: FieldNames, key_settings: KeySettings | None)
 
 
 def _with_fields(named: DataFrame, names: FieldNames) -> DataFrame:
-    """Payloads with what their schema says of the columns, and images without placeholders."""
+    """Add the columns that the schema describes, and take the placeholders out of the images."""
     described = named.select(
         "*",
         fields_of(F.col("connect_schema"), names.after, "before").alias("fields"),
@@ -97,7 +97,7 @@ def _with_fields(named: DataFrame, names: FieldNames) -> DataFrame:
 
 
 def _with_kind(described: DataFrame, names: FieldNames) -> DataFrame:
-    """Payloads with the columns of their images, and with what their op means."""
+    """Add the columns of the images, and what the operation means."""
     read = described.select(
         "*",
         meaning_of(F.col("source_op"), names.source_format).alias("meaning"),
@@ -114,7 +114,7 @@ def _with_kind(described: DataFrame, names: FieldNames) -> DataFrame:
 
 
 def _record(names: FieldNames, key_settings: KeySettings | None) -> Record:
-    """The record of a payload of `_with_kind` that has its images."""
+    """Return the record of a payload with its images."""
     op = F.col("op")
     key_columns = key_columns_of(
         _published_key(),
@@ -177,7 +177,7 @@ def _published_key() -> Column:
 
 
 def _unavailable_columns(op: Column) -> Column:
-    """Those of the row as it is, or for a delete as it was."""
+    """Return the unavailable columns of the row after the change, or before a delete."""
 
     def of_image(side: str) -> Column:
         return unavailable_columns(
