@@ -1,14 +1,7 @@
 from cdc_marts.formats import cdl_debezium_json
-from cdc_marts.landing.arrivals import parse_arrivals
-from cdc_marts.landing.removed import removed_of
-from cdc_marts.parsing.settings import declared_keys
+from cdc_marts.landing.arrivals import staging_rows
 
 
 def model(dbt, session):
-    return parse_arrivals(
-        dbt.new_rows(dbt.ref("base_cdl_debezium_json")),
-        dbt,
-        cdl_debezium_json.parse,
-        removed=removed_of(dbt.source("landing", "removed_messages"), "cdl_debezium_json"),
-        key_settings=declared_keys(dbt.config.get("tables"), "cdl_debezium_json"),
-    )
+    messages, removed = dbt.ref("base_cdl_debezium_json"), dbt.source("landing", "removed_messages")
+    return staging_rows(dbt, cdl_debezium_json, messages, removed, dbt.config.get("tables"))

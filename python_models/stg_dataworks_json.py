@@ -1,14 +1,7 @@
 from cdc_marts.formats import dataworks_json
-from cdc_marts.landing.arrivals import parse_arrivals
-from cdc_marts.landing.removed import removed_of
-from cdc_marts.parsing.settings import declared_keys
+from cdc_marts.landing.arrivals import staging_rows
 
 
 def model(dbt, session):
-    return parse_arrivals(
-        dbt.new_rows(dbt.ref("base_dataworks_json")),
-        dbt,
-        dataworks_json.parse,
-        removed=removed_of(dbt.source("landing", "removed_messages"), "dataworks_json"),
-        key_settings=declared_keys(dbt.config.get("tables"), "dataworks_json"),
-    )
+    messages, removed = dbt.ref("base_dataworks_json"), dbt.source("landing", "removed_messages")
+    return staging_rows(dbt, dataworks_json, messages, removed, dbt.config.get("tables"))

@@ -1,14 +1,7 @@
 from cdc_marts.formats import dts_avro
-from cdc_marts.landing.arrivals import parse_arrivals
-from cdc_marts.landing.removed import removed_of
-from cdc_marts.parsing.settings import declared_keys
+from cdc_marts.landing.arrivals import staging_rows
 
 
 def model(dbt, session):
-    return parse_arrivals(
-        dbt.new_rows(dbt.ref("base_dts_avro")),
-        dbt,
-        dts_avro.parse,
-        removed=removed_of(dbt.source("landing", "removed_messages"), "dts_avro"),
-        key_settings=declared_keys(dbt.config.get("tables"), "dts_avro"),
-    )
+    messages, removed = dbt.ref("base_dts_avro"), dbt.source("landing", "removed_messages")
+    return staging_rows(dbt, dts_avro, messages, removed, dbt.config.get("tables"))

@@ -20,7 +20,7 @@ whole_events as (
 
 ),
 
-after_halves as (
+update_afters as (
 
     select records.*
     from {{ ref('int_split_records') }} as records
@@ -30,7 +30,7 @@ after_halves as (
 
 ),
 
-before_halves as (
+update_befores as (
 
     select records.*
     from {{ ref('int_split_records') }} as records
@@ -43,15 +43,15 @@ before_halves as (
 paired_halves as (
 
     select
-        after_halves.* except (before, previous_row_key, landed_at),
-        before_halves.before,
-        before_halves.row_key as previous_row_key,
-        greatest(after_halves.landed_at, before_halves.landed_at)
+        update_afters.* except (before, previous_row_key, landed_at),
+        update_befores.before,
+        update_befores.row_key as previous_row_key,
+        greatest(update_afters.landed_at, update_befores.landed_at)
             as landed_at
-    from after_halves
-    left join before_halves
+    from update_afters
+    left join update_befores
         on {{ matches(
-            'after_halves', 'before_halves', ['source_format', 'pairing_id']
+            'update_afters', 'update_befores', ['source_format', 'pairing_id']
         ) }}
 
 ),

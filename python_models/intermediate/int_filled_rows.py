@@ -61,7 +61,7 @@ def model(dbt, session):
         split_key_changes=split_key_changes,
         superseded=dbt.ref("int_superseded_effects"),
         truncations=dbt.ref("int_truncations"),
-        before_halves=dbt.ref("int_split_records").where("record_type = 'update_before'"),
+        update_befores=dbt.ref("int_split_records").where("record_type = 'update_before'"),
         message_places=dbt.rows_so_far(dbt.ref("int_message_places")),
         longest_key_chain=longest_key_chain,
     )

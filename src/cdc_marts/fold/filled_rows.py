@@ -32,7 +32,7 @@ def filled_rows(
     split_key_changes: DataFrame,
     superseded: DataFrame,
     truncations: DataFrame,
-    before_halves: DataFrame,
+    update_befores: DataFrame,
     message_places: DataFrame,
     longest_key_chain: int,
 ) -> DataFrame:
@@ -46,7 +46,7 @@ def filled_rows(
     `is_partial` is also true if an image lacks columns of its table.  `effects`: all effects.  Both
     have the columns of `int_row_effects`.  `records`, `split_key_changes`, `superseded`,
     `truncations`, `message_places`: the models `int_records`, `int_split_key_changes`,
-    `int_superseded_effects`, `int_truncations` and `int_message_places`.  `before_halves`: the
+    `int_superseded_effects`, `int_truncations` and `int_message_places`.  `update_befores`: the
     `update_before` records of split updates.  `longest_key_chain`: across how many key changes of
     the row a value is looked for.
 
@@ -64,7 +64,7 @@ def filled_rows(
     moved = checkpointed(moves(on_keys, others, split_key_changes))
     lives = checkpointed(row_lives(on_keys, moved, superseded, truncations))
     steps = checkpointed(_steps(lives, _sources_of_values(lives, longest_key_chain)))
-    images = checkpointed(_with_images(steps, records, before_halves))
+    images = checkpointed(_with_images(steps, records, update_befores))
     return _filled(_column_steps(images))
 
 
@@ -235,28 +235,28 @@ def _steps(lives: DataFrame, sources: DataFrame) -> DataFrame:
     )
 
 
-def _with_images(steps: DataFrame, records: DataFrame, before_halves: DataFrame) -> DataFrame:
+def _with_images(steps: DataFrame, records: DataFrame, update_befores: DataFrame) -> DataFrame:
     """The steps with their images as maps.  Only partial steps have the before image."""
     pairing = ["source_format", "pairing_id"]
     split = steps.where("is_partial and pairing_id is not null").select(*pairing)
-    halves = (
-        before_halves.join(split, pairing, "left_semi")
+    split_befores = (
+        update_befores.join(split, pairing, "left_semi")
         .groupBy(*pairing)
-        .agg(F.any_value("before").alias("half_before"))
+        .agg(F.any_value("before").alias("split_before"))
     )
     messages = steps.select("topic", "sequence.partition", "sequence.offset")
     images = records.where("record_type = 'change'").where(is_one_of(messages))
     images = images.select(
         "source_format", "event_id", "sequence", "before", "after", "unavailable_names"
     )
-    before = F.when(F.col("is_partial"), F.coalesce("before", "half_before"))
+    before = F.when(F.col("is_partial"), F.coalesce("before", "split_before"))
     return (
         images.join(broadcast_if_few(steps), ["source_format", "event_id", "sequence"])
-        .join(halves, pairing, "left")
+        .join(split_befores, pairing, "left")
         .withColumn("columns_after", F.col("after").cast("map<string,variant>"))
         .withColumn("columns_before", before.cast("map<string,variant>"))
         .withColumn("unavailable_columns", F.from_json("unavailable_names", "array<string>"))
-        .drop("after", "before", "half_before", "pairing_id", "unavailable_names")
+        .drop("after", "before", "split_before", "pairing_id", "unavailable_names")
     )
 
 

@@ -69,13 +69,21 @@ def parse_envelope(
     *,
     leaves_out_nulls: bool = False,
 ) -> DataFrame:
-    """Landed StreamX messages -> staging rows, one per message.
+    """Turn landed StreamX messages into staging rows, one per message.
 
     `key_settings`: table_id -> key columns, for tables that publish no primary key.
     `leaves_out_nulls`: a column that the schema lists and an image lacks is NULL in it.
     """
+    keyed = _keyed(_read_envelope(messages, source_format), key_settings)
+    whole = _with_nulls(keyed) if leaves_out_nulls else keyed
+    imaged = _imaged(_with_kind(whole, source_format))
+    return to_staging(imaged, source_format, _record(source_format))
+
+
+def _read_envelope(messages: DataFrame, source_format: str) -> DataFrame:
+    """Read messages, and give the members of their envelope the names that staging has."""
     columns = F.col("message.schema.dataColumn")
-    envelope = read_json(messages, ENVELOPE).select(
+    return read_json(messages, ENVELOPE).select(
         *COORDINATES,
         "value",
         "unreadable",
@@ -91,71 +99,87 @@ def parse_envelope(
         F.col("message.payload.timestamp").alias("times"),
         F.col("message.payload.ddl").alias("ddl"),
         _table_changes(F.col("message"), source_format).alias("table_changes"),
-        *(F.col(f"message.payload.{side}.dataColumn").alias(f"sent_{side}") for side in _SIDES),
+        *(F.col(f"message.payload.{side}.dataColumn").alias(f"image_{side}") for side in _SIDES),
     )
-    sent = envelope.select(
+
+
+def _keyed(envelope: DataFrame, key_settings: KeySettings | None) -> DataFrame:
+    """Add the columns of the images, of the schema and of the key."""
+    read = envelope.select(
         "*",
-        *(columns_of(F.col(f"sent_{side}")).alias(f"sent_columns_{side}") for side in _SIDES),
+        *(columns_of(F.col(f"image_{side}")).alias(f"image_columns_{side}") for side in _SIDES),
     )
-    listed = sent.select("*", column_names(F.col("column_types")).alias("source_columns"))
-    keyed = listed.select("*", _key_columns(key_settings).alias("key_columns"))
-    whole = _with_nulls(keyed) if leaves_out_nulls else keyed
-    rows = whole.select(
+    listed = read.select("*", column_names(F.col("column_types")).alias("source_columns"))
+    return listed.select("*", _key_columns(key_settings).alias("key_columns"))
+
+
+def _with_kind(keyed: DataFrame, source_format: str) -> DataFrame:
+    """Add the rows in the images, and what kind of record the operation makes of them."""
+    rows = keyed.select(
         "*",
-        *(row_or_null(F.col(f"sent_columns_{side}")).alias(f"row_{side}") for side in _SIDES),
+        *(row_or_null(F.col(f"image_columns_{side}")).alias(f"row_{side}") for side in _SIDES),
     )
     coded = rows.select("*", _code().alias("code"))
     known = coded.select("*", meaning_of(F.col("code"), source_format).alias("meaning"))
-    named = known.select("*", *record_kind(F.col("meaning"), F.col("sequence_id")))
+    return known.select("*", *record_kind(F.col("meaning"), F.col("sequence_id")))
+
+
+def _imaged(known: DataFrame) -> DataFrame:
+    """Add `before` and `after`, the images that count for the op, with their columns."""
     is_update = F.col("op") == "update"
     has_before = (F.col("needs_before") | is_update) & F.col("row_before").isNotNull()
     has_after = F.col("needs_after") & F.col("row_after").isNotNull()
-    imaged = named.select(
+    return known.select(
         "*",
-        F.when(has_before, F.col("sent_before")).alias("before"),
-        F.when(has_after, F.col("sent_after")).alias("after"),
+        F.when(has_before, F.col("image_before")).alias("before"),
+        F.when(has_after, F.col("image_after")).alias("after"),
         F.when(has_before, F.col("row_before")).alias("columns_before"),
         F.when(has_after, F.col("row_after")).alias("columns_after"),
     )
-    is_half = (F.col("record_type") == "update_before") | (
-        (F.col("code") == "UPDATE_AFTER") & is_update & F.col("before").isNull()
-    )
-    carried_columns = column_names(F.coalesce("columns_after", "columns_before"))
-    return to_staging(
-        imaged,
-        source_format,
-        Record(
-            rejection=F.coalesce("unreadable", _broken()),
-            record_type=F.col("record_type"),
-            source_type=F.col("source_type"),
-            database_name=F.col("database_name"),
-            schema_name=F.col("schema_name"),
-            table_name=F.coalesce(
-                "table_name",
-                named_table(F.col("table_changes"), F.col("database_name"), F.col("schema_name")),
-            ),
-            op=F.col("op"),
-            source_op=F.col("source_op"),
-            key_columns=F.col("key_columns"),
-            whole_number_columns=F.col("whole_number_columns"),
-            before=F.col("before"),
-            after=F.col("after"),
-            columns_before=F.col("columns_before"),
-            columns_after=F.col("columns_after"),
-            unavailable_columns=F.array_except("source_columns", carried_columns),
-            column_types=F.col("column_types"),
-            event_at=timestamp_of_millis(F.col("times.eventTime")),
-            published_at=timestamp_of_millis(F.col("times.systemTime")),
-            checkpoint_at=timestamp_of_millis(F.col("times.checkpointTime")),
-            position=position(F.col("sequence_id")),
-            identity=identity(F.col("code"), F.col("after")),
-            pairing_id=F.when(is_half, pairing_id(source_format)),
-            ddl_text=F.when(~F.col("is_row"), _ddl_member(F.col("ddl"), "text")),
-            # A serialized Java object: it stays text.
-            ddl_meta=F.when(~F.col("is_row"), _ddl_member(F.col("ddl"), "ddlMeta")),
-            table_changes=F.col("table_changes"),
+
+
+def _record(source_format: str) -> Record:
+    """Return the record of a message with its images."""
+    image_columns = column_names(F.coalesce("columns_after", "columns_before"))
+    return Record(
+        rejection=F.coalesce("unreadable", _broken()),
+        record_type=F.col("record_type"),
+        source_type=F.col("source_type"),
+        database_name=F.col("database_name"),
+        schema_name=F.col("schema_name"),
+        table_name=F.coalesce(
+            "table_name",
+            named_table(F.col("table_changes"), F.col("database_name"), F.col("schema_name")),
         ),
+        op=F.col("op"),
+        source_op=F.col("source_op"),
+        key_columns=F.col("key_columns"),
+        whole_number_columns=F.col("whole_number_columns"),
+        before=F.col("before"),
+        after=F.col("after"),
+        columns_before=F.col("columns_before"),
+        columns_after=F.col("columns_after"),
+        unavailable_columns=F.array_except("source_columns", image_columns),
+        column_types=F.col("column_types"),
+        event_at=timestamp_of_millis(F.col("times.eventTime")),
+        published_at=timestamp_of_millis(F.col("times.systemTime")),
+        checkpoint_at=timestamp_of_millis(F.col("times.checkpointTime")),
+        position=position(F.col("sequence_id")),
+        identity=identity(F.col("code"), F.col("after")),
+        pairing_id=F.when(_is_half(), pairing_id(source_format)),
+        ddl_text=F.when(~F.col("is_row"), _ddl_member(F.col("ddl"), "text")),
+        # A serialized Java object: it stays text.
+        ddl_meta=F.when(~F.col("is_row"), _ddl_member(F.col("ddl"), "ddlMeta")),
+        table_changes=F.col("table_changes"),
     )
+
+
+def _is_half() -> Column:
+    """Return whether a message is a half of a split update."""
+    is_update_after = (
+        (F.col("code") == "UPDATE_AFTER") & (F.col("op") == "update") & F.col("before").isNull()
+    )
+    return (F.col("record_type") == "update_before") | is_update_after
 
 
 def _table_changes(message: Column, source_format: str) -> Column:
@@ -212,11 +236,11 @@ def _with_nulls(keyed: DataFrame) -> DataFrame:
     So an image without a column is a row of NULLs in a keyless table, and none in others.
     """
     for side in _SIDES:
-        image, columns = f"sent_{side}", f"sent_columns_{side}"
-        carried = F.concat(column_names(F.col(columns)), "key_columns")
+        image, columns = f"image_{side}", f"image_columns_{side}"
+        names = F.concat(column_names(F.col(columns)), "key_columns")
         is_row = (F.size(columns) > 0) | (F.size("key_columns") == 0)
         lacking = F.when(
-            F.col(columns).isNotNull() & is_row, F.array_except("source_columns", carried)
+            F.col(columns).isNotNull() & is_row, F.array_except("source_columns", names)
         )
         keyed = keyed.withColumn("lacking", lacking).withColumn(
             columns,
@@ -276,8 +300,8 @@ def _column_types(columns: Column) -> Column:
 def _key_columns(key_settings: KeySettings | None) -> Column:
     """The published key, else the project's, else the row id that the source adds."""
     table_id = F.concat_ws(".", "database_name", "schema_name", "table_name")
-    carried = (column_names(F.col(f"sent_columns_{side}")) for side in _SIDES)
-    columns = F.concat("source_columns", *carried)
+    in_images = (column_names(F.col(f"image_columns_{side}")) for side in _SIDES)
+    columns = F.concat("source_columns", *in_images)
     is_oracle = F.col("source_type").eqNullSafe("oracle")
     return F.coalesce(
         F.when(F.size("primary_key") > 0, F.col("primary_key")),
@@ -343,7 +367,7 @@ def _broken() -> Column:
         ),
         *(
             (
-                F.col("is_row") & is_no_row(F.col(f"sent_{side}"), F.col(f"sent_columns_{side}")),
+                F.col("is_row") & is_no_row(F.col(f"image_{side}"), F.col(f"image_columns_{side}")),
                 "missing_image",
                 f"`payload.{side}.dataColumn` is not an object of columns",
             )

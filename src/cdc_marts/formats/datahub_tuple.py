@@ -115,14 +115,29 @@ def parse(
     key_settings: KeySettings | None = None,
     topics: Mapping[str, TopicSettings] | None = None,
 ) -> DataFrame:
-    """Landed DataHub tuples -> staging rows, one per message.
+    """Turn landed DataHub tuples into staging rows, one per message.
 
     `key_settings`: table_id -> key columns; a tuple does not say its table's key.
     `topics`: topic -> what the project sets for it.
     """
     settings = topics or {}
+    named = _named(_read_tuples(messages, settings), settings)
+    known = named.select("*", *record_kind(F.col("meaning"), F.col("sequence_id")))
+    keyed = known.select(
+        "*",
+        key_columns_of(
+            F.lit(None).cast("array<string>"),
+            key_settings,
+            F.concat_ws(".", "database_name", "table_name"),
+        ).alias("key_columns"),
+    )
+    return to_staging(keyed, SOURCE_FORMAT, _record(), has_sparse_rows=True)
+
+
+def _read_tuples(messages: DataFrame, settings: Mapping[str, TopicSettings]) -> DataFrame:
+    """Read tuples: their dialect, their metadata, and the columns of their row."""
     recognized = read_json_columns(messages).select("*", _dialect(settings).alias("dialect"))
-    described = recognized.select(
+    return recognized.select(
         *COORDINATES,
         "value",
         "unreadable",
@@ -131,7 +146,11 @@ def parse(
         _per_dialect(_row_columns).alias("columns"),
         _per_dialect(_has_one_column_twice).alias("has_one_column_twice"),
     )
-    coded = described.select(
+
+
+def _named(tuples: DataFrame, settings: Mapping[str, TopicSettings]) -> DataFrame:
+    """Give the metadata the names that staging has, and make an image of the row."""
+    return tuples.select(
         "*",
         F.coalesce(non_empty(F.col("metadata.database")), _setting(settings, "database")).alias(
             "database_name"
@@ -144,38 +163,29 @@ def parse(
         _millis(F.col("metadata.time")).alias("time"),
         image_of(row_or_null(F.col("columns"))).alias("image"),
     )
-    named = coded.select("*", *record_kind(F.col("meaning"), F.col("sequence_id")))
-    keyed = named.select(
-        "*",
-        key_columns_of(
-            F.lit(None).cast("array<string>"),
-            key_settings,
-            F.concat_ws(".", "database_name", "table_name"),
-        ).alias("key_columns"),
-    )
+
+
+def _record() -> Record:
+    """Return the record of a tuple with its kind and its key."""
+    row = row_or_null(F.col("columns"))
     is_half = (F.col("record_type") == "update_before") | (F.col("op") == "update")
-    return to_staging(
-        keyed,
-        SOURCE_FORMAT,
-        Record(
-            rejection=F.coalesce("unreadable", _broken()),
-            record_type=F.col("record_type"),
-            database_name=F.col("database_name"),
-            table_name=F.col("table_name"),
-            op=F.col("op"),
-            source_op=F.col("metadata.operation"),
-            key_columns=F.col("key_columns"),
-            before=F.when(F.col("needs_before"), F.col("image")),
-            after=F.when(F.col("needs_after"), F.col("image")),
-            columns_before=F.when(F.col("needs_before"), row_or_null(F.col("columns"))),
-            columns_after=F.when(F.col("needs_after"), row_or_null(F.col("columns"))),
-            event_at=timestamp_of_millis(F.col("time")),
-            position=position(F.col("sequence_id")),
-            identity=identity(F.col("op_code"), F.col("image")),
-            pairing_id=F.when(is_half, pairing_id(SOURCE_FORMAT)),
-            ends_rows=F.col("meaning.ends_rows"),
-        ),
-        has_sparse_rows=True,
+    return Record(
+        rejection=F.coalesce("unreadable", _broken()),
+        record_type=F.col("record_type"),
+        database_name=F.col("database_name"),
+        table_name=F.col("table_name"),
+        op=F.col("op"),
+        source_op=F.col("metadata.operation"),
+        key_columns=F.col("key_columns"),
+        before=F.when(F.col("needs_before"), F.col("image")),
+        after=F.when(F.col("needs_after"), F.col("image")),
+        columns_before=F.when(F.col("needs_before"), row),
+        columns_after=F.when(F.col("needs_after"), row),
+        event_at=timestamp_of_millis(F.col("time")),
+        position=position(F.col("sequence_id")),
+        identity=identity(F.col("op_code"), F.col("image")),
+        pairing_id=F.when(is_half, pairing_id(SOURCE_FORMAT)),
+        ends_rows=F.col("meaning.ends_rows"),
     )
 
 

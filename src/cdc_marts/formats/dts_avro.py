@@ -38,92 +38,19 @@ _ESCAPED_DOT = r"(?i)\\u002e"
 
 
 def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataFrame:
-    """Landed DTS Avro -> staging rows, one per message.
+    """Turn landed DTS Avro messages into staging rows, one per message.
 
     `key_settings`: table_id -> key columns, for tables without `pk_uk_info`.
     The JVMs need Avro's limits (`org.apache.avro.limits.…`, see the profiles):
     without them damaged bytes can take all memory.
     """
-    keys_text = non_empty(F.col("record.tags")["pk_uk_info"])
-    named = _read_record(messages).select(
-        *COORDINATES,
-        "value",
-        "unreadable",
-        meaning_of(F.col("record.operation"), SOURCE_FORMAT).alias("meaning"),
-        F.col("record.operation").alias("source_op"),
-        F.lower("record.source.sourceType").alias("source_type"),
-        *_names_of(F.col("record.objectName")),
-        *(F.col(f"record.{member}") for member in ("id", "sourcePosition", "sourceTxid")),
-        F.col("record.sourceTimestamp").alias("source_seconds"),
-        _last(F.col("record.processTimestamps")).alias("processed_millis"),
-        keys_text.alias("keys_text"),
-        F.from_json(keys_text, "map<string,array<string>>").alias("keys"),
-        F.col("record.afterImages.member_string").alias("statement"),
-        F.col("record.beforeImages.member_string").alias("text_before"),
-        _columns()["name"].alias("columns"),
-        _columns()["dataTypeNumber"].cast("array<string>").alias("types"),
-        *_image("before"),
-        *_image("after"),
-    )
-    op = F.col("meaning.op")
-    checked = named.select(
+    checked = _named(_read_record(messages)).select(
         "*",
         F.coalesce("unreadable", _broken(), "unreadable_before", "unreadable_after").alias(
             "rejection"
         ),
     )
-    is_read = F.col("rejection").isNull()
-    columned = checked.select(
-        "*",
-        F.when(is_read & op.isin("update", "delete"), _carried(F.col("values_before"))).alias(
-            "row_before"
-        ),
-        F.when(is_read & (op != "delete"), _carried(_values_after(op))).alias("row_after"),
-        key_columns_of(
-            _published_key(F.col("keys")),
-            key_settings,
-            F.concat_ws(".", "database_name", "schema_name", "table_name"),
-        ).alias("key_columns"),
-        F.when(F.col("source_op") == "DDL", _table_changes()).alias("table_changes"),
-    )
-    row = F.when(op == "delete", F.col("row_before")).otherwise(F.col("row_after"))
-    return to_staging(
-        columned,
-        SOURCE_FORMAT,
-        Record(
-            rejection=F.col("rejection"),
-            record_type=F.col("meaning.record_type"),
-            source_type=F.col("source_type"),
-            database_name=F.col("database_name"),
-            schema_name=F.col("schema_name"),
-            table_name=F.coalesce(
-                "table_name",
-                # `objectName` of a statement may be its database alone.
-                named_table(F.col("table_changes"), F.col("database_name"), F.col("schema_name")),
-            ),
-            op=op,
-            source_op=F.col("source_op"),
-            key_columns=F.col("key_columns"),
-            before=image_of(F.col("row_before")),
-            after=image_of(F.col("row_after")),
-            columns_before=F.col("row_before"),
-            columns_after=F.col("row_after"),
-            unavailable_columns=names_left_out(F.col("columns"), column_names(row)),
-            # `fields` names all columns of the table, with and without values.
-            lists_all_columns=F.lit(True),
-            column_types=F.when(is_read, F.map_from_arrays("columns", "types")),
-            event_at=F.when(
-                _is_time(F.col("source_seconds")), timestamp_of_seconds(F.col("source_seconds"))
-            ),
-            published_at=timestamp_of_millis(F.col("processed_millis")),
-            transaction_id=non_empty(F.col("sourceTxid")),
-            position=_position(),
-            identity=_identity(op),
-            delivery_position=F.col("id").cast("decimal(38,0)"),
-            ddl_text=F.when(op.isNull(), F.col("statement")),
-            table_changes=F.col("table_changes"),
-        ),
-    )
+    return to_staging(_with_rows(checked, key_settings), SOURCE_FORMAT, _record())
 
 
 def _read_record(messages: DataFrame) -> DataFrame:
@@ -150,6 +77,86 @@ def _read_record(messages: DataFrame) -> DataFrame:
         ),
     )
     return parsed.select("*", unreadable.alias("unreadable"))
+
+
+def _named(read: DataFrame) -> DataFrame:
+    """Give the members of a record the names that staging has, and read its images."""
+    keys_text = non_empty(F.col("record.tags")["pk_uk_info"])
+    return read.select(
+        *COORDINATES,
+        "value",
+        "unreadable",
+        meaning_of(F.col("record.operation"), SOURCE_FORMAT).alias("meaning"),
+        F.col("record.operation").alias("source_op"),
+        F.lower("record.source.sourceType").alias("source_type"),
+        *_names_of(F.col("record.objectName")),
+        *(F.col(f"record.{member}") for member in ("id", "sourcePosition", "sourceTxid")),
+        F.col("record.sourceTimestamp").alias("source_seconds"),
+        _last(F.col("record.processTimestamps")).alias("processed_millis"),
+        keys_text.alias("keys_text"),
+        F.from_json(keys_text, "map<string,array<string>>").alias("keys"),
+        F.col("record.afterImages.member_string").alias("statement"),
+        F.col("record.beforeImages.member_string").alias("text_before"),
+        _columns()["name"].alias("columns"),
+        _columns()["dataTypeNumber"].cast("array<string>").alias("types"),
+        *_image("before"),
+        *_image("after"),
+    )
+
+
+def _with_rows(checked: DataFrame, key_settings: KeySettings | None) -> DataFrame:
+    """Add the rows that the op has, their key, and what a statement does to tables."""
+    op, is_read = F.col("meaning.op"), F.col("rejection").isNull()
+    return checked.select(
+        "*",
+        F.when(is_read & op.isin("update", "delete"), _row_of(F.col("values_before"))).alias(
+            "row_before"
+        ),
+        F.when(is_read & (op != "delete"), _row_of(_values_after(op))).alias("row_after"),
+        key_columns_of(
+            _published_key(F.col("keys")),
+            key_settings,
+            F.concat_ws(".", "database_name", "schema_name", "table_name"),
+        ).alias("key_columns"),
+        F.when(F.col("source_op") == "DDL", _table_changes()).alias("table_changes"),
+    )
+
+
+def _record() -> Record:
+    """Return the record of a message with its rows."""
+    op, seconds = F.col("meaning.op"), F.col("source_seconds")
+    row = F.when(op == "delete", F.col("row_before")).otherwise(F.col("row_after"))
+    return Record(
+        rejection=F.col("rejection"),
+        record_type=F.col("meaning.record_type"),
+        source_type=F.col("source_type"),
+        database_name=F.col("database_name"),
+        schema_name=F.col("schema_name"),
+        table_name=F.coalesce(
+            "table_name",
+            # `objectName` of a statement may be its database alone.
+            named_table(F.col("table_changes"), F.col("database_name"), F.col("schema_name")),
+        ),
+        op=op,
+        source_op=F.col("source_op"),
+        key_columns=F.col("key_columns"),
+        before=image_of(F.col("row_before")),
+        after=image_of(F.col("row_after")),
+        columns_before=F.col("row_before"),
+        columns_after=F.col("row_after"),
+        unavailable_columns=names_left_out(F.col("columns"), column_names(row)),
+        # `fields` names all columns of the table, with and without values.
+        lists_all_columns=F.lit(True),
+        column_types=F.when(F.col("rejection").isNull(), F.map_from_arrays("columns", "types")),
+        event_at=F.when(_is_time(seconds), timestamp_of_seconds(seconds)),
+        published_at=timestamp_of_millis(F.col("processed_millis")),
+        transaction_id=non_empty(F.col("sourceTxid")),
+        position=_position(),
+        identity=_identity(op),
+        delivery_position=F.col("id").cast("decimal(38,0)"),
+        ddl_text=F.when(op.isNull(), F.col("statement")),
+        table_changes=F.col("table_changes"),
+    )
 
 
 def _texts() -> Column:
@@ -193,15 +200,15 @@ def _image(side: str) -> tuple[Column, ...]:
 
 
 def _values_after(op: Column) -> Column:
-    """An update leaves unchanged what it carries of the row before and not of the row after."""
+    """Return the values after a change; an update keeps the values that its after image lacks."""
     before, after = F.col("values_before"), F.col("values_after")
     is_partial = F.exists(after, lambda value: value.isNull())
     filled = F.zip_with(after, before, lambda new, old: F.coalesce(new, old))
     return F.when((op == "update") & before.isNotNull() & is_partial, filled).otherwise(after)
 
 
-def _carried(values: Column) -> Column:
-    """Values by position -> map<column, value> of those that the message carries."""
+def _row_of(values: Column) -> Column:
+    """Return a map from columns to values, without the unavailable columns."""
     columns = F.map_from_arrays(F.col("columns"), values)
     return F.map_filter(columns, lambda _, value: value.isNotNull())
 

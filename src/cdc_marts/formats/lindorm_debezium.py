@@ -32,26 +32,43 @@ PAYLOAD = """
 
 
 def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataFrame:
-    """Landed Lindorm messages -> staging rows, one per message.
+    """Turn landed Lindorm messages into staging rows, one per message.
 
     `key_settings`: table_id -> key columns, for tables whose record keys are no JSON objects
     of columns.  The messages themselves do not contain the key.
     """
-    source = F.col("payload.source")
-    described = read_payload(messages, PAYLOAD).select(
+    typed = _with_types(read_payload(messages, PAYLOAD))
+    named = _named(_with_record_key(typed))
+    known = named.withColumn("op", _op())
+    imaged = with_images(known, F.col("payload.before"), F.col("payload.after"))
+    return to_staging(imaged, SOURCE_FORMAT, _record(key_settings), has_sparse_rows=True)
+
+
+def _with_types(read: DataFrame) -> DataFrame:
+    """Add the types that the schema of a message gives the columns of a row."""
+    described = read.select(
         "*", fields_of(F.col("connect_schema"), "after", "before").alias("fields")
     )
     # What takes a lambda is done first: Spark compiles the rest into one loop.
-    typed = described.select(
+    return described.select(
         *described.drop("connect_schema", "fields").columns,
         column_types(F.col("fields")).alias("column_types"),
         column_parameters(F.col("fields")).alias("column_parameters"),
         whole_number_columns(F.col("fields")).alias("whole_number_columns"),
     )
-    keyed = typed.withColumn("key_and_end", _read_key(F.col("key"))).withColumn(
+
+
+def _with_record_key(typed: DataFrame) -> DataFrame:
+    """Add `record_key`, the columns in the key of the Kafka record."""
+    return typed.withColumn("key_and_end", _read_key(F.col("key"))).withColumn(
         "record_key", _only_object(F.col("key_and_end"), F.col("key"))
     )
-    named = keyed.select(
+
+
+def _named(keyed: DataFrame) -> DataFrame:
+    """Give the members of the payload the names that staging has."""
+    source = F.col("payload.source")
+    return keyed.select(
         "*",
         non_empty(source.db).alias("database_name"),
         non_empty(source.namespace).alias("schema_name"),
@@ -64,47 +81,47 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
         F.col("payload.ts_ms").alias("published_millis"),
         _names_in(F.col("record_key")).alias("record_key_names"),
     )
-    is_sent_before = F.size("columns_before") > 0
-    is_sent_after = F.size("columns_after") > 0
-    # The row lives on: it only lost the columns that `after` lacks.
-    is_partial = (F.col("meaning.op") == "delete") & is_sent_before & is_sent_after
-    kinds = named.withColumn("op", F.when(is_partial, "update").otherwise(F.col("meaning.op")))
-    rows = with_images(kinds, F.col("payload.before"), F.col("payload.after"))
+
+
+def _op() -> Column:
+    """Return the op: a delete with both images deleted only columns, so it updates its row."""
+    has_before, has_after = F.size("columns_before") > 0, F.size("columns_after") > 0
+    deletes_columns = (F.col("meaning.op") == "delete") & has_before & has_after
+    return F.when(deletes_columns, "update").otherwise(F.col("meaning.op"))
+
+
+def _record(key_settings: KeySettings | None) -> Record:
+    """Return the record of a message with its images."""
     op = F.col("op")
     at = F.nullif("event_millis", F.lit("-1"))
-    return to_staging(
-        rows,
-        SOURCE_FORMAT,
-        Record(
-            rejection=F.coalesce("unreadable", _broken()),
-            record_type=F.col("meaning.record_type"),
-            source_type=F.lit("lindorm"),
-            database_name=F.col("database_name"),
-            schema_name=F.col("schema_name"),
-            table_name=F.col("table_name"),
-            op=op,
-            source_op=F.col("source_op"),
-            key_columns=key_columns_of(
-                _key_of_row(F.col("record_key_names"), op),
-                key_settings,
-                F.concat_ws(".", "database_name", "schema_name", "table_name"),
-            ),
-            whole_number_columns=F.col("whole_number_columns"),
-            before=F.col("before"),
-            after=F.col("after"),
-            columns_before=F.col("columns_before"),
-            columns_after=F.col("columns_after"),
-            # Rows are sparse, and the schema describes the row at hand.
-            lists_all_columns=F.lit(False),
-            column_types=F.col("column_types"),
-            column_parameters=F.col("column_parameters"),
-            event_at=timestamp_of_millis(F.col("event_millis")),
-            published_at=timestamp_of_millis(F.col("published_millis")),
-            position=position(at),
-            # Two writes of a row within a millisecond differ in their images.
-            identity=F.array(at, "source_op", *image_hashes()),
+    return Record(
+        rejection=F.coalesce("unreadable", _broken()),
+        record_type=F.col("meaning.record_type"),
+        source_type=F.lit("lindorm"),
+        database_name=F.col("database_name"),
+        schema_name=F.col("schema_name"),
+        table_name=F.col("table_name"),
+        op=op,
+        source_op=F.col("source_op"),
+        key_columns=key_columns_of(
+            _key_of_row(F.col("record_key_names"), op),
+            key_settings,
+            F.concat_ws(".", "database_name", "schema_name", "table_name"),
         ),
-        has_sparse_rows=True,
+        whole_number_columns=F.col("whole_number_columns"),
+        before=F.col("before"),
+        after=F.col("after"),
+        columns_before=F.col("columns_before"),
+        columns_after=F.col("columns_after"),
+        # Rows are sparse, and the schema describes the row at hand.
+        lists_all_columns=F.lit(False),
+        column_types=F.col("column_types"),
+        column_parameters=F.col("column_parameters"),
+        event_at=timestamp_of_millis(F.col("event_millis")),
+        published_at=timestamp_of_millis(F.col("published_millis")),
+        position=position(at),
+        # Two writes of a row within a millisecond differ in their images.
+        identity=F.array(at, "source_op", *image_hashes()),
     )
 
 

@@ -30,12 +30,24 @@ _SEQUENCE_IN_TRANSACTION = r"^[0-9]{1,18}$"
 
 
 def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataFrame:
-    """Landed SharePlex JSON -> staging rows, one per message.
+    """Turn landed SharePlex JSON messages into staging rows, one per message.
 
     `key_settings`: table_id -> key columns.  A table without is known by its
     row addresses, `meta.rowid`, by which no change of a key can be seen.
     """
-    named = read_json(messages, ENVELOPE).select(
+    known = _with_kind(_read_envelope(messages))
+    imaged = known.select(
+        "*",
+        _before().alias("row_before"),
+        _after().alias("row_after"),
+        key_setting(key_settings, F.col("table_id")).alias("set_key"),
+    )
+    return to_staging(imaged, SOURCE_FORMAT, _record())
+
+
+def _read_envelope(messages: DataFrame) -> DataFrame:
+    """Read messages, and give the members of their envelope the names that staging has."""
+    return read_json(messages, ENVELOPE).select(
         *COORDINATES,
         "value",
         "unreadable",
@@ -50,52 +62,50 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
         columns_of(F.col("message.data")).alias("data"),
         columns_of(F.col("message.key")).alias("old_row"),
     )
-    known = named.select(
+
+
+def _with_kind(envelope: DataFrame) -> DataFrame:
+    """Add what the operation means, and whether the message is a half of a split update."""
+    return envelope.select(
         "*",
         meaning_of(F.col("code"), SOURCE_FORMAT).alias("meaning"),
         F.col("code").isin("UPDATE BEFORE", "UPDATE AFTER").alias("is_half"),
         F.concat_ws(".", "schema_name", "table_name").alias("table_id"),
     )
-    keyed = known.select(
-        "*",
-        _before().alias("row_before"),
-        _after().alias("row_after"),
-        key_setting(key_settings, F.col("table_id")).alias("set_key"),
-    )
-    return to_staging(
-        keyed,
-        SOURCE_FORMAT,
-        Record(
-            rejection=F.coalesce("unreadable", _broken()),
-            record_type=F.col("meaning.record_type"),
-            # Only Oracle has the SCN and ROWID of this format.
-            source_type=F.lit("oracle"),
-            schema_name=F.col("schema_name"),
-            table_name=F.col("table_name"),
-            op=F.col("meaning.op"),
-            source_op=F.col("source_op"),
-            key_columns=F.coalesce(
-                "set_key",
-                F.when(F.col("rowid").isNotNull(), F.array(F.lit("rowid"))),
-                no_columns(),
-            ),
-            row_id=F.when(F.col("set_key").isNull(), F.col("rowid")),
-            before=image_of(F.col("row_before")),
-            after=image_of(F.col("row_after")),
-            columns_before=F.col("row_before"),
-            columns_after=F.col("row_after"),
-            event_at=timestamp_of_iso(F.col("time")),
-            published_at=timestamp_of_iso(F.col("posttime")),
-            transaction_id=F.col("trans"),
-            position=position(F.col("scn")),
-            transaction_index=F.col("seq").cast("bigint"),
-            identity=_identity(),
-            pairing_id=F.when(
-                F.col("is_half"),
-                F.concat_ws(":", F.lit(SOURCE_FORMAT), "table_id", "scn", "trans", "seq"),
-            ),
-            ends_rows=F.col("meaning.ends_rows"),
+
+
+def _record() -> Record:
+    """Return the record of a message with its rows."""
+    return Record(
+        rejection=F.coalesce("unreadable", _broken()),
+        record_type=F.col("meaning.record_type"),
+        # Only Oracle has the SCN and ROWID of this format.
+        source_type=F.lit("oracle"),
+        schema_name=F.col("schema_name"),
+        table_name=F.col("table_name"),
+        op=F.col("meaning.op"),
+        source_op=F.col("source_op"),
+        key_columns=F.coalesce(
+            "set_key",
+            F.when(F.col("rowid").isNotNull(), F.array(F.lit("rowid"))),
+            no_columns(),
         ),
+        row_id=F.when(F.col("set_key").isNull(), F.col("rowid")),
+        before=image_of(F.col("row_before")),
+        after=image_of(F.col("row_after")),
+        columns_before=F.col("row_before"),
+        columns_after=F.col("row_after"),
+        event_at=timestamp_of_iso(F.col("time")),
+        published_at=timestamp_of_iso(F.col("posttime")),
+        transaction_id=F.col("trans"),
+        position=position(F.col("scn")),
+        transaction_index=F.col("seq").cast("bigint"),
+        identity=_identity(),
+        pairing_id=F.when(
+            F.col("is_half"),
+            F.concat_ws(":", F.lit(SOURCE_FORMAT), "table_id", "scn", "trans", "seq"),
+        ),
+        ends_rows=F.col("meaning.ends_rows"),
     )
 
 
@@ -109,7 +119,7 @@ def _names_of(table: Column) -> tuple[Column, ...]:
 
 
 def _before() -> Column:
-    """A whole update has its old row in `key`; a delete and a half before have theirs in `data`."""
+    """Return the old row, which is in `key` in a whole update, and in `data` otherwise."""
     is_whole_update = (F.col("meaning.op") == "update") & ~F.col("is_half")
     is_row_before = (F.col("meaning.op") == "delete") | (
         F.col("meaning.record_type") == "update_before"

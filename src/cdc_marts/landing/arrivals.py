@@ -3,20 +3,55 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import reduce
-from typing import Any
+from typing import Any, Protocol
 
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import Column, DataFrame, Row, Window
 from pyspark.sql import functions as F
 
-from cdc_marts.landing.removed import in_blocks, outside_blocks
+from cdc_marts.landing.removed import in_blocks, outside_blocks, removed_of
 from cdc_marts.parsing.records import no_records
+from cdc_marts.parsing.settings import declared_keys
 
 IDENTITY = ("topic", "partition", "offset")
 #: Of more partitions than this, those with similar offsets share a condition.
 _MOST_CONDITIONS = 200
+
+
+class Parser(Protocol):
+    """A module of `cdc_marts.formats`, which reads one format."""
+
+    SOURCE_FORMAT: str
+
+    @property
+    def parse(self) -> Callable[..., DataFrame]: ...
+
+
+def staging_rows(
+    dbt: Any,
+    parser: Parser,
+    messages: DataFrame,
+    removed: DataFrame,
+    tables: Mapping[str, Mapping[str, Any]] | None,
+    **settings: Any,
+) -> DataFrame:
+    """Return the rows that a run of a staging model adds: those of its new messages.
+
+    `dbt`: the object of the model.  `parser`: the module of its format.  `messages`, `removed`:
+    `base_<format>` and `removed_messages`.  `tables`: the var of that name, which sets keys.
+    `settings`: what else the parser takes.  A model gets all of these from `dbt` itself: dbt finds
+    inputs and settings only as literals in the file of a model.
+    """
+    return parse_arrivals(
+        dbt.new_rows(messages),
+        dbt,
+        parser.parse,
+        removed=removed_of(removed, parser.SOURCE_FORMAT),
+        key_settings=declared_keys(tables, parser.SOURCE_FORMAT),
+        **settings,
+    )
 
 
 def parse_arrivals(

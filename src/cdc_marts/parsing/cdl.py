@@ -11,15 +11,15 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from cdc_marts.parsing.connect import (
-    carried_image,
     column_parameters,
     column_types,
-    columns_not_sent,
     field_names,
     fields_of,
     may_hold_placeholders,
+    placeholder_columns,
     unavailable_columns,
     whole_number_columns,
+    without_placeholders,
 )
 from cdc_marts.parsing.images import columns_of, image_hashes, with_images
 from cdc_marts.parsing.messages import rejection
@@ -63,6 +63,14 @@ def stage(named: DataFrame, names: FieldNames, key_settings: KeySettings | None)
     `schema_name`, `table_name`, `source_op`, `before`, `after`, `is_snapshot`, `lsn`,
     `transaction_id`, `event_millis` and `published_millis`.
     """
+    known = _with_kind(_with_fields(named, names), names)
+    imaged = with_images(known, F.col("image_before"), F.col("image_after"))
+    rows = imaged.drop("image_before", "image_after")
+    return to_staging(rows, names.source_format, _record(names, key_settings))
+
+
+def _with_fields(named: DataFrame, names: FieldNames) -> DataFrame:
+    """Add the columns that the schema describes, and take the placeholders out of the images."""
     described = named.select(
         "*",
         fields_of(F.col("connect_schema"), names.after, "before").alias("fields"),
@@ -70,7 +78,7 @@ def stage(named: DataFrame, names: FieldNames, key_settings: KeySettings | None)
         may_hold_placeholders(F.col("before"), F.col("after")).alias("may_hold"),
     )
     # What takes a lambda is done here, for good: Spark compiles the rest into one loop.
-    sent = described.select(
+    return described.select(
         *named.drop("connect_schema", "before", "after").columns,
         "key_fields",
         field_names(F.col("fields")).alias("field_names"),
@@ -81,68 +89,66 @@ def stage(named: DataFrame, names: FieldNames, key_settings: KeySettings | None)
             column.alias(f"{name}_{side}")
             for side in ("before", "after")
             for name, column in (
-                ("image", carried_image(F.col(side), F.col("may_hold"))),
-                ("not_sent", columns_not_sent(F.col(side), F.col("may_hold"))),
+                ("image", without_placeholders(F.col(side), F.col("may_hold"))),
+                ("placeholders", placeholder_columns(F.col(side), F.col("may_hold"))),
             )
         ),
     )
-    known = sent.select(
+
+
+def _with_kind(described: DataFrame, names: FieldNames) -> DataFrame:
+    """Add the columns of the images, and what the operation means."""
+    read = described.select(
         "*",
         meaning_of(F.col("source_op"), names.source_format).alias("meaning"),
         columns_of(F.col("image_before")).alias("columns_before"),
         columns_of(F.col("image_after")).alias("columns_after"),
     )
-    kinds = known.select(
+    return read.select(
         "*",
         _is_heartbeat().alias("is_heartbeat"),
         F.when(F.col("is_snapshot") & (F.col("meaning.op") == "insert"), "snapshot")
         .otherwise(F.col("meaning.op"))
         .alias("op"),
     )
-    images = with_images(kinds, F.col("image_before"), F.col("image_after"))
-    rows = images.drop("image_before", "image_after")
+
+
+def _record(names: FieldNames, key_settings: KeySettings | None) -> Record:
+    """Return the record of a payload with its images."""
     op = F.col("op")
-    # The image of the row as it is, or for a delete as it was.
-    row_unavailable = F.when(op == "delete", _unavailable_columns("before")).otherwise(
-        _unavailable_columns("after")
-    )
     key_columns = key_columns_of(
         _published_key(),
         key_settings,
         F.concat_ws(".", "database_name", "schema_name", "table_name"),
     )
-    return to_staging(
-        rows,
-        names.source_format,
-        Record(
-            rejection=F.coalesce("unreadable", _broken(names)),
-            record_type=F.when(F.col("is_heartbeat"), "heartbeat").otherwise(
-                F.col("meaning.record_type")
-            ),
-            source_type=F.col("source_type"),
-            database_name=F.col("database_name"),
-            schema_name=F.col("schema_name"),
-            table_name=F.col("table_name"),
-            op=op,
-            source_op=F.col("source_op"),
-            key_columns=key_columns,
-            whole_number_columns=F.col("whole_number_columns"),
-            before=F.col("before"),
-            after=F.col("after"),
-            columns_before=F.col("columns_before"),
-            columns_after=F.col("columns_after"),
-            unavailable_columns=row_unavailable,
-            lists_all_columns=F.when(F.size("field_names") > 0, F.lit(True)),
-            column_types=F.col("column_types"),
-            column_parameters=F.col("column_parameters"),
-            lob_columns=non_empty(F.col("payload.LOB_COLUMNS")),
-            event_at=timestamp_of_millis(F.col("event_millis")),
-            published_at=timestamp_of_millis(F.col("published_millis")),
-            transaction_id=F.col("transaction_id"),
-            position=position(F.col("lsn")),
-            identity=_identity(op, key_columns),
-            ends_rows=F.when(~F.col("is_heartbeat"), F.col("meaning.ends_rows")),
+    return Record(
+        rejection=F.coalesce("unreadable", _broken(names)),
+        record_type=F.when(F.col("is_heartbeat"), "heartbeat").otherwise(
+            F.col("meaning.record_type")
         ),
+        source_type=F.col("source_type"),
+        database_name=F.col("database_name"),
+        schema_name=F.col("schema_name"),
+        table_name=F.col("table_name"),
+        op=op,
+        source_op=F.col("source_op"),
+        key_columns=key_columns,
+        whole_number_columns=F.col("whole_number_columns"),
+        before=F.col("before"),
+        after=F.col("after"),
+        columns_before=F.col("columns_before"),
+        columns_after=F.col("columns_after"),
+        unavailable_columns=_unavailable_columns(op),
+        lists_all_columns=F.when(F.size("field_names") > 0, F.lit(True)),
+        column_types=F.col("column_types"),
+        column_parameters=F.col("column_parameters"),
+        lob_columns=non_empty(F.col("payload.LOB_COLUMNS")),
+        event_at=timestamp_of_millis(F.col("event_millis")),
+        published_at=timestamp_of_millis(F.col("published_millis")),
+        transaction_id=F.col("transaction_id"),
+        position=position(F.col("lsn")),
+        identity=_identity(op, key_columns),
+        ends_rows=F.when(~F.col("is_heartbeat"), F.col("meaning.ends_rows")),
     )
 
 
@@ -170,10 +176,15 @@ def _published_key() -> Column:
     return F.coalesce(F.map_keys("payload.unique"), "key_fields")
 
 
-def _unavailable_columns(side: str) -> Column:
-    return unavailable_columns(
-        F.col("field_names"), F.col(f"not_sent_{side}"), F.col(f"columns_{side}")
-    )
+def _unavailable_columns(op: Column) -> Column:
+    """Return the unavailable columns of the row after the change, or before a delete."""
+
+    def of_image(side: str) -> Column:
+        return unavailable_columns(
+            F.col("field_names"), F.col(f"placeholders_{side}"), F.col(f"columns_{side}")
+        )
+
+    return F.when(op == "delete", of_image("before")).otherwise(of_image("after"))
 
 
 def _identity(op: Column, key_columns: Column) -> Column:
@@ -203,8 +214,8 @@ def _broken(names: FieldNames) -> Column:
     is_delete = F.col("op") == "delete"
 
     def is_empty(side: str) -> Column:
-        is_sent = (F.size(f"columns_{side}") > 0) | (F.size(f"not_sent_{side}") > 0)
-        return ~F.coalesce(is_sent, F.lit(False))
+        has_columns = (F.size(f"columns_{side}") > 0) | (F.size(f"placeholders_{side}") > 0)
+        return ~F.coalesce(has_columns, F.lit(False))
 
     return rejection(
         (

@@ -121,7 +121,7 @@ def column_parameters(fields: Column) -> Column:
     return F.map_from_entries(F.filter(entries, lambda entry: entry["col2"].isNotNull()))
 
 
-# --- Values that the source did not send (TOAST) ---------------------------------------------
+# --- Placeholders, which stand in unavailable columns (TOAST) --------------------------------
 
 _PLACEHOLDER = "__debezium_unavailable_value"
 _BASE64 = base64.b64encode(_PLACEHOLDER.encode()).decode()
@@ -135,8 +135,8 @@ def _json(value: object) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-#: What stands in a column that was not sent, as compact JSON: text, bytes (in
-#: three encodings), hstore, and arrays of text, bytes, uuid and integers.
+#: What stands in an unavailable column, as compact JSON: text, bytes (in three encodings), hstore,
+#: and arrays of text, bytes, uuid and integers.
 _PLACEHOLDERS = tuple(
     _json(value)
     for value in (
@@ -157,14 +157,14 @@ def may_hold_placeholders(*images: Column) -> Column:
     return may_hold_text(_TRACES, *images) | may_hold_bytes(_PLACEHOLDER.encode(), *images)
 
 
-def carried_image(image: Column, may_hold: Column) -> Column:
+def without_placeholders(image: Column, may_hold: Column) -> Column:
     """Return the image without the columns that contain a placeholder; most have none."""
     columns = columns_of(image)
-    carried = F.map_filter(columns, lambda _, value: ~_is_placeholder(value))
-    return F.when(may_hold & columns.isNotNull(), image_of(carried)).otherwise(image)
+    available = F.map_filter(columns, lambda _, value: ~_is_placeholder(value))
+    return F.when(may_hold & columns.isNotNull(), image_of(available)).otherwise(image)
 
 
-def columns_not_sent(image: Column, may_hold: Column) -> Column:
+def placeholder_columns(image: Column, may_hold: Column) -> Column:
     """Return the names of the columns that contain a placeholder."""
     held = F.map_filter(columns_of(image), lambda _, value: _is_placeholder(value))
     return F.when(may_hold, column_names(held)).otherwise(no_columns())
@@ -174,10 +174,10 @@ def _is_placeholder(value: Column) -> Column:
     return F.to_json(value).isin(*_PLACEHOLDERS)
 
 
-def unavailable_columns(names: Column, not_sent: Column, columns: Column) -> Column:
-    """Return the columns that the table has and the row image does not carry.
+def unavailable_columns(names: Column, placeholders: Column, columns: Column) -> Column:
+    """Return the columns that the table has and the row image does not contain.
 
-    The table has the columns that the schema names, and those that the source did not send.
+    The table has the columns that the schema names, and those that contain a placeholder.
     """
-    named = names_with(F.coalesce(names, no_columns()), not_sent)
+    named = names_with(F.coalesce(names, no_columns()), placeholders)
     return names_left_out(named, column_names(columns))

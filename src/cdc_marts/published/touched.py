@@ -57,7 +57,7 @@ def messages_of_events(run: ModelRun, published: DataFrame) -> DataFrame:
     read = messages(run, published)
     looked_at = _once(MESSAGE, read, run.new_rows("exceptional_records")).transform(checkpointed)
     return _once(
-        MESSAGE, looked_at, _after_halves(run, looked_at), _events_that_lack_other_columns(run)
+        MESSAGE, looked_at, _update_afters(run, looked_at), _events_that_lack_other_columns(run)
     )
 
 
@@ -66,7 +66,7 @@ def _once(columns: tuple[str, ...], *found: DataFrame) -> DataFrame:
     return reduce(DataFrame.union, parts).distinct()
 
 
-def _after_halves(run: ModelRun, touched: DataFrame) -> DataFrame:
+def _update_afters(run: ModelRun, touched: DataFrame) -> DataFrame:
     """The messages of updates whose `update_before` is in touched messages."""
     split = run.rows("split_records")
     pairing = ["source_format", "pairing_id"]

@@ -86,7 +86,7 @@ def found(
     )
 
 
-def test_a_keyless_row_takes_columns_from_the_half_before(spark: SparkSession) -> None:
+def test_a_keyless_row_takes_columns_from_its_update_before(spark: SparkSession) -> None:
     """The key of the row is known then, and what an earlier run took for its key is looked at."""
     keyless = {"is_keyless": True}
     before = {**half(2, "b", 1, before=True), **keyless, "row_key": '{"b":"y","a":1}'}

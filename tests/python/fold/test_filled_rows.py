@@ -80,7 +80,7 @@ def found(
             [{**NAMES, **effect} for effect in superseded],
         ),
         truncations=frame(spark, "source_format table_id sequence", truncations),
-        before_halves=frame(spark, "source_format pairing_id before", halves),
+        update_befores=frame(spark, "source_format pairing_id before", halves),
         message_places=frame(spark, PLACES, []),
         longest_key_chain=longest_key_chain,
     ).withColumns({name: F.to_json(name) for name in ("row", "before_values")})

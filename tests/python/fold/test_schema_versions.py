@@ -111,9 +111,7 @@ def test_a_version_of_changed_effects_is_looked_at_whole(spark: SparkSession) ->
     assert seen(rows) == {7: (3, 3, None, None, ["id"])}
 
 
-def test_the_half_before_of_an_update_shows_columns_from_its_position_on(
-    spark: SparkSession,
-) -> None:
+def test_the_update_before_shows_columns_from_its_position_on(spark: SparkSession) -> None:
     """Also where it lands behind its other half, and where earlier effects have changed."""
     half = record(6, 8, record_type="update_before", before={"id": 1, "b": 1}, sequence=(5, 0, 6))
     after = record(5, 7, after={"id": 1}, sequence=(5, 0, 5))

@@ -226,11 +226,11 @@ READ = {
     "odd key": payload("c", ODD_ROW, unique=ODD_ROW),
     "large numbers": payload("c", {"id": BIG, "n": BIGGER}, source={"lsn": 18446744073709551615}),
     "null column": message("c", ROW),
-    "column not carried": message("c", {"id": 35, "count1": None}),
-    "before not carried": message("u", ROW, {"id": 35}),
+    "partial image": message("c", {"id": 35, "count1": None}),
+    "partial before image": message("u", ROW, {"id": 35}),
     "placeholder in before": payload("u", {"id": 35, "a": 1}, {"id": 35, "a": PLACEHOLDER}),
     "placeholder of a delete": payload("d", before={"id": 35, "a": PLACEHOLDER}),
-    "placeholder and a column not carried": message(
+    "placeholder and another unavailable column": message(
         "u", {"count1": PLACEHOLDER, "id": 35, "time1": None}
     ),
     **{
@@ -305,7 +305,7 @@ REJECTED = {
     "truncate without an lsn": ("missing_field", payload("t", source={"lsn": None})),
     "update in a snapshot without an lsn": ("missing_field", payload("u", ROW, source=NO_LSN)),
     "key column missing": ("missing_field", payload("c", {"count1": 1})),
-    "key column not carried": ("missing_field", payload("u", {**ROW, "id": PLACEHOLDER})),
+    "unavailable key column": ("missing_field", payload("u", {**ROW, "id": PLACEHOLDER})),
     "long op": ("unknown_op", payload("INSERT", ROW)),
     "upper case op": ("unknown_op", payload("C", ROW)),
     "logical message": ("unknown_op", payload("m")),
@@ -539,14 +539,14 @@ def test_a_placeholder_in_a_delete_is_unavailable(rows: Rows) -> None:
 
 
 def test_a_column_of_the_schema_that_the_image_lacks_is_unavailable(rows: Rows) -> None:
-    row = rows["column not carried"]
+    row = rows["partial image"]
     assert row["unavailable_columns"] == ["time1", "decimalNum"]
     assert row["after"] == {"id": 35, "count1": None}
-    assert rows["placeholder and a column not carried"]["unavailable_columns"] == [
+    assert rows["placeholder and another unavailable column"]["unavailable_columns"] == [
         "count1",
         "decimalNum",
     ]
-    assert rows["before not carried"]["unavailable_columns"] == []
+    assert rows["partial before image"]["unavailable_columns"] == []
     assert rows["null column"]["unavailable_columns"] == []
 
 

@@ -125,9 +125,9 @@ READ = {
     ),
     "no transaction number": payload("INSERT", ROW, transaction=properties(lsn=LSN)),
     "large numbers": payload("INSERT", {"id": BIG, "n": BIGGER}),
-    "column not carried": message("INSERT", {"id": 34, "count1": None}),
-    "column not carried by an update": message("UPDATE", {"id": 34, "count1": 1}, OLD_ROW),
-    "before not carried": message("UPDATE", ROW, {"id": 34}),
+    "partial image": message("INSERT", {"id": 34, "count1": None}),
+    "partial image of an update": message("UPDATE", {"id": 34, "count1": 1}, OLD_ROW),
+    "partial before image": message("UPDATE", ROW, {"id": 34}),
     "placeholder": payload("UPDATE", {"id": 34, "note": PLACEHOLDER, "count1": 1}),
     "large objects": payload("INSERT", ROW, LOB_COLUMNS="note,photo"),
     "large objects as a list": payload("INSERT", ROW, LOB_COLUMNS=["note", "photo"]),
@@ -182,7 +182,7 @@ REJECTED = {
     "no lsn": ("missing_field", payload("INSERT", ROW, transaction=properties(txId=1))),
     "null lsn": ("missing_field", payload("INSERT", ROW, lsn=None)),
     "key column missing": ("missing_field", payload("INSERT", {"count1": 1})),
-    "key column not carried": ("missing_field", payload("UPDATE", {**ROW, "id": PLACEHOLDER})),
+    "unavailable key column": ("missing_field", payload("UPDATE", {**ROW, "id": PLACEHOLDER})),
     "lower case operation": ("unknown_op", payload("insert", ROW)),
     "truncate": ("unknown_op", payload("TRUNCATE")),
     "time is text": ("bad_timestamp", payload("INSERT", ROW, TIMESTAMP="2024-02-04")),
@@ -345,10 +345,10 @@ def test_numbers_are_exact(rows: Rows) -> None:
 
 
 def test_a_column_of_the_schema_that_the_image_lacks_is_unavailable(rows: Rows) -> None:
-    row = rows["column not carried"]
+    row = rows["partial image"]
     assert row["unavailable_columns"] == ["time1", "decimalNum"]
     assert row["after"] == {"id": 34, "count1": None}
-    row = rows["column not carried by an update"]
+    row = rows["partial image of an update"]
     assert row["unavailable_columns"] == ["time1", "decimalNum"]
     assert rows["delete with the key only"]["unavailable_columns"] == [
         "count1",
@@ -358,8 +358,8 @@ def test_a_column_of_the_schema_that_the_image_lacks_is_unavailable(rows: Rows) 
 
 
 def test_what_only_the_image_before_lacks_is_available(rows: Rows) -> None:
-    assert rows["before not carried"]["unavailable_columns"] == []
-    assert rows["before not carried"]["before"] == {"id": 34}
+    assert rows["partial before image"]["unavailable_columns"] == []
+    assert rows["partial before image"]["before"] == {"id": 34}
 
 
 def test_a_placeholder_is_unavailable(rows: Rows) -> None:

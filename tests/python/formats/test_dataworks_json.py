@@ -218,13 +218,13 @@ READ = {
     ),
     "odd names": row_message("INSERT", after={**ODD_ROW, "z": 1}, primary_key=ODD_KEYS, columns={}),
     "null in a key": row_message("INSERT", after={"id": None, "name": "a"}),
-    "null and not carried": row_message(
+    "null and unavailable": row_message(
         "UPDATE_AFTER",
         before={"id": 1},
         after={"id": 1, "name": None},
         columns={"id": "LONG", "name": "STRING", "body": "STRING"},
     ),
-    "not carried in a delete": row_message("DELETE", before={"id": 1}),
+    "unavailable in a delete": row_message("DELETE", before={"id": 1}),
     "exact values": (
         '{"schema": {"source": {"tableName": "t"}}, "payload": {"op": "INSERT",'
         f' "sequenceId": {BIG}{BIG}, "after": {{"dataColumn": {{"id": {BIG}, "ok": true,'
@@ -741,16 +741,16 @@ def test_null_in_a_key_column_is_a_value(rows: dict[str, dict[str, Any]]) -> Non
     assert rows["null in a key"]["row_key"] == '{"id":null}'
 
 
-def test_null_is_a_value_and_a_column_that_is_not_carried_is_unavailable(
+def test_null_is_a_value_and_a_column_that_the_image_lacks_is_unavailable(
     rows: dict[str, dict[str, Any]],
 ) -> None:
-    update = rows["null and not carried"]
+    update = rows["null and unavailable"]
     assert members(update, "before", "after", "unavailable_columns") == (
         {"id": 1},
         {"id": 1, "name": None},
         ["body"],
     )
-    assert rows["not carried in a delete"]["unavailable_columns"] == ["name"]
+    assert rows["unavailable in a delete"]["unavailable_columns"] == ["name"]
 
 
 def test_values_are_exact_as_published(rows: dict[str, dict[str, Any]]) -> None:

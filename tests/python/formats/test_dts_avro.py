@@ -221,8 +221,10 @@ READ = {
     "update of a key": row("UPDATE", TABLE, before={"id": 6}, after={"id": 7}, key=["id"]),
     "update without before": row("UPDATE", TABLE, after=ROW, key=["id"]),
     "minimal update": row("UPDATE", TABLE, before={"id": 7}, after={"note": "new"}, key=["id"]),
-    "not carried": row("INSERT", TABLE, after={"id": 7, "b": dts.NONE, "c": None}, key=["id"]),
-    "not carried on both sides": row(
+    "null and unavailable": row(
+        "INSERT", TABLE, after={"id": 7, "b": dts.NONE, "c": None}, key=["id"]
+    ),
+    "unavailable in both images": row(
         "UPDATE",
         TABLE,
         before={"id": 7, "big": dts.NONE, "a": None},
@@ -272,7 +274,7 @@ REJECTED = {
         "the key is nr",
         row("INSERT", TABLE, after=ROW, key=["nr"]),
     ),
-    "key column not carried": (
+    "unavailable key column": (
         "missing_field",
         "the key is id",
         row("INSERT", TABLE, after={"id": dts.NONE, "note": "x"}, key=["id"]),
@@ -542,11 +544,11 @@ def test_an_insert_has_no_row_before(rows: Rows) -> None:
     assert rows["insert with before"]["before"] is None
 
 
-def test_null_is_not_the_same_as_not_carried(rows: Rows) -> None:
-    insert = rows["not carried"]
+def test_null_is_not_the_same_as_unavailable(rows: Rows) -> None:
+    insert = rows["null and unavailable"]
     assert insert["after"] == {"id": 7, "c": None}
     assert insert["unavailable_columns"] == ["b"]
-    update = rows["not carried on both sides"]
+    update = rows["unavailable in both images"]
     assert update["before"] == {"id": 7, "a": None}
     assert update["after"] == {"id": 7, "a": None}
     assert update["unavailable_columns"] == ["big"]

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from cdc_marts.landing import arrivals
-from cdc_marts.landing.arrivals import parse_arrivals
+from cdc_marts.landing.arrivals import parse_arrivals, staging_rows
 from cdc_marts.landing.removed import blocks_of
 
 #: Around the ends of a word of 64 offsets, and far apart.
@@ -107,3 +107,25 @@ def test_messages_that_an_earlier_run_read_are_not_parsed_again(
         tuple(row)
         for row in rows.select("topic", "partition", "offset", "landing_commit").collect()
     ) == sorted(messages)
+
+
+def test_a_staging_model_parses_its_new_messages_with_the_settings_of_its_format(
+    spark: SparkSession,
+) -> None:
+    messages = landed(spark, ("orders", 0, 1, 1), ("orders", 0, 2, 1))
+    removed = nothing_removed(messages).withColumn("source_format", F.lit("one"))
+    model = SimpleNamespace(is_incremental=False, new_rows=lambda frame: frame.where("offset = 2"))
+    tables = {
+        name: {"source_format": name, "table_id": f"shop.{name}", "key": ["id"]}
+        for name in ("one", "other")
+    }
+    given = {}
+
+    def parse(arrived: DataFrame, **settings: object) -> DataFrame:
+        given.update(settings)
+        return arrived
+
+    parser = SimpleNamespace(SOURCE_FORMAT="one", parse=parse)
+    rows = staging_rows(model, parser, messages, removed, tables, topics={"orders": "shop"})
+    assert [row.offset for row in rows.collect()] == [2]
+    assert given == {"key_settings": {"shop.one": ["id"]}, "topics": {"orders": "shop"}}

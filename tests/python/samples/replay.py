@@ -14,7 +14,7 @@ _WITH_SPARSE_ROWS = ("lindorm_debezium", "datahub_tuple")
 
 def replay(rows: Iterable[StagingRow]) -> dict[str, list[dict[str, Any]]]:
     """Table id -> its live rows, in the order of their keys."""
-    before_halves: dict[str, StagingRow] = {}
+    update_befores: dict[str, StagingRow] = {}
     tables: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
     removed: dict[tuple[Any, ...], dict[str, Any]] = {}
     #: Table id -> the columns that it is known to have.
@@ -23,7 +23,7 @@ def replay(rows: Iterable[StagingRow]) -> dict[str, list[dict[str, Any]]]:
     for row in sorted(rows, key=_sequence):
         live, known = tables[row["table_id"]], columns[row["table_id"]]
         if row["record_type"] == "update_before":
-            before_halves[row["pairing_id"]] = row
+            update_befores[row["pairing_id"]] = row
         if row["record_type"] == "ddl" and row["ends_rows"]:
             live.clear()
         known -= _dropped_columns(row)
@@ -43,8 +43,8 @@ def replay(rows: Iterable[StagingRow]) -> dict[str, list[dict[str, Any]]]:
             removed[move] = live.pop(row["row_key"], {})
             continue
         old_key = row["previous_row_key"] or row["row_key"]
-        if row["pairing_id"] in before_halves:
-            old_key = before_halves[row["pairing_id"]]["row_key"]
+        if row["pairing_id"] in update_befores:
+            old_key = update_befores[row["pairing_id"]]["row_key"]
         held = live.pop(old_key, None) or removed.get(move, {})
         kept = {name: held[name] for name in unavailable if name in held}
         live[row["row_key"]] = kept | row["after"]
@@ -63,6 +63,6 @@ def _dropped_columns(row: StagingRow) -> set[str]:
 
 
 def _sequence(row: StagingRow) -> tuple[Any, ...]:
-    """Members in order, nulls first; a half before an update stands before the half after."""
+    """Members in order, nulls first; an `update_before` stands before its `update_after`."""
     sequence = row["sequence"] or {}
     return tuple((value is not None, value or 0) for value in sequence.values())
