@@ -1,7 +1,7 @@
 from cdc_marts.checkpoints import checkpointed
 from cdc_marts.fold.columns import KEY
 from cdc_marts.fold.key_collisions import merged, no_superseded_effects, superseded_effects
-from cdc_marts.fold.ranges import has_effect_on, has_key_of, in_tables_of
+from cdc_marts.fold.ranges import effects_on, has_key_of, in_tables_of
 
 
 def model(dbt, session):
@@ -10,14 +10,10 @@ def model(dbt, session):
         return no_superseded_effects(keys)
     # What is used several times gets a checkpoint, so that Spark plans it once.
     keys = checkpointed(keys)
-    effects = (
-        dbt.rows_so_far(dbt.ref("int_row_effects"))
-        .where(in_tables_of(keys))
-        .where(has_effect_on(keys, dbt.ref("int_exceptional_records")))
-        .join(keys, [*KEY], "left_semi")
-        .drop("before", "after")
-        .transform(checkpointed)
+    effects = effects_on(
+        keys, dbt.rows_so_far(dbt.ref("int_row_effects")), dbt.ref("int_exceptional_records")
     )
+    effects = checkpointed(effects.drop("before", "after"))
     events = (
         dbt.ref("int_events")
         .where(in_tables_of(keys))

@@ -78,30 +78,6 @@ def no_filled_rows(effects: DataFrame) -> DataFrame:
     )
 
 
-def rows_after(truncations: DataFrame, filled: DataFrame) -> DataFrame:
-    """The filled rows that may have values from before one of these truncations.
-
-    They stand at its position in the log or behind it.  If an earlier run had the truncation at
-    another place (`is_revision`), they are all rows of its table.  `truncations`: rows of the model
-    `int_truncations`; `filled`: the model `int_filled_rows`.
-    """
-    return filled.sparkSession.sql(
-        """
-        select filled.*
-        from {filled} as filled
-        left semi join {truncations} as truncations
-            on filled.source_format = truncations.source_format
-            and filled.table_id = truncations.table_id
-            and (
-                truncations.is_revision
-                or coalesce(filled.sequence.position >= truncations.sequence.position, true)
-            )
-        """,
-        filled=filled,
-        truncations=truncations,
-    )
-
-
 def partial_by_image(effects: DataFrame, missing_columns: DataFrame) -> DataFrame:
     """The effects; `is_partial` is also true if an image lacks columns that its table had.
 

@@ -15,6 +15,7 @@ from dbt.adapters.spark_session.api import HashSet
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
+from cdc_marts.checkpoints import broadcast_if_few
 from cdc_marts.fold.columns import KEY, TABLE
 
 #: With more ranges or literals than this, a condition has wider ranges, or holds for all rows.
@@ -67,6 +68,16 @@ def has_effect_on(keys: DataFrame, exceptional_records: DataFrame) -> Column:
     return has_key_of(
         keys.select(*KEY).unionByName(on_old_keys), "record_row_key", "record_previous_row_key"
     )
+
+
+def effects_on(keys: DataFrame, effects: DataFrame, exceptional_records: DataFrame) -> DataFrame:
+    """The effects on some keys.  Spark leaves out most others while it scans the log.
+
+    `keys`: source_format, table_id, row_key, as a checkpoint.  `effects`: with the columns of
+    `int_row_effects`.  `exceptional_records`: as in `has_effect_on`.
+    """
+    near = effects.where(in_tables_of(keys)).where(has_effect_on(keys, exceptional_records))
+    return near.join(broadcast_if_few(keys), [*KEY], "left_semi")
 
 
 def is_one_of(messages: DataFrame) -> Column:

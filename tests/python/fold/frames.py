@@ -35,7 +35,7 @@ _TYPES = {
 #: Columns of `int_message_places`.
 PLACES = "source_format topic partition offset position"
 _IMAGES = ("before", "after")
-_FLAGS = ("is_", "lists_", "took_", "row_left")
+_FLAGS = ("is_", "has_", "lists_", "took_", "row_left")
 
 
 def frame(spark: SparkSession, columns: str, rows: Iterable[Mapping[str, Any]]) -> DataFrame:

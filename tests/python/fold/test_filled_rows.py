@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from cdc_marts.fold.filled_rows import filled_rows, partial_by_image, rows_after
+from cdc_marts.fold.filled_rows import filled_rows, partial_by_image
 from tests.python.fold.frames import PLACES, effects_at_positions, frame
 
 EFFECTS = (
@@ -252,37 +252,3 @@ def test_an_image_is_partial_too_that_lacks_a_column_of_its_table(spark: SparkSe
         frame(spark, "source_format table_id schema_id from_sequence to_sequence", [missing]),
     ).collect()
     assert [row.event_id for row in rows if row.is_partial] == ["5"]
-
-
-@pytest.mark.parametrize(
-    ("truncated_at", "is_revision", "events"),
-    [
-        (1, False, ["at 2", "at 4", "without a position"]),
-        # Effects at one position may be applied in another order than that of their sequences.
-        (4, False, ["at 4", "without a position"]),
-        (5, False, ["without a position"]),
-        # It stood elsewhere before, maybe in front of all rows; or it was found to be of another.
-        (5, True, ["at 2", "at 4", "without a position"]),
-        (None, True, ["at 2", "at 4", "without a position"]),
-    ],
-)
-def test_a_truncation_concerns_the_rows_behind_it(
-    spark: SparkSession, truncated_at: int | None, is_revision: bool, events: list[str]
-) -> None:
-    def row(event_id: str, position: int | None, **other: str) -> dict[str, Any]:
-        sequence = None if position is None else (position, 0, position)
-        return {**NAMES, "event_id": event_id, "sequence": sequence, **other}
-
-    rows = [
-        row("at 2", 2),
-        row("at 4", 4),
-        row("without a position", None),
-        row("of another table", 9, table_id="shop.carts"),
-    ]
-    at = None if truncated_at is None else (truncated_at, 1, 0)
-    truncation = {**NAMES, "sequence": at, "is_revision": is_revision}
-    found = rows_after(
-        frame(spark, "source_format table_id sequence is_revision", [truncation]),
-        frame(spark, "source_format table_id event_id sequence", rows),
-    )
-    assert sorted(row.event_id for row in found.collect()) == events

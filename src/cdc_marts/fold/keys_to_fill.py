@@ -1,0 +1,71 @@
+"""The keys whose partial images a run fills: their values may have changed."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from pyspark.sql import DataFrame
+
+from cdc_marts.fold.columns import KEY, TABLE
+from cdc_marts.fold.key_changes import keys_changed_beside
+
+
+def tables_with_partial_images(known_tables: DataFrame, missing_columns: DataFrame) -> DataFrame:
+    """The tables (`TABLE`) with images that lack columns of their table.
+
+    `known_tables`, `missing_columns`: the models `int_known_tables` and `int_missing_columns`.
+    """
+    by_message = known_tables.where("has_partial_images").select(*TABLE)
+    return by_message.union(missing_columns.select(*TABLE)).distinct()
+
+
+def keys_to_fill(
+    tables: DataFrame,
+    *,
+    touched_keys: DataFrame,
+    replayed_keys: DataFrame,
+    new_effects: DataFrame,
+    key_changes: DataFrame,
+    new_truncations: DataFrame,
+    filled_rows: DataFrame,
+) -> DataFrame:
+    """The keys (`KEY`) in some tables that a run looks at again, each once.
+
+    `tables`: the tables with partial images.  `touched_keys`: keys with new or changed effects.
+    `replayed_keys`: colliding keys, on which an effect on another key may change which row remains.
+    `new_effects`: they may be changes beside known `key_changes`, at one position.
+    `new_truncations`: new rows of the model `int_truncations`.  `filled_rows`: what earlier runs
+    filled.
+    """
+    found = (
+        touched_keys.where("not is_keyless"),
+        replayed_keys,
+        keys_changed_beside(new_effects, key_changes),
+        rows_behind(new_truncations, filled_rows),
+    )
+    keys = reduce(DataFrame.union, (rows.select(*KEY) for rows in found))
+    return keys.join(tables, [*TABLE], "left_semi").distinct()
+
+
+def rows_behind(truncations: DataFrame, filled_rows: DataFrame) -> DataFrame:
+    """The filled rows that may have values from before one of these truncations.
+
+    They stand at its position in the log or behind it.  If an earlier run had the truncation at
+    another place (`is_revision`), they are all rows of its table.  `truncations`: rows of the model
+    `int_truncations`.
+    """
+    return filled_rows.sparkSession.sql(
+        """
+        select filled.*
+        from {filled_rows} as filled
+        left semi join {truncations} as truncations
+            on filled.source_format = truncations.source_format
+            and filled.table_id = truncations.table_id
+            and (
+                truncations.is_revision
+                or coalesce(filled.sequence.position >= truncations.sequence.position, true)
+            )
+        """,
+        filled_rows=filled_rows,
+        truncations=truncations,
+    )

@@ -1,0 +1,106 @@
+"""The keys whose partial images a run fills again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from cdc_marts.fold.keys_to_fill import keys_to_fill, rows_behind, tables_with_partial_images
+from tests.python.fold.frames import frame
+
+NAMES = {"source_format": "canal_json", "table_id": "shop.orders"}
+CARTS = {"source_format": "canal_json", "table_id": "shop.carts"}
+KEYS = "source_format table_id row_key is_keyless"
+EFFECTS = "source_format table_id topic row_key op sequence"
+
+
+def key(row_key: str, **other: Any) -> dict[str, Any]:
+    return {**NAMES, "row_key": row_key, "is_keyless": False, **other}
+
+
+def effect(row_key: str, position: int, **other: Any) -> dict[str, Any]:
+    sequence = (position, 0, position)
+    return {**key(row_key), "topic": "shop", "op": "update", "sequence": sequence, **other}
+
+
+def test_tables_have_partial_images_by_their_messages_or_by_missing_columns(
+    spark: SparkSession,
+) -> None:
+    known = [{**NAMES, "has_partial_images": True}, {**CARTS, "has_partial_images": False}]
+    tables = frame(spark, "source_format table_id has_partial_images", known)
+    missing = frame(spark, "source_format table_id", [NAMES])
+    assert [row.table_id for row in tables_with_partial_images(tables, missing).collect()] == [
+        "shop.orders"
+    ]
+    missing = frame(spark, "source_format table_id", [NAMES, CARTS])
+    found = tables_with_partial_images(tables, missing).collect()
+    assert sorted(row.table_id for row in found) == ["shop.carts", "shop.orders"]
+
+
+def test_keys_are_looked_at_whose_values_may_have_changed(spark: SparkSession) -> None:
+    moved = effect("inserted beside a new effect", 7, op="insert")
+    truncation = {**NAMES, "sequence": (4, 1, 0), "is_revision": False}
+    keys = keys_to_fill(
+        frame(spark, "source_format table_id", [NAMES]),
+        touched_keys=frame(
+            spark,
+            KEYS,
+            [
+                key("touched"),
+                key("touched"),
+                key("keyless", is_keyless=True),
+                key("of a table without partial images", **CARTS),
+            ],
+        ),
+        replayed_keys=frame(spark, KEYS, [key("replayed"), key("touched")]),
+        new_effects=frame(spark, EFFECTS, [effect("touched", 7)]),
+        key_changes=frame(
+            spark, EFFECTS, [moved, effect("elsewhere", 8, op="insert"), effect("updated", 7)]
+        ),
+        new_truncations=frame(spark, "source_format table_id sequence is_revision", [truncation]),
+        filled_rows=frame(
+            spark, EFFECTS, [effect("behind a truncation", 5), effect("before a truncation", 3)]
+        ),
+    )
+    assert sorted(row.row_key for row in keys.collect()) == [
+        "behind a truncation",
+        "inserted beside a new effect",
+        "replayed",
+        "touched",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("truncated_at", "is_revision", "events"),
+    [
+        (1, False, ["at 2", "at 4", "without a position"]),
+        # Effects at one position may be applied in another order than that of their sequences.
+        (4, False, ["at 4", "without a position"]),
+        (5, False, ["without a position"]),
+        # It stood elsewhere before, maybe in front of all rows; or it was found to be of another.
+        (5, True, ["at 2", "at 4", "without a position"]),
+        (None, True, ["at 2", "at 4", "without a position"]),
+    ],
+)
+def test_a_truncation_concerns_the_rows_behind_it(
+    spark: SparkSession, truncated_at: int | None, is_revision: bool, events: list[str]
+) -> None:
+    def row(event_id: str, position: int | None, **other: str) -> dict[str, Any]:
+        sequence = None if position is None else (position, 0, position)
+        return {**NAMES, "event_id": event_id, "sequence": sequence, **other}
+
+    rows = [
+        row("at 2", 2),
+        row("at 4", 4),
+        row("without a position", None),
+        row("of another table", 9, table_id="shop.carts"),
+    ]
+    at = None if truncated_at is None else (truncated_at, 1, 0)
+    truncation = {**NAMES, "sequence": at, "is_revision": is_revision}
+    found = rows_behind(
+        frame(spark, "source_format table_id sequence is_revision", [truncation]),
+        frame(spark, "source_format table_id event_id sequence", rows),
+    )
+    assert sorted(row.event_id for row in found.collect()) == events
