@@ -119,3 +119,37 @@ class TestNestedFixtures:
         project.run_sql(f"drop view if exists {project.test_schema}.rows")
         results = run_dbt(["test"], expect_pass=False)
         assert all("dbt run --empty" in result.message for result in results)
+
+
+class TestNewRowsOfFixtures:
+    @pytest.fixture(scope="class")
+    def models(self):
+        def unit_test(name, expected, **overrides):
+            return {
+                "name": name,
+                "model": "doubled",
+                "overrides": overrides,
+                "given": [{"input": "ref('numbers')", "rows": [{"id": 1}, {"id": 2}]}],
+                "expect": {"rows": [{"what": what, "id": id_} for what, id_ in expected]},
+            }
+
+        whole = [("so far", 1), ("so far", 2)]
+        names_new_rows = {"unit_test_new_rows": {"numbers": "id > 1", "others": "false"}}
+        return {
+            "numbers.sql": "select 1 as id",
+            "doubled.sql": (
+                "select 'new' as what, id from {{ new_rows(ref('numbers')) }} union all"
+                " select 'so far', id from {{ rows_so_far(ref('numbers')) }}"
+            ),
+            "unit_tests.yml": {
+                "unit_tests": [
+                    unit_test("all_rows_are_new", [("new", 1), ("new", 2), *whole]),
+                    unit_test("some_are_new", [("new", 2), *whole], vars=names_new_rows),
+                ]
+            },
+        }
+
+    def test_rows_are_new_by_the_condition_of_their_input(self, project):
+        run_dbt(["run", "--select", "numbers"])
+        results = run_dbt(["test"])
+        assert [str(result.status) for result in results] == ["pass", "pass"]

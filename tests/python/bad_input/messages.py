@@ -8,7 +8,7 @@ import os
 import random
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -36,13 +36,15 @@ _MARK = "@@mark@@"
 class Bad:
     """A message; `what` says what is odd about it, `is_valid` whether it must be read all the same.
 
-    `is_valid` is null where either is right; `row` are the values to be read then.
+    `is_valid` is null where either is right; `row` are the values to be read then.  `reject_code`
+    is the code that it must have if it is not read, null where several are right.
     """
 
     what: str
     value: bytes
     is_valid: bool | None = None
     row: Mapping[str, Any] | None = None
+    reject_code: str | None = None
 
 
 def parser(source_format: str) -> Callable[..., DataFrame]:
@@ -67,14 +69,18 @@ def bad_messages(source_format: str) -> list[Bad]:
         *_cut(source_format, whole),
         *_random(whole),
         *_odd_names_and_values(source_format),
-        Bad("nothing", b"", is_valid=False),
+        _malformed(source_format, "nothing", b""),
         Bad("a byte order mark", b"\xef\xbb\xbf" + whole),
-        Bad("two of them", whole + whole, is_valid=False),
+        _malformed(source_format, "two of them", whole + whole),
         Bad("NUL characters", b"\0" * 16, is_valid=False),
         Bad("UTF-16", json.dumps({"a": 1}).encode("utf-16"), is_valid=False),
     ]
     if source_format not in BINARY:
-        messages += [*_behind(whole), *_odd_json(source_format), *_odd_documents()]
+        messages += [
+            *_behind(source_format, whole),
+            *_odd_json(source_format),
+            *_odd_documents(source_format),
+        ]
     return messages
 
 
@@ -82,25 +88,32 @@ def huge_message(source_format: str, size: int) -> bytes:
     return good(source_format, status="x" * size)
 
 
-def _behind(whole: bytes) -> Iterator[Bad]:
+def _malformed(source_format: str, what: str, value: bytes) -> Bad:
+    code = "malformed_avro" if source_format in BINARY else "malformed_json"
+    return Bad(what, value, is_valid=False, reject_code=code)
+
+
+def _behind(source_format: str, whole: bytes) -> Iterator[Bad]:
     """A good message, and behind it what a reader of the first object would not see."""
     for behind in (
         *(b",{}", b"]", b"}", b'],"x":[{}', b'],"end":"."} rest', b"]} rest", b"]]", b'}],"x":[{'),
         *(b'],"messages":[' + whole, b"," + whole, b"],[" + whole, b',{"x":[{}', b',"'),
+        *(b" x", b"{}", b',"x":{}'),
     ):
-        yield Bad(f"behind it {behind[:20]!r}", whole + behind, is_valid=False)
+        yield _malformed(source_format, f"behind it {behind[:20]!r}", whole + behind)
 
 
 def _broken(source_format: str) -> Iterator[Bad]:
     for case in broken(source_format):
-        yield Bad(f"{case.reject_code}: {case.what}", case.value, is_valid=False)
+        what = f"{case.reject_code}: {case.what}"
+        yield Bad(what, case.value, is_valid=False, reject_code=case.reject_code)
 
 
 def _cut(source_format: str, whole: bytes) -> Iterator[Bad]:
     for size in range(len(whole)):
+        cut = _malformed(source_format, f"cut at {size}", whole[:size])
         # Older producers write Avro records without the last field.
-        is_valid = None if source_format in BINARY else False
-        yield Bad(f"cut at {size}", whole[:size], is_valid)
+        yield replace(cut, is_valid=None) if source_format in BINARY else cut
 
 
 def _random(whole: bytes) -> Iterator[Bad]:
@@ -198,20 +211,23 @@ def _odd_json(source_format: str) -> Iterator[Bad]:
     yield Bad("single quotes", holding("'x'"))
     yield Bad("a comment", holding('/* note */ "x"'))
     yield Bad("nothing there", holding(""), is_valid=False)
-    yield Bad("the column twice", holding('"x","status":"y"'), is_valid=False)
-    yield Bad("the column twice, escaped", holding('"x","st\\u0061tus":"y"'), is_valid=False)
+    for name in ("status", "st\\u0061tus"):
+        twice = holding(f'"x","{name}":"y"')
+        yield _malformed(source_format, f"the column twice: {name}", twice)
     time = re.compile(rb"\b(%d|2024-03-01T09:00:00)\b" % _PLACE.made_at)
     assert time.search(marked)
     for year_10000 in (b"253402300800000", b"9" * 60, b"10000-01-01T00:00:00"):
         yield Bad(f"a time of {year_10000!r}", time.sub(year_10000, marked), is_valid=False)
 
 
-def _odd_documents() -> Iterator[Bad]:
+def _odd_documents(source_format: str) -> Iterator[Bad]:
     for text in (
-        *("{}", "[]", "null", "true", "1", '"text"', "[{}]", "{", "}", "[[", "{}]", "]", "{}{}"),
-        *('{"a":1,}', "{'a':1}", "{a:1}", '{"a":1', "//x\n{}", "NaN", '{"":null}', " ", "\n"),
+        *("[]", "null", "true", "1", '"text"', "text", "[{}]", "{", "}", "[[", "{}]", "]", "{}{}"),
+        *('{"a":1,}', "{'a':1}", "{a:1}", '{"a":1', "//x\n{}", "NaN", " ", "\n"),
         *("]}", '],"end":"."}', '{}],"end":"."}', '{},{"messages":[{}', '","'),
     ):
+        yield _malformed(source_format, f"document {text!r}", text.encode())
+    for text in ("{}", '{"":null}'):
         yield Bad(f"document {text!r}", text.encode(), is_valid=False)
-    yield Bad("deep document", b"[" * DEPTH, is_valid=False)
-    yield Bad("deep document of objects", b'{"payload":' * DEPTH, is_valid=False)
+    yield _malformed(source_format, "deep document", b"[" * DEPTH)
+    yield _malformed(source_format, "deep document of objects", b'{"payload":' * DEPTH)

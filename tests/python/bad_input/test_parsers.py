@@ -22,6 +22,12 @@ CODES = {
 KINDS = {
     *("change", "update_before", "ddl", "transaction", "heartbeat", "tombstone", "rejected"),
 }
+#: The columns of a message that says nothing, and those of one that was rejected besides.
+OF_EVERY_MESSAGE = {
+    *("source_format", "topic", "partition", "offset", "row_index", "record_type"),
+    *("landed_at", "landing_commit"),
+}
+OF_A_REJECT = {"reject_code", "reject_reason", "value"}
 Staged = tuple[list[Bad], dict[int, list[dict[str, Any]]]]
 
 _staged: dict[str, Staged] = {}
@@ -36,9 +42,13 @@ def bad(request: pytest.FixtureRequest, spark: SparkSession) -> Staged:
         print(f"{source_format}: {len(messages):,} messages, BAD_INPUT_SEED={SEED}")
         parsed = parser(source_format)(landed(spark, [message.value for message in messages]))
         rows: dict[int, list[dict[str, Any]]] = {}
+        said = [name for name in parsed.columns if name not in OF_EVERY_MESSAGE | OF_A_REJECT]
         compared = parsed.select(
-            *("offset", "record_type", "reject_code", "reject_reason", "value"),
+            *("offset", "record_type", *OF_A_REJECT),
             F.to_json("after").alias("after"),
+            F.concat_ws(" ", *(F.when(F.col(name).isNotNull(), name) for name in said)).alias(
+                "said"
+            ),
         )
         for row in compared.collect():
             rows.setdefault(row["offset"], []).append(row.asDict())
@@ -60,6 +70,17 @@ def test_a_rejected_message_keeps_its_bytes_and_has_a_code_and_a_reason(bad: Sta
             assert (row["reject_code"] in CODES) is is_rejected, messages[offset]
             assert bool(row["reject_reason"]) is is_rejected, messages[offset]
             assert row["value"] == (messages[offset].value if is_rejected else None)
+            assert not (is_rejected and row["said"]), messages[offset]
+
+
+def test_a_rejected_message_has_the_code_that_is_due(bad: Staged) -> None:
+    messages, rows = bad
+    wrong = {
+        message.what: (rows[offset][0]["reject_code"], message.reject_code)
+        for offset, message in enumerate(messages)
+        if message.reject_code and rows[offset][0]["reject_code"] not in (None, message.reject_code)
+    }
+    assert wrong == {}
 
 
 def test_what_is_no_message_is_rejected_and_what_is_one_is_read(bad: Staged) -> None:
@@ -110,11 +131,15 @@ def test_two_topics_never_share_a_sequence(spark: SparkSession, source_format: s
 
 
 @pytest.mark.parametrize("source_format", SOURCE_FORMATS)
-def test_each_reject_code_is_given_where_it_is_due(spark: SparkSession, source_format: str) -> None:
-    cases = broken(source_format)
-    rows = staged(spark, parser(source_format), *(case.value for case in cases))
-    given = {case.what: row["reject_code"] for case, row in zip(cases, rows, strict=True)}
-    assert given == {case.what: case.reject_code for case in cases}
+def test_a_null_value_is_a_tombstone_that_says_nothing(
+    spark: SparkSession, source_format: str
+) -> None:
+    """Whatever its key is."""
+    keys = (None, {"id": 1}, b"\xff")
+    rows = staged(spark, parser(source_format), *(None for _ in keys), keys=keys)
+    assert [row["record_type"] for row in rows] == ["tombstone"] * len(keys)
+    for row in rows:
+        assert {name for name, held in row.items() if held is not None} == OF_EVERY_MESSAGE
 
 
 def test_no_code_is_without_a_format_that_gives_it() -> None:

@@ -44,10 +44,10 @@ def executed(spark: SparkSession) -> dict[int, str]:
     return {one.executionId(): one.physicalPlanDescription() for one in executions}
 
 
-def run_and_watch(project: Project) -> dict[str, Plan]:
-    """Run all models, one after the other: table -> the plan of what was written to it."""
+def run_and_watch(project: Project, *options: str) -> dict[str, Plan]:
+    """Run the models, one after the other: table -> the plan of what was written to it."""
     before = executed(project.spark)
-    project.dbt("run", "--threads", "1")
+    project.dbt("run", "--threads", "1", *options)
     plans = executed(project.spark)
     return dict(_writes([plans[number] for number in sorted(plans.keys() - before.keys())]))
 

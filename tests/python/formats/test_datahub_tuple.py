@@ -150,18 +150,9 @@ READ = {
     "both spellings of the time": dataworks("I", "NY", {**A, "_execute_time_": "noon"}),
     "a column that has the prefix twice": dts_old("I", "NY", {**A, "dts_x": 1}),
     "a column without the prefix": {**dts_old("I", "NY", A), "added_by": "etl"},
-    "tombstone": None,
 }
 
 REJECTED = {
-    "not UTF-8": (b'{"_sequence_id_": "\xff"}', "not_utf8"),
-    "cut off": (json.dumps(INSERT)[:-1], "malformed_json"),
-    "text after the object": (json.dumps(INSERT) + " x", "malformed_json"),
-    "two objects": (json.dumps(INSERT) * 2, "malformed_json"),
-    "an array": (json.dumps([INSERT]), "malformed_json"),
-    "a scalar": ("1", "malformed_json"),
-    "null": ("null", "malformed_json"),
-    "empty": ("", "malformed_json"),
     "a repeated column": (json.dumps(INSERT)[:-1] + ', "id": 2}', "malformed_json"),
     "a repeated flag": (json.dumps(INSERT)[:-1] + ', "_after_image_": "Y"}', "malformed_json"),
     "an empty object": ({}, "wrong_format"),
@@ -331,11 +322,6 @@ def test_a_reject_names_what_is_missing(rows: dict[str, dict[str, Any]]) -> None
     assert rows["no _sequence_id_"]["reject_reason"] == "the tuple has no _sequence_id_"
     assert "`_operation_type_`: R" in rows["another op"]["reject_reason"]
     assert "`_sequence_id_`" in rows["a sequence id of letters"]["reject_reason"]
-
-
-def test_a_tombstone_is_no_reject(rows: dict[str, dict[str, Any]]) -> None:
-    tombstone = rows["tombstone"]
-    assert members(tombstone, "record_type", "reject_code", "value") == ("tombstone", None, None)
 
 
 def test_a_redelivery_has_the_event_id_of_the_first(rows: dict[str, dict[str, Any]]) -> None:

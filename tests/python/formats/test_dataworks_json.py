@@ -258,16 +258,9 @@ READ = {
         sequence_id=None,
     ),
     "begin": statement_message("TRANSACTION_BEGIN"),
-    "tombstone": None,
 }
 
 REJECTED = {
-    "not UTF-8": (b'{"payload": {"op": "\xff"}}', "not_utf8"),
-    "cut off": (json.dumps(INSERT)[:-2], "malformed_json"),
-    "text after the object": (json.dumps(INSERT) + " x", "malformed_json"),
-    "two objects": (json.dumps(INSERT) * 2, "malformed_json"),
-    "an array": (json.dumps([INSERT]), "malformed_json"),
-    "empty": ("", "malformed_json"),
     "a repeated column": (json.dumps(INSERT).replace('"name": "a"', '"id": 2'), "malformed_json"),
     "a schema that is text": ({**INSERT, "schema": "none"}, "malformed_json"),
     "nothing": ({}, "missing_field"),
@@ -545,11 +538,6 @@ def test_what_cannot_be_read_whole_is_rejected_with_its_bytes(
     assert members(row, "record_type", "reject_code", "value") == ("rejected", code, value)
     assert row["reject_reason"]
     assert members(row, "event_id", "table_id", "op", "before", "after", "sequence") == (None,) * 6
-
-
-def test_a_tombstone_is_no_reject(rows: dict[str, dict[str, Any]]) -> None:
-    tombstone = rows["tombstone"]
-    assert members(tombstone, "record_type", "reject_code", "value") == ("tombstone", None, None)
 
 
 def test_one_update_message_with_both_images_waits_for_no_other_half(

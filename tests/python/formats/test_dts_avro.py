@@ -444,7 +444,6 @@ def rows(spark: SparkSession) -> Rows:
         "whole, born": BORN,
         "born at 0": encode(EVERYTHING, born_timestamp=0),
         "born at an unknown time": encode(EVERYTHING, born_timestamp=-1),
-        "tombstone": None,
         **{f"cut: {end}": message for end, message in enumerate(CUT)},
         **DAMAGED,
     }
@@ -731,11 +730,6 @@ def test_a_record_cut_off_at_any_byte_is_malformed(rows: Rows) -> None:
 @pytest.mark.parametrize("name", DAMAGED)
 def test_bytes_that_are_no_record_are_malformed(rows: Rows, name: str) -> None:
     assert rows[name]["reject_code"] == "malformed_avro"
-
-
-def test_a_tombstone_is_no_reject(rows: Rows) -> None:
-    tombstone = rows["tombstone"]
-    assert (tombstone["record_type"], tombstone["reject_code"]) == ("tombstone", None)
 
 
 def test_random_and_damaged_bytes_never_stop_the_run(spark: SparkSession) -> None:

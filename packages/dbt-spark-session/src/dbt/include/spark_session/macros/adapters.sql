@@ -18,7 +18,22 @@
   {%- if reads_increments(relation) -%}
     {{ incremental_read().new_rows(relation.render()) }}
   {%- else -%}
-    {{ relation }}
+    {{ new_rows_of_fixture(relation) if relation.is_cte else relation }}
+  {%- endif -%}
+{%- endmacro %}
+
+
+{#-
+  In a unit test all rows of an input are new, except where the var `unit_test_new_rows` has a
+  condition for this input: {model, or source__table: condition of its new rows}.
+-#}
+{% macro new_rows_of_fixture(fixture) -%}
+  {%- set name = fixture.identifier | replace('__dbt__cte__', '') -%}
+  {%- set condition = var('unit_test_new_rows', {})[name] -%}
+  {%- if condition -%}
+    (select * from {{ fixture }} where {{ condition }})
+  {%- else -%}
+    {{ fixture }}
   {%- endif -%}
 {%- endmacro %}
 
