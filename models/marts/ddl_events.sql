@@ -69,7 +69,7 @@ ddl_events as (
         statements.transaction_id,
         statements.table_changes,
         applied_changes.applied_changes,
-        statements.ends_rows,
+        statements.is_truncation,
         statements.event_at,
         statements.published_at,
         statements.landed_at,

@@ -12,4 +12,4 @@ IS_INSTALLED = _IN_WHEEL.is_dir()
 PACKAGE_ROOT = _IN_WHEEL if IS_INSTALLED else _HERE.parents[1]
 
 #: How a user of either runs dbt, as messages say it.
-DBT = "dbt" if IS_INSTALLED else "uv run dbt"
+DBT = "dbt" if IS_INSTALLED else "./run dbt"

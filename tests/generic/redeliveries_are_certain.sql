@@ -86,7 +86,7 @@ repeated_truncations as (
     from records
     where
         record_type = 'ddl'
-        and ends_rows
+        and is_truncation
         and {{ is_of_format_that('known_by_images') }}
     group by source_format, table_id, topic, `partition`, sequence.position
     having count(*) > 1

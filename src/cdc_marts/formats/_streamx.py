@@ -318,7 +318,7 @@ def _key_columns(key_settings: KeySettings | None) -> Column:
 def _broken() -> Column:
     # A statement without its table or its place in the log would be lost unseen.
     is_nameless_truncation = (
-        F.col("meaning.ends_rows")
+        F.col("meaning.is_truncation")
         & F.get("table_changes.table_name", F.lit(0)).isNull()
         & F.col("table_changes").isNotNull()
         # That of a database, or a schema, names them all.

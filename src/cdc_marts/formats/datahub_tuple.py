@@ -185,7 +185,7 @@ def _record() -> Record:
         position=position(F.col("sequence_id")),
         identity=identity(F.col("op_code"), F.col("image")),
         pairing_id=F.when(is_half, pairing_id(SOURCE_FORMAT)),
-        ends_rows=F.col("meaning.ends_rows"),
+        is_truncation=F.col("meaning.is_truncation"),
     )
 
 

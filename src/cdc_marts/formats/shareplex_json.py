@@ -105,7 +105,7 @@ def _record() -> Record:
             F.col("is_half"),
             F.concat_ws(":", F.lit(SOURCE_FORMAT), "table_id", "scn", "trans", "seq"),
         ),
-        ends_rows=F.col("meaning.ends_rows"),
+        is_truncation=F.col("meaning.is_truncation"),
     )
 
 

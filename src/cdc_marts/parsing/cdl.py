@@ -148,7 +148,7 @@ def _record(names: FieldNames, key_settings: KeySettings | None) -> Record:
         transaction_id=F.col("transaction_id"),
         position=position(F.col("lsn")),
         identity=_identity(op, key_columns),
-        ends_rows=F.when(~F.col("is_heartbeat"), F.col("meaning.ends_rows")),
+        is_truncation=F.when(~F.col("is_heartbeat"), F.col("meaning.is_truncation")),
     )
 
 

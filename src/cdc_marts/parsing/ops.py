@@ -21,22 +21,26 @@ def source_ops(source_format: str) -> dict[str, tuple[str, str | None, bool]]:
     """Return a map from a published code to (record type, op, whether it ends the table's rows)."""
     with _CODE_TABLE.open(encoding="utf-8", newline="") as rows:
         return {
-            row["source_op"]: (row["record_type"], row["op"] or None, row["ends_rows"] == "true")
+            row["source_op"]: (
+                row["record_type"],
+                row["op"] or None,
+                row["is_truncation"] == "true",
+            )
             for row in csv.DictReader(rows)
             if row["source_format"] == source_format
         }
 
 
 def meaning_of(source_op: Column, source_format: str) -> Column:
-    """Return struct<record_type, op, ends_rows>, or null if the format does not have the code."""
+    """Return struct<record_type, op, is_truncation>, or null if the format lacks the code."""
     meanings = []
-    for code, (record_type, op, ends_rows) in source_ops(source_format).items():
+    for code, (record_type, op, is_truncation) in source_ops(source_format).items():
         meanings += [
             F.lit(code),
             F.struct(
                 F.lit(record_type).alias("record_type"),
                 F.lit(op).cast("string").alias("op"),
-                F.lit(ends_rows).alias("ends_rows"),
+                F.lit(is_truncation).alias("is_truncation"),
             ),
         ]
     return F.create_map(*meanings)[source_op]

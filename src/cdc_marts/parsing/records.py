@@ -75,7 +75,7 @@ STAGING_COLUMNS = {
     "pairing_id": "string",
     "ddl_text": "string",
     "ddl_meta": "string",
-    "ends_rows": "boolean",
+    "is_truncation": "boolean",
     "table_changes": TABLE_CHANGES,
     "value": "binary",
 }
@@ -127,8 +127,8 @@ class Record:
     pairing_id: Annotated[Column | None, "string"] = None
     ddl_text: Annotated[Column | None, "string"] = None
     ddl_meta: Annotated[Column | None, "string"] = None
-    ends_rows: Annotated[Column | None, "boolean"] = None
-    # Of a statement whose text was read; else `ends_rows` says it of the record's own table.
+    is_truncation: Annotated[Column | None, "boolean"] = None
+    # Of a statement whose text was read; else `is_truncation` says it of the record's own table.
     table_changes: Annotated[Column | None, TABLE_CHANGES] = None
     # The columns of the images, null with them, where the parser has read them anyway.
     columns_before: Annotated[Column | None, "map<string,variant>"] = None
@@ -350,9 +350,11 @@ def _of_rows(has_sparse_rows: bool) -> dict[str, Column]:
 
 def _table_changes() -> dict[str, Column]:
     """Return the columns that say how the record changes whole tables."""
-    own_change = F.when(F.col("ends_rows"), _own_change())
+    own_change = F.when(F.col("is_truncation"), _own_change())
     return {
-        "ends_rows": _if_read(F.coalesce("ends_rows", takes_all_rows(F.col("table_changes")))),
+        "is_truncation": _if_read(
+            F.coalesce("is_truncation", takes_all_rows(F.col("table_changes")))
+        ),
         "table_changes": _if_read(F.coalesce("table_changes", own_change)),
     }
 

@@ -617,7 +617,8 @@ PROOFS = {
             selected="""
                 source_format, table_id, row_key, event_id, op, 'topic' as topic,
                 0 as `partition`, offset, 0 as row_index,
-                if(op = 'truncate', 'ddl', 'change') as record_type, op = 'truncate' as ends_rows,
+                if(op = 'truncate', 'ddl', 'change') as record_type,
+                op = 'truncate' as is_truncation,
                 if(table_id = 'visits', array(), array('id')) as key_columns,
                 cast(null as timestamp) as event_at,
                 named_struct('position', position) as sequence

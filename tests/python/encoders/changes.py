@@ -150,7 +150,7 @@ class Ddl:
         return self.named_as or self.table
 
     @property
-    def ends_rows(self) -> bool:
+    def is_truncation(self) -> bool:
         return self.kind in ("truncate", "drop", "replace", "drop_database")
 
 

@@ -225,7 +225,7 @@ def test_the_vendors_ddl_is_a_schema_change_with_its_statement(rows: Any) -> Non
     row = only(rows, "vendor ddl")
     assert (row["record_type"], row["source_op"]) == ("ddl", "DDL")
     assert (row["table_id"], row["ddl_text"]) == ("dbname.tablename", "eg:createxxx")
-    assert row["ends_rows"] is False
+    assert row["is_truncation"] is False
     assert row["op"] is None
 
 
@@ -405,13 +405,13 @@ def test_every_op_has_its_kind_of_record(spark: SparkSession) -> None:
     messages = [message(code, data=[ROW], isDdl=True, sql="x") for code in codes]
     found = {row["source_op"]: row for row in staged(spark, canal_json.parse, *messages)}
     for code in codes:
-        record_type, op, ends_rows = source_ops("canal_json")[code]
+        record_type, op, is_truncation = source_ops("canal_json")[code]
         assert (found[code]["record_type"], found[code]["op"]) == (record_type, op)
-        assert found[code]["ends_rows"] is ends_rows
+        assert found[code]["is_truncation"] is is_truncation
 
 
 @pytest.mark.parametrize(
-    ("sql", "ends_rows"),
+    ("sql", "is_truncation"),
     [
         ("truncate table t", True),
         ("/* a */ TRUNCATE t", True),
@@ -421,10 +421,10 @@ def test_every_op_has_its_kind_of_record(spark: SparkSession) -> None:
     ],
 )
 def test_a_statement_that_empties_the_table_ends_its_rows(
-    spark: SparkSession, sql: str, ends_rows: bool
+    spark: SparkSession, sql: str, is_truncation: bool
 ) -> None:
     (row,) = staged(spark, canal_json.parse, message("DDL", isDdl=True, sql=sql))
-    assert row["ends_rows"] is ends_rows
+    assert row["is_truncation"] is is_truncation
 
 
 @pytest.mark.parametrize(
@@ -443,19 +443,19 @@ def test_a_statement_names_the_table_that_its_message_does_not(
 ) -> None:
     nameless = message("DDL", isDdl=True, sql=sql, database="shop", table="")
     (row,) = staged(spark, canal_json.parse, nameless)
-    assert (row["ends_rows"], row["table_id"]) == (True, "shop.orders")
+    assert (row["is_truncation"], row["table_id"]) == (True, "shop.orders")
 
 
 def test_a_statement_that_the_server_cannot_parse_is_a_schema_change(spark: SparkSession) -> None:
     query = message("QUERY", isDdl=False, sql="truncate a, b", database="", table="")
     (row,) = staged(spark, canal_json.parse, query)
-    assert (row["record_type"], row["source_op"], row["ends_rows"]) == ("ddl", "QUERY", True)
+    assert (row["record_type"], row["source_op"], row["is_truncation"]) == ("ddl", "QUERY", True)
     assert [change["table_name"] for change in row["table_changes"]] == ["a", "b"]
 
 
 def test_a_rollback_of_published_rows_is_not_applied(spark: SparkSession) -> None:
     (row,) = staged(spark, canal_json.parse, message("XAROLLBACK", table=""))
-    assert (row["record_type"], row["ends_rows"]) == ("transaction", False)
+    assert (row["record_type"], row["is_truncation"]) == ("transaction", False)
     assert [change["change"] for change in row["table_changes"]] == ["not_applied"]
 
 

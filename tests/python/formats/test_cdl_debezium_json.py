@@ -373,7 +373,7 @@ def test_the_example_of_the_vendor(rows: Rows) -> None:
         "delivery_position": Decimal(LSN),
         "pairing_id": None,
         "ddl_text": None,
-        "ends_rows": False,
+        "is_truncation": False,
         "table_changes": None,
         "lists_all_columns": True,
         "value": None,
@@ -427,7 +427,7 @@ def test_without_before_the_key_has_not_changed(rows: Rows) -> None:
 @pytest.mark.parametrize("name", ["truncate", "captured truncate"])
 def test_a_truncate_ends_the_rows_of_its_table(rows: Rows, name: str) -> None:
     row = rows[name]
-    assert (row["record_type"], row["source_op"], row["ends_rows"]) == ("ddl", "t", True)
+    assert (row["record_type"], row["source_op"], row["is_truncation"]) == ("ddl", "t", True)
     assert row["table_id"] in ("cdl.public.ct_pg2hudi", "shop.public.scratch")
     assert row["sequence"]["position"] in (LSN, 27010736)
     assert row["op"] is None and row["row_key"] is None

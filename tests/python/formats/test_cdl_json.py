@@ -250,7 +250,7 @@ def test_the_example_of_the_vendor(rows: Rows) -> None:
         "delivery_position": Decimal(LSN),
         "pairing_id": None,
         "ddl_text": None,
-        "ends_rows": False,
+        "is_truncation": False,
         "table_changes": None,
         "lists_all_columns": True,
         "value": None,

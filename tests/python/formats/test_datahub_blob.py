@@ -181,7 +181,7 @@ def vendor_event(
         "pairing_id": None,
         "ddl_text": None,
         "ddl_meta": None,
-        "ends_rows": False,
+        "is_truncation": False,
         "table_changes": None,
         "lists_all_columns": lists_all_columns(members_.get("op")),
         "value": None,
@@ -241,7 +241,7 @@ def test_the_heartbeat_of_the_vendors_page_tells_its_times(rows: dict[str, dict[
 
 def test_the_statement_of_the_vendors_page_keeps_its_text(rows: dict[str, dict[str, Any]]) -> None:
     alter = rows["alter"]
-    assert members(alter, "record_type", "source_op", "table_id", "ends_rows") == (
+    assert members(alter, "record_type", "source_op", "table_id", "is_truncation") == (
         "ddl",
         "ALTER",
         "yunshi_db.t_shiyu_nopk",
@@ -256,7 +256,7 @@ def test_the_statement_of_the_vendors_page_keeps_its_text(rows: dict[str, dict[s
 @pytest.mark.parametrize("op", OPS)
 def test_every_op_code_has_its_meaning(rows: dict[str, dict[str, Any]], op: str) -> None:
     row = rows[f"op {op}"]
-    meaning = members(row, "record_type", "op", "ends_rows")
+    meaning = members(row, "record_type", "op", "is_truncation")
     assert (row["source_op"], meaning) == (op, source_ops("datahub_blob")[op])
 
 

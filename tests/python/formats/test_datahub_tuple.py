@@ -265,7 +265,7 @@ def event(offset: int, position: Any, time: Any, **members_: Any) -> dict[str, A
         "pairing_id": None,
         "ddl_text": None,
         "ddl_meta": None,
-        "ends_rows": False,
+        "is_truncation": False,
         "table_changes": None,
         "lists_all_columns": lists_all_columns(members_.get("op")),
         "value": None,

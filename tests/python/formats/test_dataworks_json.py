@@ -432,7 +432,7 @@ def vendor_event(
         "pairing_id": None,
         "ddl_text": None,
         "ddl_meta": None,
-        "ends_rows": False,
+        "is_truncation": False,
         "table_changes": None,
         "lists_all_columns": lists_all_columns(members_.get("op")),
         "value": None,
@@ -510,7 +510,7 @@ def test_the_heartbeat_of_the_vendors_page_tells_its_times(rows: dict[str, dict[
             "offset": 5,
             "row_index": 0,
         },
-        "ends_rows": False,
+        "is_truncation": False,
     }
 
 
@@ -522,7 +522,7 @@ def test_a_heartbeat_may_have_empty_schema_members(rows: dict[str, dict[str, Any
 @pytest.mark.parametrize("op", OPS)
 def test_every_op_code_has_its_meaning(rows: dict[str, dict[str, Any]], op: str) -> None:
     row = rows[f"op {op}"]
-    meaning = members(row, "record_type", "op", "ends_rows")
+    meaning = members(row, "record_type", "op", "is_truncation")
     assert (row["source_op"], meaning) == (op, source_ops("dataworks_json")[op])
 
 
@@ -780,7 +780,7 @@ def test_a_schema_column_without_a_name_is_ignored(rows: dict[str, dict[str, Any
 
 def test_a_statement_keeps_its_text_and_table(rows: dict[str, dict[str, Any]]) -> None:
     alter = rows["alter"]
-    assert members(alter, "record_type", "table_id", "ddl_text", "ddl_meta", "ends_rows") == (
+    assert members(alter, "record_type", "table_id", "ddl_text", "ddl_meta", "is_truncation") == (
         "ddl",
         "shop.orders",
         "ALTER TABLE orders ADD note text",
@@ -800,7 +800,11 @@ def test_a_statement_has_an_id_by_which_its_redelivery_is_known(
 
 def test_a_truncate_ends_the_rows_of_its_table(rows: dict[str, dict[str, Any]]) -> None:
     truncate = rows["truncate"]
-    assert members(truncate, "record_type", "table_id", "ends_rows") == ("ddl", "shop.orders", True)
+    assert members(truncate, "record_type", "table_id", "is_truncation") == (
+        "ddl",
+        "shop.orders",
+        True,
+    )
     assert truncate["sequence"]["position"] == Decimal(1620457642589000001)
 
 
@@ -808,8 +812,8 @@ def test_the_text_of_a_statement_says_which_tables_it_empties(
     rows: dict[str, dict[str, Any]],
 ) -> None:
     truncate, query = rows["truncate of the text's table"], rows["query that drops"]
-    assert members(truncate, "table_id", "ends_rows") == ("shop.items", True)
-    assert members(rows["an erased database"], "record_type", "ends_rows") == ("ddl", True)
+    assert members(truncate, "table_id", "is_truncation") == ("shop.items", True)
+    assert members(rows["an erased database"], "record_type", "is_truncation") == ("ddl", True)
     assert [
         (change["change"], change["database_name"], change["table_name"])
         for change in query["table_changes"]

@@ -483,7 +483,7 @@ def test_an_insert_with_all_it_tells(rows: Rows) -> None:
         "transaction_id": "9f:17",
         "pairing_id": None,
         "ddl_text": None,
-        "ends_rows": False,
+        "is_truncation": False,
         "table_changes": None,
         "lists_all_columns": True,
         "value": None,
@@ -595,9 +595,9 @@ def test_a_schema_change_has_its_statement(rows: Rows) -> None:
 
 
 def test_truncate_and_drop_table_end_the_rows(rows: Rows) -> None:
-    ending = {name for name in READ if rows[name]["ends_rows"]}
+    truncations = {name for name in READ if rows[name]["is_truncation"]}
     of_database = {f"truncate of {whose} database's table" for whose in ("the", "another")}
-    assert ending == {"truncate", "drop"} | of_database
+    assert truncations == {"truncate", "drop"} | of_database
     assert rows["truncate of the database's table"]["table_id"] == "shop.orders"
     assert rows["truncate of another database's table"]["table_id"] == "shop"
 

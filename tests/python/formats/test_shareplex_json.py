@@ -213,7 +213,7 @@ def expected(offset: int, **values: Any) -> dict[str, Any]:
         "delivery_position": Decimal(14589063118712),
         "pairing_id": None,
         "ddl_text": None,
-        "ends_rows": False,
+        "is_truncation": False,
         "table_changes": None,
         "lists_all_columns": lists_all_columns(values.get("op")),
         "value": None,
@@ -281,9 +281,9 @@ def test_every_op_of_the_code_table_is_tried(rows: Rows) -> None:
 
 
 def test_truncate_and_drop_end_the_rows(rows: Rows) -> None:
-    for name, ends_rows in {"truncate": True, "drop": True, "drop column": False}.items():
+    for name, is_truncation in {"truncate": True, "drop": True, "drop column": False}.items():
         record = rows[name]
-        assert (record["record_type"], record["ends_rows"]) == ("ddl", ends_rows)
+        assert (record["record_type"], record["is_truncation"]) == ("ddl", is_truncation)
         assert record["event_id"]
         assert (record["op"], record["row_key"]) == (None, None)
         assert (record["before"], record["after"], record["key_columns"]) == (None, None, None)

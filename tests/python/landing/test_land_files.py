@@ -96,7 +96,7 @@ def test_envelopes_land_byte_for_byte(land: Land, catalog: SparkSession, tmp_pat
     assert result.exit_code == 0
     assert "Landed 3 messages in landing.canal_json" in result.stdout
     assert "shop, partition 1: 1 message, offsets 7 to 7" in result.stdout
-    assert "uv run dbt build --target local" in result.stdout
+    assert "./run dbt build --target local" in result.stdout
 
 
 def test_wrong_lines_are_reported_and_the_others_land(

@@ -100,7 +100,7 @@ def test_each_message_lands_once_also_of_partitions_and_topics_that_are_new(
     assert "Landed 4 messages" in second.stdout
     assert "  once, partition 0: 1 message, offsets 2 to 2\n" in second.stdout
     assert "  once, partition 2: 2 messages, offsets 0 to 1\n" in second.stdout
-    assert "Next: uv run dbt build --target local" in second.stdout
+    assert "Next: ./run dbt build --target local" in second.stdout
 
 
 def test_many_partitions_are_not_waited_for(

@@ -160,7 +160,7 @@ def _versions(history: History) -> dict[str, dict[Any, list[_Version]]]:
     for change in one_by_one(history.log):
         at = _event_at(history, change)
         available.follow(change)
-        if isinstance(change, Ddl) and change.ends_rows:
+        if isinstance(change, Ddl) and change.is_truncation:
             for table in change.tables:
                 for versions in tables[table.name].values():
                     versions[-1].end(at)
@@ -238,7 +238,11 @@ def _rows_by_key(log: Iterable[Change], name: str) -> _KeyedRows:
     keyless: Counter[Any] = Counter()
     displaced: list[tuple[tuple[str, ...], Row]] = []
     for change in one_by_one(list(log)):
-        if isinstance(change, Ddl) and change.ends_rows and name in [t.name for t in change.tables]:
+        if (
+            isinstance(change, Ddl)
+            and change.is_truncation
+            and name in [t.name for t in change.tables]
+        ):
             keyed.clear()
             keyless.clear()
         if not isinstance(change, RowChange) or change.table.name != name:

@@ -24,7 +24,7 @@ def replay(rows: Iterable[StagingRow]) -> dict[str, list[dict[str, Any]]]:
         live, known = tables[row["table_id"]], columns[row["table_id"]]
         if row["record_type"] == "update_before":
             update_befores[row["pairing_id"]] = row
-        if row["record_type"] == "ddl" and row["ends_rows"]:
+        if row["record_type"] == "ddl" and row["is_truncation"]:
             live.clear()
         known -= _dropped_columns(row)
         if row["record_type"] != "change" or row["event_id"] in seen:

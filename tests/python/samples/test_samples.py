@@ -28,14 +28,14 @@ from tests.python.samples.shop_messages import shop
 TABLES = ("customers", "orders", "payments")
 
 _IN_ALL_FORMATS = {"change", "tombstone", "insert", "update", "delete"}
-_IN_LOGS_OF_ALL_KINDS = {"ddl", "heartbeat", "end of rows", "unavailable columns"}
+_IN_LOGS_OF_ALL_KINDS = {"ddl", "heartbeat", "truncation", "unavailable columns"}
 #: What the shop's messages contain besides, as far as each format has words for it.
 IN_FORMAT = {
     "lindorm_debezium": {"snapshot"},
     "dataworks_json": _IN_LOGS_OF_ALL_KINDS
     | {"snapshot", "transaction", "update_before", "key change"},
     "dts_avro": _IN_LOGS_OF_ALL_KINDS | {"snapshot", "transaction", "key change"},
-    "shareplex_json": {"ddl", "end of rows", "update_before", "key change"},
+    "shareplex_json": {"ddl", "truncation", "update_before", "key change"},
     "canal_json": _IN_LOGS_OF_ALL_KINDS
     | {"snapshot", "transaction", "key change", "several rows in a message"},
     "cdl_json": {"heartbeat", "unavailable columns", "key change"},
@@ -44,7 +44,7 @@ IN_FORMAT = {
     "datahub_tuple": {"snapshot", "update_before", "key change"},
     # What a BLOB message lists and its image lacks is NULL: what the log lacks is not listed.
     "datahub_blob": {
-        *("ddl", "heartbeat", "end of rows", "snapshot", "transaction", "update_before"),
+        *("ddl", "heartbeat", "truncation", "snapshot", "transaction", "update_before"),
         "key change",
     },
 }
@@ -204,7 +204,7 @@ def test_the_shop_tells_all_that_the_format_has_words_for(
     for row in rows:
         key_before = row["previous_row_key"] or keys_before.get(row["pairing_id"])
         facts = {
-            "end of rows": row["ends_rows"],
+            "truncation": row["is_truncation"],
             "unavailable columns": row["unavailable_columns"],
             "key change": key_before not in (None, row["row_key"]),
             "several rows in a message": row["row_index"] > 0,

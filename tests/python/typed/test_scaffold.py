@@ -173,7 +173,7 @@ def test_the_command_says_what_it_wrote_and_left(root: Path, command: Scaffold) 
         "  crm_orders   canal_json crm.orders",
         "Kept 1 existing mart:",
         "  shop_orders  canal_json shop.orders",
-        "Next: uv run dbt build --target demo",
+        "Next: ./run dbt build --target demo",
     ]
     assert (root / TYPED_MARTS / "crm_orders.sql").exists()
 
@@ -183,7 +183,7 @@ def test_a_target_that_was_not_built_is_said(spark: SparkSession, command: Scaff
     result = command()
     assert result.exit_code == 1
     assert "has no marts.source_tables yet" in result.output
-    assert "uv run dbt build --target demo" in result.output
+    assert "./run dbt build --target demo" in result.output
 
 
 def test_tables_that_are_declared_and_have_models_leave_no_file_without_models(root: Path) -> None:
