@@ -20,9 +20,9 @@ def model(dbt, session):
         return no_filled_rows(effects)
     key_changes, split_key_changes = dbt.ref("int_key_changes"), dbt.ref("int_split_key_changes")
     longest_key_chain = dbt.config.get("longest_key_chain")
-    effects_on_keys = effects.join(tables, [*TABLE], "left_semi")
+    keys, effects_on_keys = None, effects.join(tables, [*TABLE], "left_semi")
     if dbt.is_incremental:
-        keys = keys_to_fill(
+        changed_keys = keys_to_fill(
             tables,
             touched_keys=touched_keys,
             replayed_keys=replayed_keys,
@@ -31,12 +31,15 @@ def model(dbt, session):
             new_truncations=new_truncations,
             filled_rows=session.table(str(dbt.this)),
         )
-        chains = keys_of_chains(keys, key_changes, split_key_changes, longest_key_chain)
-        if chains.isEmpty():
+        keys, earlier_keys = keys_of_chains(
+            changed_keys, key_changes, split_key_changes, longest_key_chain
+        )
+        if keys.isEmpty():
             return no_filled_rows(effects)
-        effects_on_keys = effects_on(chains, effects, dbt.ref("int_exceptional_records"))
+        effects_on_keys = effects_on(earlier_keys, effects, dbt.ref("int_exceptional_records"))
     return filled_rows(
         partial_by_image(effects_on_keys, missing),
+        keys=keys,
         effects=effects,
         records=dbt.rows_so_far(dbt.ref("int_records")),
         split_key_changes=split_key_changes,

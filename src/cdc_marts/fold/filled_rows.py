@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -27,6 +29,7 @@ _LIFE = (*KEY, "life")
 def filled_rows(
     effects_on_keys: DataFrame,
     *,
+    keys: DataFrame | None,
     effects: DataFrame,
     records: DataFrame,
     split_key_changes: DataFrame,
@@ -42,13 +45,14 @@ def filled_rows(
     if the row had another key then.  If no earlier event has a value, the before image of the event
     itself gives it.  No value is taken from before a delete or a truncation.
 
-    `effects_on_keys`: all effects on these keys, and on the keys that their rows had before;
-    `is_partial` is also true if an image lacks columns of its table.  `effects`: all effects.  Both
-    have the columns of `int_row_effects`.  `records`, `split_key_changes`, `superseded`,
-    `truncations`, `message_places`: the models `int_records`, `int_split_key_changes`,
-    `int_superseded_effects`, `int_truncations` and `int_message_places`.  `update_befores`: the
-    `update_before` records of split updates.  `longest_key_chain`: across how many key changes of
-    the row a value is looked for.
+    `effects_on_keys`: all effects on these keys, and on the keys that their rows had before, with
+    the columns of `int_row_effects`; `is_partial` is also true if an image lacks columns of its
+    table.  `keys`: the keys whose rows are filled, or None if all are.  For other keys, effects on
+    the earlier keys of their rows may be missing.  `effects`: all effects.  `records`,
+    `split_key_changes`, `superseded`, `truncations`, `message_places`: the models `int_records`,
+    `int_split_key_changes`, `int_superseded_effects`, `int_truncations` and `int_message_places`.
+    `update_befores`: the `update_before` records of split updates.  `longest_key_chain`: across how
+    many key changes of the row a value is looked for.
 
     Returns source_format, event_id, table_id, row_key, sequence and row, and three more columns.
     filled_from: each column whose value came from an earlier event -> the sequence of this event.
@@ -63,7 +67,7 @@ def filled_rows(
     others = _beside(on_keys, effects, split_key_changes, message_places)
     moved = checkpointed(moves(on_keys, others, split_key_changes))
     lives = checkpointed(row_lives(on_keys, moved, superseded, truncations))
-    steps = checkpointed(_steps(lives, _sources_of_values(lives, longest_key_chain)))
+    steps = checkpointed(_steps(lives, _sources_of_values(lives, keys, longest_key_chain)))
     images = checkpointed(_with_images(steps, records, update_befores))
     return _filled(_column_steps(images))
 
@@ -119,12 +123,46 @@ def _beside(
     return effects_on_keys.where("false") if is_beside is None else effects.where(is_beside)
 
 
-def _sources_of_values(lives: DataFrame, longest_key_chain: int) -> DataFrame:
+def _sources_of_values(
+    lives: DataFrame, keys: DataFrame | None, longest_key_chain: int
+) -> DataFrame:
     """The lives with partial events, and the lives of their rows under earlier keys.
 
-    Returns source_format, table_id, row_key, life, origin_key, origin_life, distance.
+    Returns source_format, table_id, row_key, life, origin_key, origin_life, distance: over how many
+    key changes the row came from the one life to the other.
     """
-    origins = lives.sparkSession.sql(
+    origins = checkpointed(_origins(lives))
+    itself = (
+        _on_keys(lives, keys)
+        .where("is_partial")
+        .select(
+            *_LIFE,
+            F.col("row_key").alias("origin_key"),
+            F.col("life").alias("origin_life"),
+            F.lit(0).alias("distance"),
+        )
+        .distinct()
+    )
+    sources, newest = [itself], _on_keys(origins, keys)
+    # A recursive query of Spark fails beyond a number of rows, which whole histories may have.
+    for distance in range(1, longest_key_chain + 1):
+        if newest.isEmpty():
+            break
+        sources.append(newest.withColumn("distance", F.lit(distance)))
+        newest = checkpointed(_one_key_change_before(newest, origins))
+    return reduce(DataFrame.unionByName, sources)
+
+
+def _on_keys(rows: DataFrame, keys: DataFrame | None) -> DataFrame:
+    return rows if keys is None else rows.join(broadcast_if_few(keys), [*KEY], "left_semi")
+
+
+def _origins(lives: DataFrame) -> DataFrame:
+    """The lives of rows that came from another key, with their lives under this key.
+
+    Returns source_format, table_id, row_key, life, origin_key, origin_life.
+    """
+    return lives.sparkSession.sql(
         """
         select
             moved.source_format,
@@ -146,44 +184,21 @@ def _sources_of_values(lives: DataFrame, longest_key_chain: int) -> DataFrame:
         """,
         lives=lives,
     )
-    itself = lives.where("is_partial").select(
-        *_LIFE,
+
+
+def _one_key_change_before(sources: DataFrame, origins: DataFrame) -> DataFrame:
+    """The lives from which the rows came to the given sources; rows that began there have none."""
+    before = origins.select(
+        *TABLE,
         F.col("row_key").alias("origin_key"),
         F.col("life").alias("origin_life"),
-        F.lit(0).alias("distance"),
+        F.col("origin_key").alias("earlier_key"),
+        F.col("origin_life").alias("earlier_life"),
     )
-    return lives.sparkSession.sql(
-        f"""
-        with recursive ancestors (
-            source_format, table_id, row_key, life, origin_key, origin_life, distance
-        ) as (
-            select *, 1 as distance from {{origins}}
-
-            union all
-
-            select
-                ancestors.source_format,
-                ancestors.table_id,
-                ancestors.row_key,
-                ancestors.life,
-                origins.origin_key,
-                origins.origin_life,
-                ancestors.distance + 1
-            from ancestors
-            inner join {{origins}} as origins
-                on ancestors.source_format = origins.source_format
-                and ancestors.table_id = origins.table_id
-                and ancestors.origin_key = origins.row_key
-                and ancestors.origin_life = origins.life
-            where ancestors.distance < {longest_key_chain}
-        )
-
-        select distinct * from {{itself}}
-        union all
-        select * from ancestors
-        """,
-        origins=origins,
-        itself=itself,
+    return sources.join(before, [*TABLE, "origin_key", "origin_life"]).select(
+        *_LIFE,
+        F.col("earlier_key").alias("origin_key"),
+        F.col("earlier_life").alias("origin_life"),
     )
 
 

@@ -11,29 +11,37 @@ from cdc_marts.fold.columns import KEY, TABLE
 
 def keys_of_chains(
     keys: DataFrame, key_changes: DataFrame, split_key_changes: DataFrame, longest_key_chain: int
-) -> DataFrame:
-    """Some keys, and the keys that the rows of these had before and got later.
+) -> tuple[DataFrame, DataFrame]:
+    """The keys whose rows may have values from some keys, and the keys that these rows had before.
+
+    The first are the given keys, and those that their rows got later.  A row takes its values over
+    at most `longest_key_chain` key changes.  To know from which of the rows on the earliest key,
+    the key changes to this key are needed too.  So the second go one key change further back.
 
     `keys`: source_format, table_id, row_key, each once.  `key_changes`, `split_key_changes`: the
-    models.  `longest_key_chain`: over how many key changes a row is followed, before and later.
+    models.
 
-    Returns the columns of `keys`, each key once.
+    Returns the columns of `keys` twice, each key once.  The second contain the first.
     """
     changes = checkpointed(_old_and_new_keys(key_changes, split_key_changes))
     found = checkpointed(keys.select(*KEY))
     if changes.isEmpty():
-        return found
-    links = changes.unionByName(_backwards(changes))
-    # The keys that a row got later are looked at with all the keys that it had before.
-    newly_found = found
-    for _ in range(2 * longest_key_chain):
+        return found, found
+    later = _followed(found, _backwards(changes), longest_key_chain)
+    return later, _followed(later, changes, longest_key_chain + 1)
+
+
+def _followed(keys: DataFrame, links: DataFrame, most: int) -> DataFrame:
+    """Some keys, and those to which at most `most` links lead from `row_key` to `other_key`."""
+    found = newly_found = keys
+    for _ in range(most):
         linked = links.join(broadcast_if_few(newly_found), [*KEY], "left_semi")
         linked = linked.select(*TABLE, F.col("other_key").alias("row_key")).distinct()
         newly_found = checkpointed(linked.join(found, [*KEY], "left_anti"))
         if newly_found.isEmpty():
             break
         found = found.unionByName(newly_found)
-    return found
+    return keys if found is keys else checkpointed(found)
 
 
 def _old_and_new_keys(key_changes: DataFrame, split_key_changes: DataFrame) -> DataFrame:

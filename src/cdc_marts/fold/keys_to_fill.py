@@ -1,4 +1,4 @@
-"""The keys whose partial images a run fills: their values may have changed."""
+"""The keys of whose rows the values may have changed, so that a run fills partial images again."""
 
 from __future__ import annotations
 

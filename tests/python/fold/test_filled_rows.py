@@ -56,10 +56,11 @@ def found(
     superseded: list[dict[str, Any]] = (),
     halves: list[dict[str, Any]] = (),
     longest_key_chain: int = 20,
+    keys: list[str] | None = None,
 ) -> dict[str, dict[str, Any]]:
     """event_id -> its row, and what before images say; sequences as their offsets.
 
-    `pairs`: delete, insert and old key.  `superseded`: as `int_superseded_effects`.
+    `keys`: those whose rows are filled, all if None.  `pairs`: delete, insert and old key.  `superseded`: as `int_superseded_effects`.
     """
     truncations = (
         [] if truncated_at is None else [{**NAMES, "sequence": (truncated_at, 0, truncated_at)}]
@@ -67,6 +68,8 @@ def found(
     all_effects = effects_at_positions(spark, EFFECTS, effects)
     rows = filled_rows(
         all_effects,
+        keys=keys
+        and frame(spark, "source_format table_id row_key", [{**NAMES, "row_key": k} for k in keys]),
         effects=all_effects,
         records=all_effects.withColumn("record_type", F.lit("change")),
         split_key_changes=frame(
@@ -181,6 +184,26 @@ def test_a_row_takes_its_values_to_another_key(spark: SparkSession) -> None:
     rows = filled(spark, effects)
     assert rows == {"4": {"id": "2", "a": 4, "b": 2}, "5": {"id": "3", "a": 5, "b": 2}}
     assert filled(spark, effects, longest_key_chain=1)["5"] == {"id": "3", "a": 5}
+
+
+def test_a_row_takes_its_values_over_many_keys(spark: SparkSession) -> None:
+    """A recursive query of Spark would stop at a number of rows."""
+    places = range(2, 12)
+    effects = [INSERT, *(one for at in places for one in moved(at, str(at - 1), str(at)))]
+    limit = "spark.sql.cteRecursionRowLimit"
+    spark.conf.set(limit, 20)
+    try:
+        rows = filled(spark, effects)
+    finally:
+        spark.conf.unset(limit)
+    assert rows == {str(at): {"id": str(at), "a": at, "b": 2} for at in places}
+
+
+def test_only_rows_on_the_given_keys_are_filled(spark: SparkSession) -> None:
+    """The effects on the key from which the row of another key came may be missing."""
+    effects = [*moved(4, "1", "2"), *moved(5, "2", "3"), {**PARTIAL, "row_key": "4"}]
+    assert filled(spark, effects).keys() == {"3", "4", "5"}
+    assert filled(spark, effects, keys=["3"]) == {"5": {"id": "3", "a": 5}}
 
 
 def test_a_delete_and_an_insert_may_be_one_move(spark: SparkSession) -> None:

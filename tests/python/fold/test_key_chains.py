@@ -20,8 +20,11 @@ def found(
     changes: list[tuple[str, str]],
     pairs: list[tuple[str, str]] = (),
     longest_key_chain: int = 20,
-) -> list[str]:
-    """`changes`, `pairs`: old and new key of updates, and of deletes with inserts."""
+) -> tuple[list[str], list[str]]:
+    """The keys whose rows may have values from some keys, and those that these rows had before.
+
+    `changes`, `pairs`: old and new key of updates, and of deletes with inserts.
+    """
     effects: list[dict[str, Any]] = [
         {"event_id": str(event), "row_key": key, "effect": effect, "is_key_change": True}
         for event, change in enumerate(changes)
@@ -40,27 +43,40 @@ def found(
         ),
         longest_key_chain,
     )
-    return sorted(row.row_key for row in chains.collect())
+    later, with_earlier = (sorted(row.row_key for row in keys.collect()) for keys in chains)
+    return later, with_earlier
 
 
 CHAIN = [("a", "b"), ("b", "c"), ("c", "d")]
 
 
-@pytest.mark.parametrize("key", ["a", "b", "d"])
-def test_all_keys_of_a_chain_are_found_from_each_of_them(spark: SparkSession, key: str) -> None:
-    changes = [*CHAIN, ("x", "y")]
-    assert found(spark, [key], changes) == ["a", "b", "c", "d"]
-    assert found(spark, [key], changes[::2], pairs=[("b", "c")]) == ["a", "b", "c", "d"]
+@pytest.mark.parametrize(
+    ("key", "later"), [("a", ["a", "b", "c", "d"]), ("b", ["b", "c", "d"]), ("d", ["d"])]
+)
+def test_later_keys_are_found_with_all_the_keys_before_them(
+    spark: SparkSession, key: str, later: list[str]
+) -> None:
+    changes, chain = [*CHAIN, ("x", "y")], ["a", "b", "c", "d"]
+    assert found(spark, [key], changes) == (later, chain)
+    assert found(spark, [key], changes[::2], pairs=[("b", "c")]) == (later, chain)
+
+
+def test_another_row_that_had_the_key_is_not_looked_at(spark: SparkSession) -> None:
+    """Two rows that leave one key for two others share only this key."""
+    assert found(spark, ["b"], [("a", "b"), ("a", "c")]) == (["b"], ["a", "b"])
 
 
 def test_a_row_may_come_back_to_its_key(spark: SparkSession) -> None:
-    assert found(spark, ["a"], [("a", "b"), ("b", "a")]) == ["a", "b"]
+    assert found(spark, ["a"], [("a", "b"), ("b", "a")]) == (["a", "b"], ["a", "b"])
 
 
 def test_a_key_without_key_changes_is_alone(spark: SparkSession) -> None:
-    assert found(spark, ["e", "f"], CHAIN) == ["e", "f"]
-    assert found(spark, ["e"], []) == ["e"]
+    assert found(spark, ["e", "f"], CHAIN) == (["e", "f"], ["e", "f"])
+    assert found(spark, ["e"], []) == (["e"], ["e"])
 
 
 def test_a_chain_is_followed_over_a_number_of_key_changes(spark: SparkSession) -> None:
-    assert found(spark, ["a"], CHAIN, longest_key_chain=1) == ["a", "b", "c"]
+    assert found(spark, ["a"], CHAIN, longest_key_chain=1) == (["a", "b"], ["a", "b"])
+    # One more before: it shows which row of key b came to key c.
+    assert found(spark, ["c"], CHAIN, longest_key_chain=1) == (["c", "d"], ["a", "b", "c", "d"])
+    assert found(spark, ["d"], CHAIN, longest_key_chain=1) == (["d"], ["b", "c", "d"])
