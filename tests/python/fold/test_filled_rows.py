@@ -60,7 +60,8 @@ def found(
 ) -> dict[str, dict[str, Any]]:
     """event_id -> its row, and what before images say; sequences as their offsets.
 
-    `keys`: those whose rows are filled, all if None.  `pairs`: delete, insert and old key.  `superseded`: as `int_superseded_effects`.
+    `keys`: those whose rows are filled, all if None.  `pairs`: delete, insert and old key.
+    `superseded`: as `int_superseded_effects`.
     """
     truncations = (
         [] if truncated_at is None else [{**NAMES, "sequence": (truncated_at, 0, truncated_at)}]

@@ -18,6 +18,8 @@ DATABASE = "partial"
 #: An hour's start; places in the log are seconds from it.
 START = 1_709_280_000_000
 
+SHIFTED = range(1, 46)
+
 Message = dict[str, Any] | None
 
 
@@ -231,6 +233,26 @@ CASES = [
         ],
         [row(id="2", v="c", body="long")],
         {1: ["body", "v"], 2: ["body"]},
+    ),
+    # More keys than a run follows in both directions from the key that changes in the second run.
+    Case(
+        "rows_keep_their_values_when_the_last_of_many_shifted_keys_changes",
+        "canal_json",
+        [
+            {
+                **{n: canal("INSERT", row(id=str(n), v="a", body=f"of {n}")) for n in SHIFTED},
+                **{
+                    100 - n: canal("UPDATE", row(id=str(n + 1), v="b"), old=row(id=str(n), v="a"))
+                    for n in SHIFTED
+                },
+            },
+            {101: canal("UPDATE", row(id="46", v="c"), old=row(v="b"))},
+        ],
+        sorted(
+            (row(id=str(n + 1), v="c" if n == 45 else "b", body=f"of {n}") for n in SHIFTED),
+            key=lambda shifted: json.dumps(shifted["id"]),
+        ),
+        {**{100 - n: ["body"] for n in SHIFTED}, 101: ["body"]},
     ),
     Case(
         "where_images_are_partial_an_insert_drops_no_column",
