@@ -3,13 +3,13 @@
 -- transaction, changes of one time count as one transaction.  A delete and an
 -- insert are one key change in two cases:
 --
--- - The insert directly follows the delete in their partition; a tombstone of
---   the old key may stand between them.  A redelivery of the delete counts as
---   the delete.
+-- - The insert directly follows the delete in a partition; a tombstone of the
+--   old key may stand between them.  Redeliveries of the two count as they do,
+--   also in another topic.
 -- - Their transaction has no other delete or insert of the table at their
 --   position.
 
-{%- set table_key = ['source_format', 'table_id', 'topic'] %}
+{%- set table_key = ['source_format', 'table_id'] %}
 
 with
 
@@ -20,11 +20,11 @@ deletes_and_inserts as (
     select
         source_format,
         table_id,
-        topic,
         event_id,
         {{ transaction_of_effect() }} as `transaction`,
         row_key,
         op = 'delete' as is_delete,
+        max_by(topic, sequence) as topic,
         max(sequence) as sequence,
         max(sequence).position as position
     from {{ ref('int_key_changes') }}
@@ -34,7 +34,6 @@ deletes_and_inserts as (
     group by
         source_format,
         table_id,
-        topic,
         event_id,
         {{ transaction_of_effect() }},
         row_key,
@@ -42,29 +41,29 @@ deletes_and_inserts as (
 
 ),
 
-delivered_deletes as (
+deliveries as (
 
     select
-        *,
+        * except (topic),
+        topic,
         sequence.`partition`,
         sequence.offset
     from deletes_and_inserts
-    where is_delete
 
     union all
 
     select
-        deletes.*,
+        counted.* except (topic),
+        redeliveries.topic,
         redeliveries.`partition`,
         redeliveries.offset
-    from deletes_and_inserts as deletes
+    from deletes_and_inserts as counted
     inner join {{ ref('int_exceptional_records') }} as redeliveries
         on
-            {{ matches('deletes', 'redeliveries', [
-                'source_format', 'topic', 'event_id'
+            {{ matches('counted', 'redeliveries', [
+                'source_format', 'event_id'
             ]) }}
             and redeliveries.exception = 'redelivery'
-    where deletes.is_delete
 
 ),
 
@@ -77,15 +76,16 @@ neighbours as (
         inserts.event_id as insert_id,
         deletes.row_key as old_key,
         inserts.row_key as new_key
-    from delivered_deletes as deletes
-    inner join deletes_and_inserts as inserts
+    from deliveries as deletes
+    inner join deliveries as inserts
         on
-            {{ matches('deletes', 'inserts', table_key + ['position']) }}
+            {{ matches('deletes', 'inserts', table_key + [
+                'position', 'topic', '`partition`'
+            ]) }}
             and deletes.`transaction` <=> inserts.`transaction`
-            and deletes.`partition` = inserts.sequence.`partition`
-            and inserts.sequence.offset - deletes.offset in (1, 2)
+            and inserts.offset - deletes.offset in (1, 2)
             and deletes.row_key <> inserts.row_key
-    where not inserts.is_delete
+    where deletes.is_delete and not inserts.is_delete
 
 ),
 
@@ -99,7 +99,13 @@ lone_pairs as (
         max(if(is_delete, row_key, null)) as old_key,
         max(if(is_delete, null, row_key)) as new_key
     from deletes_and_inserts
-    group by source_format, table_id, topic, position, `transaction`
+    group by
+        source_format,
+        table_id,
+        position,
+        `transaction`,
+        -- without a position, only the topic shows that they belong together
+        if(position is null, topic, null)
     having
         count_if(is_delete) = 1
         and count_if(not is_delete) = 1

@@ -13,7 +13,6 @@ from cdc_marts.fold.columns import KEY, TABLE, transaction_of_effect
 from cdc_marts.fold.formats import Traits, is_of_format_that
 from cdc_marts.fold.ranges import at_positions_of, in_transactions_of
 
-_TABLE_AND_TOPIC = (*TABLE, "topic")
 _COLUMNS = (
     *KEY,
     "topic",
@@ -26,8 +25,9 @@ _COLUMNS = (
     "effect",
 )
 _IN_TRANSACTION = (*TABLE, "transaction")
-#: A delete and an insert that are equal in these may be one key change.
-_PLACE = (*_IN_TRANSACTION, "topic", "position")
+#: A delete and an insert that are equal in these may be one key change.  Their topics may differ:
+#: of a redelivery in another topic, only what is new counts there.
+_PLACE = (*_IN_TRANSACTION, "position")
 _KEY_IN_TRANSACTION = (*KEY, "transaction")
 
 
@@ -101,12 +101,9 @@ def keys_changed_beside(new_effects: DataFrame, known: DataFrame) -> DataFrame:
 
     `new_effects`: with the columns of `int_row_effects`; `known`: the model `int_key_changes`.
     """
-    place = [*_TABLE_AND_TOPIC, "position", "partition"]
-    beside = new_effects.select(*_TABLE_AND_TOPIC, "sequence.position", "sequence.partition")
-    inserts = known.where("op = 'insert'").withColumns(
-        {"position": F.col("sequence.position"), "partition": F.col("sequence.partition")}
-    )
-    return inserts.join(beside, place, "left_semi")
+    beside = new_effects.select(*TABLE, "sequence.position")
+    inserts = known.where("op = 'insert'").withColumn("position", F.col("sequence.position"))
+    return inserts.join(beside, [*TABLE, "position"], "left_semi")
 
 
 def _beside_in_transaction(moves: DataFrame, effects: DataFrame) -> DataFrame:

@@ -56,6 +56,7 @@ def moves(effects: DataFrame, others: DataFrame, split_key_changes: DataFrame) -
             on inserts.source_format = others.source_format
             and inserts.table_id = others.table_id
             and inserts.topic = others.topic
+            and inserts.topic = deletes.topic
             and inserts.sequence.partition = others.sequence.partition
             and inserts.sequence.partition = deletes.sequence.partition
             and inserts.sequence.offset > others.sequence.offset

@@ -25,6 +25,7 @@ _MODULES = [
         "test_key_collisions",
         "test_late_halves",
         "test_late_truncations",
+        "test_moved_topics",
         "test_partial_images",
         "test_public_shapes",
         "test_statements",
