@@ -28,10 +28,19 @@ def session(spark: SparkSession) -> SparkSession:
 
 @pytest.mark.parametrize("name", REQUIRED_CONF)
 def test_a_session_that_is_set_otherwise_is_refused(session: SparkSession, name: str) -> None:
+    check_refusal(session, name, "shareplex_json")
+
+
+@pytest.mark.parametrize("source_format", SOURCE_FORMATS)
+def test_each_parser_refuses_it(session: SparkSession, source_format: str) -> None:
+    check_refusal(session, next(iter(REQUIRED_CONF)), source_format)
+
+
+def check_refusal(session: SparkSession, name: str, source_format: str) -> None:
+    """Check that a parser refuses a session in which one setting is another one."""
     for required, value in REQUIRED_CONF.items():
         session.conf.set(required, value)
     session.conf.set(name, OTHERS[REQUIRED_CONF[name]])
-    messages = landed(session, ["{}"])
-    for source_format in SOURCE_FORMATS:
-        with pytest.raises(SessionSettingsError, match=f"Set {name} = {REQUIRED_CONF[name]} "):
-            import_module(f"cdc_marts.formats.{source_format}").parse(messages)
+    parse = import_module(f"cdc_marts.formats.{source_format}").parse
+    with pytest.raises(SessionSettingsError, match=f"Set {name} = {REQUIRED_CONF[name]} "):
+        parse(landed(session, ["{}"]))

@@ -15,6 +15,8 @@ from pyspark.sql import Row
 from tests.python.project.manifest import ROOT
 from tests.python.typed.folded import Folded, declared
 
+pytestmark = pytest.mark.thorough
+
 CODE_TABLE = ROOT / "seeds" / "code_tables" / "source_types.csv"
 
 UTC = dt.timezone.utc
