@@ -137,9 +137,8 @@ def _rows_with_other_values(run: ModelRun) -> DataFrame:
         run.rows("lost_columns").select(*loss), run.rows_before("lost_columns").select(*loss)
     )
     value = F.col("filled_from")[F.col("column_name")]
-    return (
-        run.rows("filled_rows").join(F.broadcast(losses), [*TABLE]).where(value < F.col("sequence"))
-    )
+    lost_at = F.broadcast(losses.withColumnRenamed("sequence", "lost_at"))
+    return run.rows("filled_rows").join(lost_at, [*TABLE]).where(value < F.col("lost_at"))
 
 
 def _difference(one: DataFrame, other: DataFrame) -> DataFrame:
