@@ -1,4 +1,4 @@
-"""The keys of whose rows the values may have changed, so that a run fills partial images again."""
+"""The keys on which a run fills partial images again, because values of their rows may differ."""
 
 from __future__ import annotations
 

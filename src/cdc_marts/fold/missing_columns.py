@@ -60,10 +60,10 @@ def missing_columns(versions: DataFrame, table_columns: DataFrame, formats: Trai
 def _versions_that_differ(versions: DataFrame, formats: Traits) -> dict[_Table, list[Row]]:
     """The schema versions of the tables that have versions with different columns."""
     tables: defaultdict[_Table, list[Row]] = defaultdict(list)
-    listing = versions.where(
+    with_columns = versions.where(
         ~is_of_format_that(formats, "has_sparse_rows") & F.col("column_names").isNotNull()
     )
-    for version in listing.select(*VERSION, "column_names", "last_sequence").collect():
+    for version in with_columns.select(*VERSION, "column_names", "last_sequence").collect():
         tables[version.source_format, version.table_id].append(version)
     return {
         table: its_versions

@@ -1,6 +1,6 @@
 """The rows of a typed mart: those that its source table has now, in real columns.
 
-An incremental run gives the rows of the keys with new events only, and with
+An incremental run gives the rows of the keys that may have changed, and with
 them the keys that are gone (`_last_op` null), for the merge to delete.  Where
 the table was emptied, its declaration changed, or the mart has columns that the
 table has not, or not so, the mart is built anew.
