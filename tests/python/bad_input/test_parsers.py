@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from cdc_marts.formats import SOURCE_FORMATS
 from tests.python.bad_input.messages import SEED, Bad, bad_messages, good, huge_message, parser
-from tests.python.formats.staging import landed, rows_of, staged
+from tests.python.formats.staging import landed, rows_of
 from tests.python.samples.broken import broken
 
 #: The reject codes of the contract.
@@ -121,23 +121,30 @@ def test_a_number_beyond_a_double_is_its_text(spark: SparkSession) -> None:
     assert statuses == list(written.values())
 
 
-@pytest.mark.parametrize("source_format", SOURCE_FORMATS)
-def test_two_topics_never_share_a_sequence(spark: SparkSession, source_format: str) -> None:
+#: Keys of messages without a value.
+KEYS = (None, {"id": 1}, b"\xff")
+
+
+@pytest.fixture(scope="module", params=SOURCE_FORMATS)
+def two_topics(request: pytest.FixtureRequest, spark: SparkSession) -> list[dict[str, Any]]:
+    """The staging rows of two topics that begin with the same message; one has tombstones too."""
+    value = good(request.param)
+    first = landed(spark, [value], topic="a")
+    second = landed(spark, [value, *(None for _ in KEYS)], keys=[None, *KEYS], topic="b")
+    return rows_of(parser(request.param)(first.union(second)))
+
+
+def test_two_topics_never_share_a_sequence(two_topics: list[dict[str, Any]]) -> None:
     """Their messages may be at one position, in partitions and at offsets of one number."""
-    first, second = (landed(spark, [good(source_format)], topic=topic) for topic in ("a", "b"))
-    one, other = rows_of(parser(source_format)(first.union(second)))
+    one, other = two_topics[:2]
     assert one["record_type"] == other["record_type"] == "change"
     assert one["sequence"] != other["sequence"]
 
 
-@pytest.mark.parametrize("source_format", SOURCE_FORMATS)
-def test_a_null_value_is_a_tombstone_that_says_nothing(
-    spark: SparkSession, source_format: str
-) -> None:
+def test_a_null_value_is_a_tombstone_that_says_nothing(two_topics: list[dict[str, Any]]) -> None:
     """Whatever its key is."""
-    keys = (None, {"id": 1}, b"\xff")
-    rows = staged(spark, parser(source_format), *(None for _ in keys), keys=keys)
-    assert [row["record_type"] for row in rows] == ["tombstone"] * len(keys)
+    rows = two_topics[2:]
+    assert [row["record_type"] for row in rows] == ["tombstone"] * len(KEYS)
     for row in rows:
         assert {name for name, held in row.items() if held is not None} == OF_EVERY_MESSAGE
 

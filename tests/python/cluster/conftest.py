@@ -16,8 +16,8 @@ from tests.python.cluster.services import (
     postgres_programs,
     standalone,
 )
-from tests.python.commands import Commands, Home
-from tests.python.end_to_end.copied_project import copy_with_typed_marts
+from tests.python.harness.copied_project import copy_with_typed_marts
+from tests.python.harness.processes import Commands, Home
 
 USER, PASSWORD = "cdc", "not on any command line"
 #: Nothing of the project runs as Python on executors.

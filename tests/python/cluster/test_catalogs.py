@@ -12,13 +12,13 @@ from pyiceberg.catalog import load_catalog
 from cdc_marts.landing.envelopes import Message
 from tests.python.cluster.object_store import object_store
 from tests.python.cluster.rest_catalog import rest_catalog
-from tests.python.commands import MARTS, Commands, take_shares
 from tests.python.end_to_end.readers import (
     Reader,
     of_duckdb,
     of_duckdb_with_rest_catalog,
     of_pyiceberg,
 )
+from tests.python.harness.processes import MARTS, Commands, take_shares
 from tests.python.samples.files import samples
 
 pytestmark = pytest.mark.long

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from cdc_marts.landing.envelopes import Message
 from tests.python.cluster.conftest import PASSWORD
 from tests.python.cluster.services import HOST, Standalone, answer_of, wait_until
-from tests.python.commands import MARTS, TIMEOUT, Commands, Home, all_samples, take_shares
+from tests.python.harness.processes import MARTS, TIMEOUT, Commands, Home, all_samples, take_shares
 from tests.python.landing.kafka_server import LOGIN, kafka
 
 pytestmark = pytest.mark.long

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from dbt.cli.main import dbtRunner
 
-from tests.python.project.manifest import ROOT
+from tests.python.harness.dbt import folders, try_dbt
+from tests.python.harness.manifest import ROOT
+from tests.python.harness.written_project import project_settings, write_project
 
 
 def run_data_tests(
@@ -25,30 +26,18 @@ def run_data_tests(
     `models`: name -> SQL of an ephemeral model.  `tested`: models with their
     data tests, as a yml file has them.  `variables`: in place of the project's.
     """
-    project = yaml.safe_load((ROOT / "dbt_project.yml").read_text("utf-8"))
+    project = project_settings()
     settings = {
         **{key: project[key] for key in ("name", "profile", "flags")},
         "vars": {**project["vars"], **(variables or {})},
         "models": {"+materialized": "ephemeral"},
     }
-    profile = {"target": "local", "outputs": {"local": target}}
-    _write_yaml(folder / "dbt_project.yml", settings)
-    _write_yaml(folder / "profiles.yml", {project["profile"]: profile})
+    files = {f"models/{name}.sql": sql for name, sql in models.items()}
+    files["models/tested.yml"] = yaml.safe_dump({"models": tested})
+    write_project(folder, settings, {"local": target}, files)
     shutil.copytree(ROOT / "macros", folder / "macros")
     shutil.copytree(ROOT / "tests" / "generic", folder / "tests" / "generic")
-    (folder / "models").mkdir()
-    for name, sql in models.items():
-        (folder / "models" / f"{name}.sql").write_text(sql, "utf-8")
-    _write_yaml(folder / "models" / "tested.yml", {"models": tested})
-    run = dbtRunner().invoke(
-        [
-            *("test", "--quiet", "--project-dir", str(folder), "--profiles-dir", str(folder)),
-            *("--target-path", str(folder / "target"), "--log-path", str(folder)),
-        ]
-    )
-    assert run.exception is None
-    return list(run.result.results)
-
-
-def _write_yaml(path: Path, content: Mapping[str, Any]) -> None:
-    path.write_text(yaml.safe_dump(content), "utf-8")
+    # Data tests that fail are what is asked for.
+    ended: Any = try_dbt("test", *folders(folder))
+    assert ended.exception is None, ended.exception
+    return list(ended.result.results)

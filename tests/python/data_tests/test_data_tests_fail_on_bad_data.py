@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from tests.python.data_tests.proofs import MODELS, PROOFS, Proof, Rows
 from tests.python.data_tests.small_project import run_data_tests
-from tests.python.project.manifest import Node, nodes_of
+from tests.python.harness.manifest import Node, nodes_of
 
 #: dbt's own tests, and dbt's own to prove.
 OF_DBT = {"accepted_values", "not_null", "relationships", "unique"}

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.python.end_to_end.database_values import canal_text
-from tests.python.end_to_end.project import Landed
+from tests.python.harness.project import Landed
 
 CAPTURES = Path(__file__).parent / "captures"
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
-from cdc_marts import project as cli_project
-from tests.python.end_to_end.project import Project
-from tests.python.executors import without_python
+from tests.python.harness.commands import commands_use
+from tests.python.harness.executors import without_python
+from tests.python.harness.project import Project
 
 
 @pytest.fixture(scope="module")
@@ -28,12 +26,5 @@ def command_line(spark: SparkSession) -> Iterator[None]:
 
     While a command runs, executors have no Python.
     """
-
-    @contextmanager
-    def session(target: str, **_: Any) -> Iterator[SparkSession]:
-        with without_python(spark):
-            yield spark
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cli_project, "spark_session", session)
+    with commands_use(spark, lambda: without_python(spark)):
         yield

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
-from tests.python.end_to_end.project import Project
+from tests.python.harness.project import Project
 
 _CREATED = re.compile(r"Atomic(?:Create|Replace)TableAsSelect\nArguments: \S+ (\w+\.\w+),")
 _FILLED = re.compile(r"^== Physical Plan ==\n(?:OverwriteByExpression|AppendData) ")

@@ -9,8 +9,8 @@ from decimal import Decimal
 from typing import Any
 
 from cdc_marts.scaffold import Scaffolding
-from tests.python.end_to_end.project import Project
 from tests.python.end_to_end.typed_values import collected, is_beyond_spark, typed
+from tests.python.harness.project import Project
 
 #: In place of a value that no event carried.
 UNAVAILABLE = "(unavailable)"

@@ -6,7 +6,7 @@ import pytest
 
 from cdc_marts.formats import SOURCE_FORMATS
 from tests.python.bad_input.messages import SEED, bad_messages
-from tests.python.end_to_end.project import Landed, Project
+from tests.python.harness.project import Landed, Project
 
 pytestmark = pytest.mark.thorough
 

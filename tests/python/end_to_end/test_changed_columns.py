@@ -6,7 +6,7 @@ import pytest
 
 from tests.python.encoders import canal_json
 from tests.python.encoders.changes import INSERT, Place, RowChange, Table
-from tests.python.end_to_end.project import Landed, Project
+from tests.python.harness.project import Landed, Project
 
 pytestmark = pytest.mark.long
 

@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 import pytest
-from dbt.cli.main import dbtRunner
 
-from tests.python.end_to_end.project import Landed, Project
+from tests.python.harness.dbt import run_dbt
+from tests.python.harness.project import Landed, Project
 
 pytestmark = pytest.mark.long
 
@@ -139,17 +139,8 @@ def test_a_change_that_looks_like_a_redelivery_is_warned_of(built: Project) -> N
     # `reloaded` was truncated twice
     assert rows_of(built, LINDORM, "back") == [row(1)]
     assert [row["row_count"] for row in built.latest_state(CDL, "keyless")] == [1]
-    run = dbtRunner().invoke(
-        [
-            *(
-                "test",
-                "--select",
-                "redeliveries_are_certain_int_records_ref_int_exceptional_records_",
-                "--quiet",
-            ),
-            *("--target", "local", "--project-dir", str(built.root)),
-        ]
-    )
+    test = "redeliveries_are_certain_int_records_ref_int_exceptional_records_"
+    tested = run_dbt("test", "--select", test, *built.options)
     # runs of hooks are results too
-    outcomes = [(r.status, r.failures) for r in run.result.results if r.node.name.endswith("_")]
+    outcomes = [(r.status, r.failures) for r in tested.results if r.node.name.endswith("_")]
     assert outcomes == [("warn", 3)]

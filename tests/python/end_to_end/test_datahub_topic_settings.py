@@ -10,7 +10,7 @@ import pytest
 from cdc_marts.formats.datahub_tuple import DIALECTS
 from tests.python.encoders.by_format import ENCODE
 from tests.python.encoders.changes import INSERT, Place, RowChange, Table
-from tests.python.end_to_end.project import Landed, Project
+from tests.python.harness.project import Landed, Project
 
 pytestmark = pytest.mark.long
 

@@ -10,9 +10,7 @@ import pytest
 import yaml
 from pyspark.sql import SparkSession
 from stored_bytes import files_with
-from typer.testing import CliRunner
 
-from cdc_marts.cli import app
 from cdc_marts.erasure import Erasure
 from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.project import Target, descendants
@@ -29,12 +27,13 @@ from tests.python.encoders.changes import (
     Table,
     one_by_one,
 )
-from tests.python.end_to_end.copied_project import (
+from tests.python.harness.commands import run_command
+from tests.python.harness.copied_project import (
     add_typed_marts,
     copy_without_tables,
-    own_folders,
 )
-from tests.python.end_to_end.project import ROOT, Landed, Project, content
+from tests.python.harness.manifest import ROOT
+from tests.python.harness.project import Landed, Project, content
 
 CANAL = "canal_json"
 #: That of the command, whose messages hold several rows, and the others.
@@ -137,13 +136,8 @@ def project(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Pr
     (folder / PROJECT_FILE).write_text(yaml.safe_dump(settings), "utf-8")
     add_typed_marts(folder, ["people"])
     project = Project(spark, folder)
-    project.drop_all()
-    dbt(project, "run-operation", "create_landing_tables")
+    project.empty()
     return project
-
-
-def dbt(project: Project, *arguments: str) -> None:
-    project.dbt(*arguments, *own_folders(project.root))
 
 
 @pytest.fixture
@@ -154,7 +148,7 @@ def landed(project: Project) -> Project:
         project.land(source_format, [*sent, sent[0]])
     unreadable = json.dumps({"data": [person(LAST_KEY, MAILS[2])]}).encode()[:-1]
     project.land(CANAL, [Landed("people", 90, unreadable)])
-    dbt(project, "run")
+    project.dbt("run")
     return project
 
 
@@ -162,7 +156,7 @@ def erase(project: Project, *arguments: str) -> Any:
     key = json.dumps({"id": LAST_KEY})
     table = ("--format", CANAL, "--table", "shop.people", "--key", key)
     folders = ("--project-dir", project.root, "--profiles-dir", project.root / "profiles")
-    return CliRunner().invoke(app, ["erase", *table, *map(str, folders), *arguments])
+    return run_command("erase", *table, *folders, *arguments)
 
 
 def test_an_erased_row_is_in_no_file_and_other_rows_stay(
@@ -189,7 +183,7 @@ def test_an_erased_row_is_in_no_file_and_other_rows_stay(
         with pytest.raises(KeyboardInterrupt):
             erasure.erase(found, with_mentions=False, rebuild=interrupt)
         assert erasure.is_unfinished
-    dbt(project, "run", "--full-refresh")
+    project.dbt("run", "--full-refresh")
     assert set(live_rows(project).values()) == {2}
     result = erase(project, "--yes", "--mentions")
     assert result.exit_code == 0, result.output
@@ -215,11 +209,11 @@ def test_an_erased_row_is_in_no_file_and_other_rows_stay(
 def agree_with_a_rebuild(project: Project) -> None:
     for source_format in FORMATS:
         project.land(source_format, messages(source_format, list(LATER), first=100))
-    dbt(project, "run")
+    project.dbt("run")
     assert set(live_rows(project).values()) == {3}
     marts = marts_of(project)
-    dbt(project, "test", "--select", *PROMISES)
-    dbt(project, "run", "--full-refresh")
+    project.dbt("test", "--select", *PROMISES)
+    project.dbt("run", "--full-refresh")
     assert marts_of(project) == marts
 
 

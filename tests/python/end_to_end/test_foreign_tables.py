@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from typer.testing import CliRunner
 
-from cdc_marts.cli import app
-from tests.python.end_to_end.project import Landed, Project
+from tests.python.harness.commands import run_command
+from tests.python.harness.project import Landed, Project
 
 pytestmark = [pytest.mark.long, pytest.mark.usefixtures("command_line")]
 
@@ -25,7 +24,7 @@ def test_maintenance_leaves_other_tables_alone(project: Project) -> None:
     _fill(project, LEFT_OVER, note=("read-up-to.staging.stg_canal_json", read_up_to))
     before = {table: _snapshots(project, table) for table in (FOREIGN, LEFT_OVER)}
 
-    result = CliRunner().invoke(app, ["maintain", "--keep-days", "0"])
+    result = run_command("maintain", "--keep-days", "0")
 
     assert result.exit_code == 0, result.output
     assert {table: _snapshots(project, table) for table in before} == before

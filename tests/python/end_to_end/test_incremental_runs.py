@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cdc_marts.formats import SOURCE_FORMATS
-from tests.python.end_to_end.project import Landed, Project, content
+from tests.python.harness.project import Landed, Project, content
 from tests.python.samples.files import samples
 
 pytestmark = pytest.mark.long

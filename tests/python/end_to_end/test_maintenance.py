@@ -6,11 +6,10 @@ import re
 
 import pytest
 from dbt.adapters.spark_session.catalog import tables_of
-from typer.testing import CliRunner
 
-from cdc_marts.cli import app
 from cdc_marts.relations import OWN
-from tests.python.end_to_end.project import Landed, Project, content
+from tests.python.harness.commands import run_command
+from tests.python.harness.project import Landed, Project, content
 from tests.python.samples.files import samples
 
 RUNS = 5
@@ -33,7 +32,7 @@ def test_runs_go_on_after_maintenance(project: Project) -> None:
     files = {table: _count(project, table, "files") for table in GROWING}
 
     for _ in range(2):
-        result = CliRunner().invoke(app, ["maintain", "--keep-days", "0"])
+        result = run_command("maintain", "--keep-days", "0")
         assert result.exit_code == 0, result.output
 
     assert "staging.stg_canal_json" in result.output
@@ -57,7 +56,7 @@ def test_a_target_without_tables_says_so(project: Project) -> None:
     for table in tables_of(project.spark, OWN.schemas):
         project.spark.sql(f"drop table {table} purge")
 
-    result = CliRunner().invoke(app, ["maintain"])
+    result = run_command("maintain")
 
     assert result.exit_code == 0, result.output
     assert result.output == "The target local has no tables yet.\n"

@@ -8,17 +8,12 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
-from typer.testing import CliRunner
 
-from cdc_marts import project as cli_project
-from cdc_marts.cli import app
 from cdc_marts.parsing import ops
 from tests.python.encoders import dataworks_json, dts_avro, shareplex_json
 from tests.python.encoders.changes import (
@@ -30,7 +25,8 @@ from tests.python.encoders.changes import (
     RowChange,
     Table,
 )
-from tests.python.end_to_end.project import LANDED_AT, Landed, Project, content
+from tests.python.harness.commands import commands_use, run_command
+from tests.python.harness.project import LANDED_AT, Landed, Project, content
 from tests.python.samples.declarations import with_keys
 
 pytestmark = pytest.mark.thorough
@@ -700,13 +696,8 @@ def _commits(case: Case, number: int) -> Sequence[Commit]:
 
 
 def _maintain(project: Project) -> None:
-    @contextmanager
-    def session(target: str, **_: Any) -> Iterator[SparkSession]:
-        yield project.spark
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cli_project, "spark_session", session)
-        result = CliRunner().invoke(app, ["maintain", "--keep-days", "0"])
+    with commands_use(project.spark):
+        result = run_command("maintain", "--keep-days", "0")
     assert result.exit_code == 0, result.output
     assert project.spark.table("landing.canal_json.files").count() == 1
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.python.end_to_end.copied_project import copy_with_typed_marts
 from tests.python.end_to_end.plans import Plan, run_and_watch
-from tests.python.end_to_end.project import Landed, Project
-from tests.python.executors import without_python
+from tests.python.harness.copied_project import copy_with_typed_marts
+from tests.python.harness.executors import without_python
+from tests.python.harness.project import Landed, Project
 from tests.python.samples.files import samples
 
 #: Between them they have all that the fold makes a difference of: order by landing, halves of

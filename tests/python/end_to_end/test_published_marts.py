@@ -13,8 +13,6 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, StringType
 
 from cdc_marts.maintenance import maintain
-from tests.python.end_to_end.copied_project import copy_with_typed_marts
-from tests.python.end_to_end.project import Landed, Project, content
 from tests.python.end_to_end.readers import (
     Reader,
     embedded_catalog,
@@ -22,6 +20,8 @@ from tests.python.end_to_end.readers import (
     of_pyiceberg,
     of_spark,
 )
+from tests.python.harness.copied_project import copy_with_typed_marts
+from tests.python.harness.project import Landed, Project, content
 from tests.python.samples.files import samples
 
 pytestmark = pytest.mark.long

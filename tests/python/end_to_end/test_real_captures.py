@@ -12,20 +12,20 @@ import pytest
 
 from cdc_marts.scaffold import TYPED_MARTS, Scaffolding, scaffold, seen_tables
 from tests.python.end_to_end import captures
-from tests.python.end_to_end.copied_project import copy_without_tables, own_folders
 from tests.python.end_to_end.database_values import (
     canal_value,
     debezium_value,
     mariadb_value,
     postgres_value,
 )
-from tests.python.end_to_end.project import Project
 from tests.python.end_to_end.table_comparison import (
     mart_of,
     state_differences,
     typed_differences,
     unexplained,
 )
+from tests.python.harness.copied_project import copy_without_tables
+from tests.python.harness.project import Project
 
 pytestmark = pytest.mark.thorough
 
@@ -131,7 +131,7 @@ def typed_marts(built: Project, tmp_path_factory: pytest.TempPathFactory) -> dic
         source_format: scaffold(copy, [t for t in seen if t.source_format == source_format])
         for source_format in (CANAL, DEBEZIUM)
     }
-    Project(built.spark, copy).dbt(*("run", "--select", str(TYPED_MARTS), *own_folders(copy)))
+    Project(built.spark, copy).dbt("run", "--select", str(TYPED_MARTS))
     return written
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from dbt.cli.main import dbtRunner
 
 from cdc_marts.project import Target, inventory_of
 from cdc_marts.report.facts import Facts, NodeTime, RunTime, SourceTable, Traffic, gather
@@ -28,7 +27,9 @@ from tests.python.encoders.changes import (
     Statement,
     Table,
 )
-from tests.python.end_to_end.project import ROOT, Landed, Project
+from tests.python.harness.dbt import run_dbt
+from tests.python.harness.manifest import ROOT
+from tests.python.harness.project import Landed, Project
 
 pytestmark = pytest.mark.thorough
 
@@ -224,8 +225,7 @@ def test_a_test_that_warns_is_a_run_and_prints_the_rejects_of_each_topic(
         if event.info.name == "JinjaLogInfo":
             printed.append(event.info.msg)
 
-    command = ("test", "--select", "messages_can_be_read", "--target", "local", "--quiet")
-    assert dbtRunner(callbacks=[on_event]).invoke([*command, "--project-dir", str(ROOT)]).success
+    run_dbt("test", "--select", "messages_can_be_read", *project.options, on_event=on_event)
 
     assert "".join(f"{line}\n" for line in printed) == (
         "\n"

@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterator
 import pytest
 from dbt.adapters.spark_session import impl
 from pyspark.sql import SparkSession
-from typer.testing import CliRunner
 
-from cdc_marts.cli import app
 from cdc_marts.parsing import ops
-from tests.python.end_to_end.project import Landed, Project, content
+from tests.python.harness.commands import run_command
+from tests.python.harness.project import Landed, Project, content
 from tests.python.samples.files import samples
 
 REQUEUE = ("run", "--vars", "requeue: true")
@@ -59,7 +58,7 @@ def test_what_a_fixed_parser_can_read_is_read_and_the_rest_stays(quarantined: Pr
     # What was rejected comes along with what is new.
     project.land("canal_json", [Landed("requeue.more", 1, b"[]"), Landed("requeue.more", 2, None)])
 
-    result = CliRunner().invoke(app, ["requeue"])
+    result = run_command("requeue")
 
     assert result.exit_code == 0, result.output
     summary = r"^canal_json: read [\d,]+ messages, [\d,]+ remain: .*malformed_json"

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from cdc_marts.cli import app
-from tests.python.end_to_end.project import LANDED_AT, Landed, Project, content
+from tests.python.harness.commands import run_command
+from tests.python.harness.project import LANDED_AT, Landed, Project, content
 
 #: A format with log positions, one that is ordered by landing, and one whose loads are inserts.
 STREAMX, CANAL, CDL = "dataworks_json", "canal_json", "cdl_json"
@@ -178,7 +177,7 @@ def rows_of(project: Project, source_format: str, table: str = TABLE) -> list[di
 
 
 def resync(*arguments: str) -> Any:
-    return CliRunner().invoke(app, ["resync", *arguments])
+    return run_command("resync", *arguments)
 
 
 def repair(source_format: str, table: str, *load: str) -> str:

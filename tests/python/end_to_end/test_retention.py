@@ -11,15 +11,14 @@ import pytest
 import yaml
 from pyspark.sql import SparkSession
 from stored_bytes import files_with
-from typer.testing import CliRunner
 
-from cdc_marts.cli import app
 from cdc_marts.erasure import Erasure
 from cdc_marts.project import Target, descendants
 from cdc_marts.scaffold import DESCRIPTIONS, PROJECT_FILE
 from tests.python.end_to_end import test_erase as erasing
-from tests.python.end_to_end.copied_project import copy_without_tables
-from tests.python.end_to_end.project import LANDED_AT, Landed, Project, content
+from tests.python.harness.commands import run_command
+from tests.python.harness.copied_project import copy_without_tables
+from tests.python.harness.project import LANDED_AT, Landed, Project, content
 from tests.python.samples import declarations
 from tests.python.samples.files import samples
 
@@ -68,7 +67,7 @@ def set_retention(folder: Path, retention: dict[str, str]) -> None:
 
 def maintain(folder: Path, *arguments: str) -> Any:
     options = ("--project-dir", str(folder), "--profiles-dir", str(folder / "profiles"))
-    return CliRunner().invoke(app, ["maintain", *options, *arguments])
+    return run_command("maintain", *options, *arguments)
 
 
 def shares() -> dict[str, tuple[list[Landed], list[Landed], list[Landed]]]:
@@ -193,7 +192,7 @@ def test_the_marts_stay_and_runs_go_on(
     assert tables_of(project) == expected[1]
     [ledger] = project.rows("select sum(removed) as removed from marts.message_ledger")
     assert ledger["removed"] > 100
-    status = CliRunner().invoke(app, ["status"])
+    status = run_command("status")
     assert status.exit_code == 0, status.output
 
     staged = {name: snapshot(project, f"staging.stg_{name}") for name in FORMATS}

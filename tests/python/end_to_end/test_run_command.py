@@ -14,9 +14,10 @@ from filelock import FileLock
 from cdc_marts.project import DbtOutcome, Target, outcome_of_dbt
 from cdc_marts.scaffold import DESCRIPTIONS
 from tests.python.cluster.services import wait_until
-from tests.python.commands import Home
-from tests.python.end_to_end.copied_project import copy_without_tables
-from tests.python.end_to_end.project import ROOT, Project
+from tests.python.harness.copied_project import copy_without_tables
+from tests.python.harness.manifest import ROOT
+from tests.python.harness.processes import Home
+from tests.python.harness.project import Project
 
 #: Seconds for a Spark start and a round on a machine with other work.
 PATIENCE = 300

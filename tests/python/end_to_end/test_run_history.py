@@ -7,13 +7,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from dbt.cli.main import dbtRunner
 
 from cdc_marts.maintenance import maintain
 from cdc_marts.project import Retention
 from cdc_marts.run_history import record
 from cdc_marts.status import Run, last_run_of
-from tests.python.end_to_end.project import ROOT, Project
+from tests.python.harness.dbt import run_dbt
+from tests.python.harness.project import Project
 
 pytestmark = pytest.mark.long
 
@@ -75,13 +75,11 @@ def test_maintenance_deletes_runs_that_are_older_than_the_setting(history: Proje
 def test_a_run_goes_on_and_warns_where_its_results_can_not_be_kept(project: Project) -> None:
     project.spark.sql(f"create or replace table {TABLE} (somebodys int) using iceberg")
     events: list[Any] = []
-    arguments = ("seed", "--select", "source_ops", "--target", "local", "--project-dir", str(ROOT))
     try:
-        result = dbtRunner(callbacks=[events.append]).invoke([*arguments, "--quiet"])
+        run_dbt("seed", "--select", "source_ops", *project.options, on_event=events.append)
     finally:
         project.spark.sql(f"drop table {TABLE} purge")
 
-    assert result.success
     [warning] = [event.info.msg for event in events if "results of this run" in event.info.msg]
     assert "are not in landing.run_results" in warning
     assert "lacks the columns command, ended_at" in warning

@@ -7,16 +7,16 @@ import json
 from typing import Any
 
 import pytest
-from dbt.cli.main import dbtRunner
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from cdc_marts.cli import app
 from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.status import Rejects, gather
 from tests.python.encoders import canal_json
 from tests.python.encoders.changes import INSERT, Place, RowChange, Table
 from tests.python.end_to_end.plans import executed
-from tests.python.end_to_end.project import ROOT, Landed, Project
+from tests.python.harness.commands import run_command
+from tests.python.harness.dbt import run_dbt
+from tests.python.harness.project import Landed, Project
 from tests.python.samples.files import samples
 
 pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("command_line")]
@@ -90,11 +90,9 @@ def test_names_from_messages_are_shown_escaped(built: Project) -> None:
 
 def test_freshness_warns_of_formats_in_use_alone(built: Project) -> None:
     """All that landed did so long ago; of the other formats nothing ever landed."""
-    arguments = ("source", "freshness", "--target", "local", "--project-dir", str(ROOT))
-    result = dbtRunner().invoke([*arguments, "--quiet"])
-    assert result.success, result.exception
+    checked = run_dbt("source", "freshness", *built.options)
     # Runs of hooks are results too.
-    sources = [found for found in result.result.results if found.node.resource_type == "source"]
+    sources = [found for found in checked.results if found.node.resource_type == "source"]
     statuses = {found.node.name: str(found.status) for found in sources}
     in_use = dict.fromkeys(("canal_json", "dataworks_json"), "warn")
     assert statuses == {**dict.fromkeys(SOURCE_FORMATS, "pass"), **in_use}
@@ -187,7 +185,7 @@ def _change(topic: str, offset: int) -> Landed:
 
 
 def _status(*options: str) -> Result:
-    return CliRunner().invoke(app, ["status", *options])
+    return run_command("status", *options)
 
 
 def _topics() -> dict[str, dict[str, Any]]:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.python.encoders.by_format import ENCODE
 from tests.python.encoders.changes import INSERT, UPDATE, Place, RowChange, Table
-from tests.python.end_to_end.project import Landed, Project
+from tests.python.harness.project import Landed, Project
 
 pytestmark = pytest.mark.long
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.python.end_to_end.project import Project
+from tests.python.harness.project import Project
 
 
 def test_the_unit_tests_of_the_models_pass(project: Project) -> None:

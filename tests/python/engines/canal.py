@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.python.cluster.services import HOST
 from tests.python.engines import mariadb
 from tests.python.engines.java_programs import compiled, java_program
-from tests.python.jars import jar_folder
+from tests.python.harness.jars import jar_folder
 
 _PACKAGES = (
     "com.alibaba.otter:canal.server:1.1.7",

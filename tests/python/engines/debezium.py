@@ -15,7 +15,7 @@ from pathlib import Path
 from tests.python.cluster.services import HOST, answer_of, free_port, wait_until
 from tests.python.engines import mariadb, postgres
 from tests.python.engines.java_programs import compiled, java_program
-from tests.python.jars import jar_folder
+from tests.python.harness.jars import jar_folder
 
 _PACKAGES = (
     "org.apache.kafka:connect-runtime:4.1.1",

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.python.jars import jar_folder
+from tests.python.harness.jars import jar_folder
 
 _SOURCES = Path(__file__).parent / "java"
 #: A compiler that is a jar: a machine that runs Java may have none.

@@ -24,20 +24,16 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
-from typer.testing import CliRunner
 
-from cdc_marts.cli import app
 from cdc_marts.scaffold import DESCRIPTIONS, SourceTable, scaffold, seen_tables
 from tests.python.cluster.services import wait_until
 from tests.python.end_to_end.conftest import command_line, project
-from tests.python.end_to_end.copied_project import copy_without_tables, own_folders
 from tests.python.end_to_end.database_values import (
     canal_value,
     debezium_value,
     mariadb_value,
     postgres_value,
 )
-from tests.python.end_to_end.project import Project
 from tests.python.end_to_end.table_comparison import (
     state_differences,
     typed_differences,
@@ -55,6 +51,9 @@ from tests.python.engines.database_rows import (
 from tests.python.engines.debezium import debezium, mariadb_connector, postgres_connector
 from tests.python.engines.tables import LATE, MARIADB, MARKER, POSTGRES, shapes
 from tests.python.engines.workload import Workload, running
+from tests.python.harness.commands import run_command
+from tests.python.harness.copied_project import copy_without_tables
+from tests.python.harness.project import Project
 from tests.python.landing.kafka_server import Kafka, kafka
 
 __all__ = ["command_line", "project"]  # fixtures
@@ -152,11 +151,10 @@ class Rounds:
         began = time.monotonic()
         before = self._landed()
         servers = ("--bootstrap-servers", self._broker.address)
-        landed = CliRunner().invoke(app, ["land", "kafka", "--map", str(self._map), *servers])
+        landed = run_command("land", "kafka", "--map", self._map, *servers)
         assert landed.exit_code == 0, landed.output
         messages = self._landed() - before
-        folders = own_folders(self.project.root)
-        self.project.dbt("run", *folders)
+        self.project.dbt("run")
         print(f"engines: a round of {messages} messages took {time.monotonic() - began:.0f} s")
         assert messages > 0
         self._declare()
@@ -165,7 +163,7 @@ class Rounds:
         """The marts of tables that the last round was the first to see."""
         marts = [name for name in self.marts if not self._is_built(name)]
         if marts:
-            self.project.dbt("run", "--select", *marts, *own_folders(self.project.root))
+            self.project.dbt("run", "--select", *marts)
 
     def _declare(self) -> None:
         seen = seen_tables(self.project.spark, "local")

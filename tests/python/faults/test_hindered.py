@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.python.commands import Home, all_samples
 from tests.python.faults.java import java_of
+from tests.python.harness.processes import Home, all_samples
 from tests.python.samples.files import samples
 
 pytestmark = pytest.mark.long

@@ -12,8 +12,8 @@ from subprocess import Popen
 
 import pytest
 
-from tests.python.commands import MARTS, Home, all_samples, take_shares
 from tests.python.faults.java import java_of
+from tests.python.harness.processes import MARTS, Home, all_samples, take_shares
 
 pytestmark = pytest.mark.long
 

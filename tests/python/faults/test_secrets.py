@@ -12,7 +12,7 @@ import yaml
 
 from cdc_marts.scaffold import DESCRIPTIONS
 from tests.python.cluster.services import HOST, free_port
-from tests.python.end_to_end.copied_project import copy_without_tables
+from tests.python.harness.copied_project import copy_without_tables
 
 pytestmark = pytest.mark.thorough
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -17,6 +19,7 @@ EFFECTS = (
     " is_key_change effect"
 )
 KEY = "source_format table_id row_key"
+_OWN = {"topic", "table_id", "event_id"}
 FORMATS = {
     "dts_avro": {},
     "canal_json": {"ordered_by_landing": True},
@@ -45,6 +48,20 @@ def effect(
     }
 
 
+@dataclass(frozen=True)
+class Case:
+    """What a run reads, what it then lists, and what earlier runs have read and listed."""
+
+    new: Sequence[dict[str, Any]]
+    #: event_id and key
+    listed: Sequence[tuple[str, str]]
+    earlier: Sequence[dict[str, Any]] = ()
+    #: None in the first run
+    known: Sequence[dict[str, Any]] | None = None
+    revised: Sequence[dict[str, Any]] = ()
+    places: Sequence[dict[str, Any]] = ()
+
+
 COMES = effect(5, "comes", "upsert", "2", "update")
 LEAVES_FOR_TWO = effect(5, "comes", "delete", "1", "update")
 DELETED = effect(6, "is deleted", "delete", "2", "delete")
@@ -58,66 +75,12 @@ OTHERS = [
 ]
 
 
-def listed(
-    spark: SparkSession,
-    new: list[dict[str, Any]],
-    earlier: list[dict[str, Any]] | None = None,
-    known: list[dict[str, Any]] | None = None,
-    revised: list[dict[str, Any]] = (),
-    places: list[dict[str, Any]] = (),
-) -> list[tuple[str, str]]:
-    """event_id and key of what is found; `known`: where it is None, this is the first run."""
-    found = key_changes(
-        effects_at_positions(spark, f"{EFFECTS} is_keyless", new),
-        effects=effects_at_positions(spark, f"{EFFECTS} is_keyless", [*(earlier or []), *new]),
-        revised_keys=frame(spark, KEY, revised),
-        message_places=frame(spark, PLACES, places),
-        known=None if known is None else frame(spark, EFFECTS, known),
-        formats=FORMATS,
-    )
-    return sorted((row.event_id, row.row_key) for row in found.collect())
-
-
 MOVE = [("comes", "1"), ("comes", "2")]
 
 
-def test_inserts_and_deletes_on_its_keys_are_listed_with_a_key_change(spark: SparkSession) -> None:
-    found = listed(spark, [COMES, LEAVES_FOR_TWO, DELETED, INSERTED, *OTHERS])
-    assert found == [*MOVE, ("is deleted", "2"), ("is inserted", "2")]
-
-
-def test_without_transaction_ids_changes_of_one_time_are_of_one(spark: SparkSession) -> None:
-    def timed(one: dict[str, Any], seconds: int = 0) -> dict[str, Any]:
-        at = NOON + dt.timedelta(seconds=seconds)
-        return {**one, "transaction_id": None, "event_at": at}
-
-    found = listed(spark, [timed(COMES), timed(DELETED), timed(INSERTED, seconds=1)])
-    assert found == [("comes", "2"), ("is deleted", "2")]
-
-
-def test_an_earlier_run_has_read_the_insert(spark: SparkSession) -> None:
-    found = listed(spark, [COMES, LEAVES_FOR_TWO], earlier=[INSERTED, *OTHERS], known=[])
-    assert found == [*MOVE, ("is inserted", "2")]
-
-
-def test_an_earlier_run_has_read_the_key_change(spark: SparkSession) -> None:
-    earlier = [COMES, LEAVES_FOR_TWO]
-    assert listed(spark, [DELETED, *OTHERS], earlier, known=earlier) == [("is deleted", "2")]
-
-
-def test_of_more_transactions_than_literals_all_are_found(
-    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ranges, "_MOST_RANGES", 1)
-    moved_later = effect(12, "comes later", "upsert", "2", "update", transaction_id="v")
-    without_transaction = {"transaction_id": None, "row_key": "7"}
-    timed = [
-        {**COMES, **without_transaction, "event_id": "a"},
-        {**DELETED, **without_transaction, "event_id": "b"},
-    ]
-    found = listed(spark, [COMES, moved_later, *timed], earlier=[DELETED, *OTHERS], known=[])
-    expected = [("a", "7"), ("b", "7"), ("comes", "2"), ("comes later", "2"), ("is deleted", "2")]
-    assert found == expected
+def timed(one: dict[str, Any], seconds: int = 0) -> dict[str, Any]:
+    """A change without a transaction id."""
+    return {**one, "transaction_id": None, "event_at": NOON + dt.timedelta(seconds=seconds)}
 
 
 OLD_HALF = effect(5, "old half", "delete", "1", "delete", source_format="cdl_debezium_json")
@@ -132,60 +95,20 @@ ALONE = [
         "of another format": {**NEW_HALF, "source_format": "dts_avro", "row_key": "7"},
     }.items()
 ]
-
-
-def test_a_delete_and_an_insert_at_one_place_may_be_a_key_change(spark: SparkSession) -> None:
-    assert listed(spark, [OLD_HALF, NEW_HALF, *ALONE]) == HALVES
-
-
-def test_the_two_may_be_in_two_topics(spark: SparkSession) -> None:
-    """If all was delivered again in another topic, what had landed before counts in the first."""
-    moved_topic = {**NEW_HALF, "topic": "another topic", "sequence": (5, 0, 1)}
-    assert listed(spark, [OLD_HALF, moved_topic, *ALONE]) == HALVES
-    assert listed(spark, [moved_topic], [OLD_HALF, *ALONE], known=[]) == HALVES
-
-
-@pytest.mark.parametrize(("earlier", "new"), [(OLD_HALF, NEW_HALF), (NEW_HALF, OLD_HALF)])
-@pytest.mark.parametrize("place", ["t", "a time", "nothing"])
-def test_an_earlier_run_has_read_one_half(
-    spark: SparkSession, earlier: dict[str, Any], new: dict[str, Any], place: str
-) -> None:
-    at = {
-        "t": {},
-        "a time": {"transaction_id": None},
-        "nothing": {"transaction_id": None, "event_at": None},
-    }[place]
-    earlier, new = {**earlier, **at}, {**new, **at}
-    assert listed(spark, [new], [earlier, *ALONE], known=[]) == HALVES
-
-
-def test_another_delete_at_the_place_of_a_known_pair_is_listed(spark: SparkSession) -> None:
-    other = {**OLD_HALF, "event_id": "other", "row_key": "3", "sequence": (5, 0, 9)}
-    earlier = [OLD_HALF, NEW_HALF]
-    found = listed(spark, [other], earlier, known=earlier)
-    assert found == [("new half", "2"), ("other", "3")]
-
-
-def test_inserts_and_deletes_of_a_key_in_one_transaction_are_listed(spark: SparkSession) -> None:
-    deleted = {**OLD_HALF, "event_id": "deleted", "row_key": "2", "sequence": (6, 0, 6)}
-    expected = [("deleted", "2"), ("new half", "2")]
-    assert listed(spark, [NEW_HALF, deleted]) == expected
-    assert listed(spark, [deleted], earlier=[NEW_HALF, *ALONE], known=[]) == expected
-    unnamed = [{**one, "transaction_id": None} for one in (NEW_HALF, deleted)]
-    assert listed(spark, unnamed) == []
-
-
-def test_effects_on_revised_keys_are_listed_again(spark: SparkSession) -> None:
-    revised = [{"source_format": "dts_avro", "table_id": "shop.seats", "row_key": "2"}]
-    earlier = [COMES, LEAVES_FOR_TWO, DELETED, *OTHERS]
-    found = listed(spark, [], earlier, known=earlier[:3], revised=revised)
-    assert found == [("comes", "2"), ("is deleted", "2")]
-
+# If all was delivered again in another topic, what had landed before counts in the first one.
+IN_ANOTHER_TOPIC = {**NEW_HALF, "topic": "another topic", "sequence": (5, 0, 1)}
+DELETED_LATER = {**OLD_HALF, "event_id": "deleted", "row_key": "2", "sequence": (6, 0, 6)}
+#: Where a delete and an insert stand, by which they are known to be one key change.
+STANDS = {
+    "a transaction": {},
+    "a time": {"transaction_id": None},
+    "nothing but a position": {"transaction_id": None, "event_at": None},
+}
 
 MOVED = {**COMES, "source_format": "canal_json", "event_id": "moved", "transaction_id": None}
 ELSEWHERE = {
     **MOVED,
-    "event_id": "in another partition",
+    "event_id": "elsewhere",
     "is_key_change": False,
     "event_at": NOON + dt.timedelta(seconds=1),
     "sequence": (5, 1, 9),
@@ -199,24 +122,133 @@ NOT_BESIDE = [
         "of a format with log positions": {"source_format": "dts_avro"},
     }.items()
 ]
-BESIDE = [("in another partition", "2"), ("moved", "2")]
+IN_PLACES = {
+    "another partition": ELSEWHERE,
+    "another topic": {**ELSEWHERE, "topic": "other", "sequence": (5, 0, 9)},
+}
+BESIDE = [("elsewhere", "2"), ("moved", "2")]
+
+CASES = {
+    "inserts and deletes on its keys are listed with a key change": Case(
+        [COMES, LEAVES_FOR_TWO, DELETED, INSERTED, *OTHERS],
+        [*MOVE, ("is deleted", "2"), ("is inserted", "2")],
+    ),
+    "without transaction ids, changes of one time are of one transaction": Case(
+        [timed(COMES), timed(DELETED), timed(INSERTED, seconds=1)],
+        [("comes", "2"), ("is deleted", "2")],
+    ),
+    "an earlier run has read the insert": Case(
+        [COMES, LEAVES_FOR_TWO],
+        [*MOVE, ("is inserted", "2")],
+        earlier=[INSERTED, *OTHERS],
+        known=[],
+    ),
+    "an earlier run has read the key change": Case(
+        [DELETED, *OTHERS],
+        [("is deleted", "2")],
+        earlier=[COMES, LEAVES_FOR_TWO],
+        known=[COMES, LEAVES_FOR_TWO],
+    ),
+    "a delete and an insert at one place may be a key change": Case(
+        [OLD_HALF, NEW_HALF, *ALONE], HALVES
+    ),
+    "the two may be in two topics": Case([OLD_HALF, IN_ANOTHER_TOPIC, *ALONE], HALVES),
+    "one of two topics was read by an earlier run": Case(
+        [IN_ANOTHER_TOPIC], HALVES, earlier=[OLD_HALF, *ALONE], known=[]
+    ),
+    **{
+        f"an earlier run has read the {earlier['event_id']}, known by {stands}": Case(
+            [{**new, **at}], HALVES, earlier=[{**earlier, **at}, *ALONE], known=[]
+        )
+        for earlier, new in [(OLD_HALF, NEW_HALF), (NEW_HALF, OLD_HALF)]
+        for stands, at in STANDS.items()
+    },
+    "another delete at the place of a known pair": Case(
+        [{**OLD_HALF, "event_id": "other", "row_key": "3", "sequence": (5, 0, 9)}],
+        [("new half", "2"), ("other", "3")],
+        earlier=[OLD_HALF, NEW_HALF],
+        known=[OLD_HALF, NEW_HALF],
+    ),
+    "inserts and deletes of a key in one transaction": Case(
+        [NEW_HALF, DELETED_LATER], [("deleted", "2"), ("new half", "2")]
+    ),
+    "an earlier run has read the insert of a key in the transaction": Case(
+        [DELETED_LATER],
+        [("deleted", "2"), ("new half", "2")],
+        earlier=[NEW_HALF, *ALONE],
+        known=[],
+    ),
+    "inserts and deletes of a key in no transaction": Case(
+        [{**one, "transaction_id": None} for one in (NEW_HALF, DELETED_LATER)], []
+    ),
+    "effects on revised keys are listed again": Case(
+        [],
+        [("comes", "2"), ("is deleted", "2")],
+        earlier=[COMES, LEAVES_FOR_TWO, DELETED, *OTHERS],
+        known=[COMES, LEAVES_FOR_TWO, DELETED],
+        revised=[{"source_format": "dts_avro", "table_id": "shop.seats", "row_key": "2"}],
+    ),
+    **{
+        f"an effect in {place} at its position": Case([MOVED, beside, *NOT_BESIDE], BESIDE)
+        for place, beside in IN_PLACES.items()
+    },
+    **{
+        f"an earlier run has read the effect in {place}": Case(
+            [MOVED], BESIDE, earlier=[beside, *NOT_BESIDE], known=[]
+        )
+        for place, beside in IN_PLACES.items()
+    },
+    **{
+        f"an earlier run has read the key change before the effect in {place}": Case(
+            [beside, *NOT_BESIDE], BESIDE[:1], earlier=[MOVED], known=[MOVED]
+        )
+        for place, beside in IN_PLACES.items()
+    },
+    "an effect that was raised to its position": Case(
+        [MOVED],
+        BESIDE,
+        earlier=[{**ELSEWHERE, "message_position": 2}],
+        known=[],
+        places=[
+            {
+                **{name: MOVED[name] for name in ("source_format", "topic")},
+                "partition": 1,
+                "offset": 9,
+                "position": 5,
+            }
+        ],
+    ),
+}
+_FIRST_RUNS = {name: case for name, case in CASES.items() if case.known is None}
+_LATER_RUNS = {name: case for name, case in CASES.items() if case.known is not None}
 
 
-@pytest.mark.parametrize("other", [{}, {"topic": "other", "sequence": (5, 0, 9)}])
-def test_effects_of_other_partitions_at_its_position_are_listed(
-    spark: SparkSession, other: dict[str, Any]
+@pytest.fixture(scope="module")
+def listed(spark: SparkSession) -> dict[str, list[tuple[str, str]]]:
+    """Case -> event_id and key of what is listed."""
+    return _listed(spark, _FIRST_RUNS) | _listed(spark, _LATER_RUNS)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_effects_that_may_cause_a_collision_are_listed(
+    listed: dict[str, list[tuple[str, str]]], name: str
 ) -> None:
-    beside = {**ELSEWHERE, **other}
-    assert listed(spark, [MOVED, beside, *NOT_BESIDE]) == BESIDE
-    assert listed(spark, [MOVED], [beside, *NOT_BESIDE], known=[]) == BESIDE
-    assert listed(spark, [beside, *NOT_BESIDE], [MOVED], known=[MOVED]) == BESIDE[:1]
+    assert listed[name] == CASES[name].listed
 
 
-def test_an_effect_that_was_raised_to_its_position_is_listed(spark: SparkSession) -> None:
-    raised = {**ELSEWHERE, "message_position": 2}
-    place = {"source_format": "canal_json", "topic": "shop", "partition": 1, "offset": 9}
-    found = listed(spark, [MOVED], [raised], known=[], places=[{**place, "position": 5}])
-    assert found == BESIDE
+def test_of_more_transactions_than_literals_all_are_found(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ranges, "_MOST_RANGES", 1)
+    moved_later = effect(12, "comes later", "upsert", "2", "update", transaction_id="v")
+    without_transaction = {"transaction_id": None, "row_key": "7"}
+    timed = [
+        {**COMES, **without_transaction, "event_id": "a"},
+        {**DELETED, **without_transaction, "event_id": "b"},
+    ]
+    expected = [("a", "7"), ("b", "7"), ("comes", "2"), ("comes later", "2"), ("is deleted", "2")]
+    case = Case([COMES, moved_later, *timed], expected, earlier=[DELETED, *OTHERS], known=[])
+    assert _listed(spark, {"many": case}) == {"many": expected}
 
 
 def test_of_more_positions_than_literals_all_are_found(
@@ -224,7 +256,36 @@ def test_of_more_positions_than_literals_all_are_found(
 ) -> None:
     monkeypatch.setattr(ranges, "_MOST_RANGES", 1)
     later = {**MOVED, "event_id": "moved later", "sequence": (7, 0, 9)}
-    assert listed(spark, [MOVED, later], [ELSEWHERE, *NOT_BESIDE], known=[]) == [
-        *BESIDE,
-        ("moved later", "2"),
-    ]
+    expected = [*BESIDE, ("moved later", "2")]
+    case = Case([MOVED, later], expected, earlier=[ELSEWHERE, *NOT_BESIDE], known=[])
+    assert _listed(spark, {"many": case}) == {"many": expected}
+
+
+def _listed(spark: SparkSession, cases: Mapping[str, Case]) -> dict[str, list[tuple[str, str]]]:
+    """The cases in one run, which is the first one of all of them or of none.
+
+    Each case has topics, tables and events of its own.
+    """
+
+    def rows(part: str) -> list[dict[str, Any]]:
+        return [
+            {**row, **{column: f"{name}/{row[column]}" for column in _OWN & row.keys()}}
+            for name, case in cases.items()
+            for row in getattr(case, part) or ()
+        ]
+
+    is_first = all(case.known is None for case in cases.values())
+    columns = f"{EFFECTS} is_keyless"
+    found = key_changes(
+        effects_at_positions(spark, columns, rows("new")),
+        effects=effects_at_positions(spark, columns, [*rows("earlier"), *rows("new")]),
+        revised_keys=frame(spark, KEY, rows("revised")),
+        message_places=frame(spark, PLACES, rows("places")),
+        known=None if is_first else frame(spark, EFFECTS, rows("known")),
+        formats=FORMATS,
+    )
+    by_case: dict[str, list[tuple[str, str]]] = {name: [] for name in cases}
+    for row in found.collect():
+        name, _, event_id = row.event_id.rpartition("/")
+        by_case[name].append((event_id, row.row_key))
+    return {name: sorted(events) for name, events in by_case.items()}

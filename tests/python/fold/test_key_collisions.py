@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ EFFECTS = (
     " sequence before after"
 )
 EVENTS = "source_format event_id row_key previous_row_key before after"
+SOURCE_FORMAT = "cdl_debezium_json"
 PAIRS = "source_format table_id delete_id insert_id old_key new_key"
 
 #: event_id, effect, key -> whether a delete took an older row
@@ -25,8 +28,6 @@ def effect(
     position: int, event_id: str, kind: str, row_key: str, op: str, **other: Any
 ) -> dict[str, Any]:
     return {
-        "source_format": "cdl_debezium_json",
-        "table_id": "shop.seats",
         "row_key": row_key,
         "topic": "seats",
         "event_id": event_id,
@@ -39,47 +40,22 @@ def effect(
     }
 
 
-def superseded(spark: SparkSession, effects: list[dict[str, Any]], **others: Any) -> Superseded:
-    """`others`: as `found` takes them."""
-    rows = found(spark, effects, **others)
-    return {(r.event_id, r.effect, r.row_key): r.took_older_row for r in rows}
+@dataclass(frozen=True)
+class Case:
+    """Effects on the keys of a table, and which of them say something else than they did."""
+
+    effects: Sequence[dict[str, Any]]
+    superseded: Superseded
+    #: event_id -> before, after and the key before the change
+    images: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+    #: delete, insert, old key, new key
+    pairs: Sequence[tuple[str, str, str, str]] = ()
+    truncated_at: int | None = None
 
 
-def found(
-    spark: SparkSession,
-    effects: list[dict[str, Any]],
-    *,
-    images: dict[str, dict[str, Any]] | None = None,
-    pairs: list[tuple[str, str, str, str]] = (),
-    truncated_at: int | None = None,
-) -> list[Row]:
-    """`images`: event_id -> before, after; `pairs`: delete, insert, old key, new key."""
-    names = {"source_format": "cdl_debezium_json", "table_id": "shop.seats"}
-    events = [
-        {
-            **names,
-            "event_id": event_id,
-            "row_key": '{"seat":0}',
-            **(images or {}).get(event_id, {}),
-        }
-        for event_id in {e["event_id"] for e in effects}
-    ]
-    return superseded_effects(
-        frame(spark, EFFECTS, effects),
-        frame(spark, EVENTS, events),
-        frame(
-            spark,
-            PAIRS,
-            [{**names, **dict(zip(PAIRS.split()[2:], pair, strict=True))} for pair in pairs],
-        ),
-        frame(
-            spark,
-            "source_format table_id sequence",
-            []
-            if truncated_at is None
-            else [{**names, "sequence": (truncated_at, 0, truncated_at)}],
-        ),
-    ).collect()
+def guest(seat: int, name: str | None) -> dict[str, Any]:
+    """A row of the table."""
+    return {"seat": seat, "guest": name}
 
 
 SWAP = [
@@ -90,224 +66,99 @@ SWAP = [
     effect(4, "second leaves", "delete", "2", "delete"),
     effect(4, "second comes", "upsert", "1", "insert"),
 ]
-PAIRS_OF_SWAP = [
+SWAPPED = [
     ("first leaves", "first comes", "1", "2"),
     ("second leaves", "second comes", "2", "1"),
 ]
 
 
-def test_two_rows_may_swap_their_keys(spark: SparkSession) -> None:
-    """Without images the older row leaves: it had to make room."""
-    found = superseded(spark, SWAP, pairs=PAIRS_OF_SWAP)
-    assert found == {("second leaves", "delete", "2"): True}
+def of_the_full_load(loaded: str, next_key: str, superseded: Superseded) -> Case:
+    """A row comes to the key of one that the full load read there, and one of both leaves it."""
+    return Case(
+        [
+            effect(1, "is loaded", "upsert", "2", "snapshot", transaction_id=None),
+            effect(3, "comes", "upsert", "2", "insert"),
+            effect(4, "leaves", "delete", "2", "delete"),
+        ],
+        superseded,
+        images={
+            "is loaded": {"after": guest(2, loaded)},
+            "comes": {"after": guest(2, "a")},
+            "leaves": {"before": guest(2, None)},
+        },
+        pairs=[("left", "comes", "1", "2"), ("leaves", "comes elsewhere", "2", next_key)],
+    )
 
 
-def test_a_delete_that_is_no_key_change_ends_its_key(spark: SparkSession) -> None:
-    assert superseded(spark, SWAP) == {}
+def came_and_goes(deleted: str, superseded: Superseded) -> Case:
+    """A row is inserted on the key of another one, and a delete carries this image."""
+    return Case(
+        [
+            effect(1, "older", "upsert", "1", "insert", transaction_id="t1"),
+            effect(3, "newer", "upsert", "1", "insert"),
+            effect(4, "goes", "delete", "1", "delete"),
+        ],
+        superseded,
+        images={
+            "older": {"after": guest(1, "a")},
+            "newer": {"after": guest(1, "b")},
+            "goes": {"before": guest(1, deleted)},
+        },
+    )
 
 
-def test_a_delete_takes_the_row_whose_image_it_carries(spark: SparkSession) -> None:
-    """Here the newer one: what was written of it says nothing any more."""
-    steps = [
-        effect(1, "stays", "upsert", "1", "insert"),
-        effect(2, "passes", "upsert", "1", "update", is_key_change=True),
-        effect(3, "leaves", "delete", "1", "update", is_key_change=True),
-    ]
-    images = {
-        "stays": {"after": {"seat": 1, "guest": "a"}},
-        "passes": {"after": {"seat": 1, "guest": "b"}, "previous_row_key": "9"},
-        "leaves": {"before": {"seat": 1, "guest": "b"}, "after": {"seat": 3, "guest": "b"}},
-    }
-    assert superseded(spark, steps, images=images) == {
-        ("leaves", "delete", "1"): False,
-        ("passes", "upsert", "1"): False,
-    }
+def truncated_at(position: int | None, superseded: Superseded) -> Case:
+    return Case(
+        [
+            effect(1, "sat there", "upsert", "4", "insert"),
+            effect(5, "comes by", "upsert", "4", "update", is_key_change=True),
+            effect(6, "left", "delete", "4", "update", is_key_change=True),
+        ],
+        superseded,
+        truncated_at=position,
+    )
 
 
-@pytest.mark.parametrize(
-    ("loaded", "next_key", "found"),
-    [
-        pytest.param("a", "3", {}, id="the row that came, read under its key"),
-        pytest.param("b", "3", {("leaves", "delete", "2"): True}, id="another row"),
-        pytest.param("a", "1", {("leaves", "delete", "2"): True}, id="an equal one: they swap"),
-    ],
-)
-def test_a_row_of_the_full_load_may_be_the_one_that_came(
-    spark: SparkSession, loaded: str, next_key: str, found: Superseded
-) -> None:
-    steps = [
-        effect(1, "is loaded", "upsert", "2", "snapshot", transaction_id=None),
-        effect(3, "comes", "upsert", "2", "insert"),
-        effect(4, "leaves", "delete", "2", "delete"),
-    ]
-    images = {
-        "is loaded": {"after": {"seat": 2, "guest": loaded}},
-        "comes": {"after": {"seat": 2, "guest": "a"}},
-        "leaves": {"before": {"seat": 2, "guest": None}},
-    }
-    pairs = [("left", "comes", "1", "2"), ("leaves", "comes elsewhere", "2", next_key)]
-    assert superseded(spark, steps, images=images, pairs=pairs) == found
+def inserted_before_the_older_leaves(old: str, new: str, before: str | None) -> Case:
+    return Case(
+        [
+            effect(1, "old", "upsert", "2", "insert", transaction_id="a"),
+            effect(2, "new", "upsert", "2", "insert"),
+            effect(3, "leaves", "delete", "2", "update", is_key_change=True),
+        ],
+        {("leaves", "delete", "2"): True},
+        images={
+            "old": {"after": guest(2, old)},
+            "new": {"after": guest(2, new)},
+            "leaves": {"before": guest(2, before), "after": guest(3, "a")},
+        },
+    )
 
 
-def test_a_loaded_row_that_came_on_its_way_leaves_with_its_later_image(
-    spark: SparkSession,
-) -> None:
-    steps = [
-        effect(1, "is loaded", "upsert", "2", "snapshot", transaction_id=None),
-        effect(3, "comes", "upsert", "2", "update", is_key_change=True),
-        effect(4, "changes", "upsert", "2", "update"),
-        effect(5, "leaves", "delete", "2", "update", is_key_change=True),
-    ]
-    images = {
-        "is loaded": {"after": {"seat": 2, "guest": "a"}},
-        "comes": {"after": {"seat": 2, "guest": "a"}, "previous_row_key": "1"},
-        "changes": {"before": {"seat": 2, "guest": "a"}, "after": {"seat": 2, "guest": "b"}},
-        "leaves": {"before": {"seat": 2, "guest": "b"}, "after": {"seat": 3, "guest": "b"}},
-    }
-    assert superseded(spark, steps, images=images) == {}
-
-
-def test_a_row_that_came_and_went_without_a_key_change_leaves_no_older_one(
-    spark: SparkSession,
-) -> None:
-    steps = [
-        effect(1, "older", "upsert", "1", "insert", transaction_id="t1"),
-        effect(3, "newer", "upsert", "1", "insert"),
-        effect(4, "goes", "delete", "1", "delete"),
-    ]
-    images = {
-        "older": {"after": {"seat": 1, "guest": "a"}},
-        "newer": {"after": {"seat": 1, "guest": "b"}},
-        "goes": {"before": {"seat": 1, "guest": "b"}},
-    }
-    assert superseded(spark, steps, images=images) == {}
-    # The older one goes behind the newer one, where keys are checked at the end.
-    images["goes"] = {"before": {"seat": 1, "guest": "a"}}
-    assert superseded(spark, steps, images=images) == {("goes", "delete", "1"): True}
-
-
-def test_changes_that_are_sent_again_bring_no_second_row(spark: SparkSession) -> None:
-    """A server that restarts sends the change of a key and the one behind it again."""
-    steps = [
-        effect(1, "comes", "upsert", "2", "update", is_key_change=True),
-        effect(2, "changes", "upsert", "2", "update"),
-        effect(3, "comes again", "upsert", "2", "update", is_key_change=True),
-        effect(4, "changes again", "upsert", "2", "update"),
-        effect(5, "leaves", "delete", "2", "update", is_key_change=True),
-    ]
-    came = {"after": {"seat": 2, "guest": "a"}, "previous_row_key": "1"}
-    changed = {"before": {"seat": 2, "guest": "a"}, "after": {"seat": 2, "guest": "b"}}
-    images = {
-        "comes": came,
-        "comes again": came,
-        "changes": changed,
-        "changes again": changed,
-        "leaves": {"before": {"seat": 2, "guest": "b"}, "after": {"seat": 3, "guest": "b"}},
-    }
-    assert superseded(spark, steps, images=images) == {}
-
-
-def test_a_truncation_takes_the_rows_before_it(spark: SparkSession) -> None:
-    steps = [
-        effect(1, "sat there", "upsert", "4", "insert"),
-        effect(5, "comes by", "upsert", "4", "update", is_key_change=True),
-        effect(6, "left", "delete", "4", "update", is_key_change=True),
-    ]
-    assert superseded(spark, steps) == {("left", "delete", "4"): True}
-    assert superseded(spark, steps, truncated_at=2) == {}
-
-
-def test_of_another_transaction_one_row_is_left(spark: SparkSession) -> None:
-    steps = [
-        effect(1, "one", "upsert", "1", "insert", transaction_id="a"),
-        effect(2, "two", "upsert", "1", "update", is_key_change=True, transaction_id="a"),
-        effect(3, "leaves", "delete", "1", "update", is_key_change=True, transaction_id="b"),
-    ]
-    assert superseded(spark, steps) == {}
-
-
-def test_a_row_is_inserted_before_the_older_one_leaves(spark: SparkSession) -> None:
-    steps = [
-        effect(1, "old", "upsert", "2", "insert", transaction_id="a"),
-        effect(2, "new", "upsert", "2", "insert"),
-        effect(3, "leaves", "delete", "2", "update", is_key_change=True),
-    ]
-    leaves = {"after": {"seat": 3, "guest": "a"}}
-    for old, new, before in (("a", "b", "a"), ("a", "a", "a"), ("a", "b", None)):
-        images = {
-            "old": {"after": {"seat": 2, "guest": old}},
-            "new": {"after": {"seat": 2, "guest": new}},
-            "leaves": {**leaves, "before": {"seat": 2, "guest": before}},
-        }
-        found = superseded(spark, steps, images=images)
-        assert found == {("leaves", "delete", "2"): True}, (old, new, before)
-
-
-def test_a_row_that_is_inserted_and_moved_leaves_nothing(spark: SparkSession) -> None:
-    """Also where its insert is reported twice."""
-    steps = [
-        effect(1, "comes", "upsert", "2", "insert"),
-        effect(2, "comes again", "upsert", "2", "insert"),
-        effect(3, "leaves", "delete", "2", "update", is_key_change=True),
-    ]
-    came = {"after": {"seat": 2, "guest": "a"}}
-    images = {
-        "comes": came,
-        "comes again": came,
-        "leaves": {"before": {"seat": 2, "guest": "a"}, "after": {"seat": 3, "guest": "a"}},
-    }
-    assert superseded(spark, steps, images=images) == {}
-
-
-@pytest.mark.parametrize(
-    ("deleted", "found"),
-    [
-        pytest.param("b", {("is deleted", "delete", "2"): True}, id="the older one"),
-        pytest.param(
-            "a",
-            {("is deleted", "delete", "2"): False, ("comes", "upsert", "2"): False},
-            id="the one that came",
-        ),
-        pytest.param(None, {}, id="any, where no image says which"),
-    ],
-)
-def test_a_delete_behind_a_key_change_takes_the_row_whose_image_it_carries(
-    spark: SparkSession, deleted: str | None, found: Superseded
-) -> None:
-    steps = [
-        effect(1, "is there", "upsert", "2", "insert", transaction_id="a"),
-        effect(2, "comes", "upsert", "2", "update", is_key_change=True),
-        effect(3, "is deleted", "delete", "2", "delete"),
-    ]
-    images = {
-        "is there": {"after": {"seat": 2, "guest": "b"}},
-        "comes": {"after": {"seat": 2, "guest": "a"}, "previous_row_key": "1"},
-        "is deleted": {"before": {"seat": 2, "guest": deleted}},
-    }
-    assert superseded(spark, steps, images=images) == found
-
-
-def test_of_equal_rows_one_is_deleted(spark: SparkSession) -> None:
-    steps = [
-        effect(1, "is there", "upsert", "2", "insert", transaction_id="a"),
-        effect(2, "comes", "upsert", "2", "update", is_key_change=True),
-        effect(3, "is deleted", "delete", "2", "delete"),
-    ]
-    row = {"seat": 2, "guest": "a"}
-    images = {
-        "is there": {"after": row},
-        "comes": {"after": row, "previous_row_key": "1"},
-        "is deleted": {"before": row},
-    }
-    assert superseded(spark, steps, images=images) == {("is deleted", "delete", "2"): True}
+def deleted_behind_a_key_change(there: str, deleted: str | None, superseded: Superseded) -> Case:
+    """Row `a` comes to the key of another one, and a delete carries an image."""
+    return Case(
+        [
+            effect(1, "is there", "upsert", "2", "insert", transaction_id="a"),
+            effect(2, "comes", "upsert", "2", "update", is_key_change=True),
+            effect(3, "is deleted", "delete", "2", "delete"),
+        ],
+        superseded,
+        images={
+            "is there": {"after": guest(2, there)},
+            "comes": {"after": guest(2, "a"), "previous_row_key": "1"},
+            "is deleted": {"before": guest(2, deleted)},
+        },
+    )
 
 
 #: A row comes to a key, changes and leaves it, at one position in three partitions.
 COMES_AND_LEAVES = {
-    "comes": {"after": {"seat": 1, "guest": "a"}},
-    "changes": {"before": {"seat": 1, "guest": "a"}, "after": {"seat": 1, "guest": "b"}},
-    "leaves": {"before": {"seat": 1, "guest": "b"}, "after": {"seat": 2, "guest": "b"}},
+    "comes": {"after": guest(1, "a")},
+    "changes": {"before": guest(1, "a"), "after": guest(1, "b")},
+    "leaves": {"before": guest(1, "b"), "after": guest(2, "b")},
 }
+CAME_AND_LEFT = {("comes", "upsert", "1"): False, ("changes", "upsert", "1"): False}
 
 
 def comes_and_leaves(comes: int, changes: int, leaves: int) -> list[dict[str, Any]]:
@@ -319,76 +170,229 @@ def comes_and_leaves(comes: int, changes: int, leaves: int) -> list[dict[str, An
     ]
 
 
-@pytest.mark.parametrize("partitions", [(2, 1, 0), (1, 2, 0), (1, 0, 1), (2, 0, 2)])
-def test_of_one_position_the_last_in_the_order_of_images_counts(
-    spark: SparkSession, partitions: tuple[int, int, int]
+def in_topics(topics: str) -> list[dict[str, Any]]:
+    """The same effects, each in its topic, whose sequences are in the order of their names."""
+    return [
+        {**step, "topic": topic, "sequence": (5, 0, "abc".index(topic))}
+        for step, topic in zip(comes_and_leaves(0, 0, 0), topics, strict=True)
+    ]
+
+
+CHANGES_SEAT = {"before": guest(2, "b"), "after": guest(3, "b")}
+COMES_FROM_ONE = {"after": guest(2, "a"), "previous_row_key": "1"}
+CHANGES_GUEST = {"before": guest(2, "a"), "after": guest(2, "b")}
+
+CASES = {
+    # Without images the older row leaves: it had to make room.
+    "two rows swap their keys": Case(SWAP, {("second leaves", "delete", "2"): True}, pairs=SWAPPED),
+    "a delete that is no key change ends its key": Case(SWAP, {}),
+    # Here the newer one: what was written of it says nothing any more.
+    "a delete takes the row whose image it carries": Case(
+        [
+            effect(1, "stays", "upsert", "1", "insert"),
+            effect(2, "passes", "upsert", "1", "update", is_key_change=True),
+            effect(3, "leaves", "delete", "1", "update", is_key_change=True),
+        ],
+        {("leaves", "delete", "1"): False, ("passes", "upsert", "1"): False},
+        images={
+            "stays": {"after": guest(1, "a")},
+            "passes": {"after": guest(1, "b"), "previous_row_key": "9"},
+            "leaves": {"before": guest(1, "b"), "after": guest(3, "b")},
+        },
+    ),
+    "the full load read the row that came, under its key": of_the_full_load("a", "3", {}),
+    "the full load read another row": of_the_full_load("b", "3", {("leaves", "delete", "2"): True}),
+    "the full load read an equal row: they swap": of_the_full_load(
+        "a", "1", {("leaves", "delete", "2"): True}
+    ),
+    "a loaded row that came on its way leaves with its later image": Case(
+        [
+            effect(1, "is loaded", "upsert", "2", "snapshot", transaction_id=None),
+            effect(3, "comes", "upsert", "2", "update", is_key_change=True),
+            effect(4, "changes", "upsert", "2", "update"),
+            effect(5, "leaves", "delete", "2", "update", is_key_change=True),
+        ],
+        {},
+        images={
+            "is loaded": {"after": guest(2, "a")},
+            "comes": COMES_FROM_ONE,
+            "changes": CHANGES_GUEST,
+            "leaves": CHANGES_SEAT,
+        },
+    ),
+    "a row that came and went without a key change leaves no older one": came_and_goes("b", {}),
+    # Where the database checks keys at the end of a transaction.
+    "the older row goes behind the newer one": came_and_goes("a", {("goes", "delete", "1"): True}),
+    # A server that restarts sends the change of a key and the one behind it again.
+    "changes that are sent again bring no second row": Case(
+        [
+            effect(1, "comes", "upsert", "2", "update", is_key_change=True),
+            effect(2, "changes", "upsert", "2", "update"),
+            effect(3, "comes again", "upsert", "2", "update", is_key_change=True),
+            effect(4, "changes again", "upsert", "2", "update"),
+            effect(5, "leaves", "delete", "2", "update", is_key_change=True),
+        ],
+        {},
+        images={
+            "comes": COMES_FROM_ONE,
+            "comes again": COMES_FROM_ONE,
+            "changes": CHANGES_GUEST,
+            "changes again": CHANGES_GUEST,
+            "leaves": CHANGES_SEAT,
+        },
+    ),
+    "a row is there without a truncation": truncated_at(None, {("left", "delete", "4"): True}),
+    "a truncation takes the rows before it": truncated_at(2, {}),
+    "of another transaction one row is left": Case(
+        [
+            effect(1, "one", "upsert", "1", "insert", transaction_id="a"),
+            effect(2, "two", "upsert", "1", "update", is_key_change=True, transaction_id="a"),
+            effect(3, "leaves", "delete", "1", "update", is_key_change=True, transaction_id="b"),
+        ],
+        {},
+    ),
+    "a row is inserted before the older one leaves": inserted_before_the_older_leaves(
+        "a", "b", "a"
+    ),
+    "an equal row is inserted before the older one leaves": inserted_before_the_older_leaves(
+        "a", "a", "a"
+    ),
+    "a row is inserted before an older one leaves without an image": (
+        inserted_before_the_older_leaves("a", "b", None)
+    ),
+    # Also where its insert is reported twice.
+    "a row that is inserted and moved leaves nothing": Case(
+        [
+            effect(1, "comes", "upsert", "2", "insert"),
+            effect(2, "comes again", "upsert", "2", "insert"),
+            effect(3, "leaves", "delete", "2", "update", is_key_change=True),
+        ],
+        {},
+        images={
+            "comes": {"after": guest(2, "a")},
+            "comes again": {"after": guest(2, "a")},
+            "leaves": {"before": guest(2, "a"), "after": guest(3, "a")},
+        },
+    ),
+    "behind a key change the older row is deleted": deleted_behind_a_key_change(
+        "b", "b", {("is deleted", "delete", "2"): True}
+    ),
+    "behind a key change the row that came is deleted": deleted_behind_a_key_change(
+        "b", "a", {("is deleted", "delete", "2"): False, ("comes", "upsert", "2"): False}
+    ),
+    "behind a key change a row is deleted of which no image says anything": (
+        deleted_behind_a_key_change("b", None, {})
+    ),
+    "of equal rows one is deleted": deleted_behind_a_key_change(
+        "a", "a", {("is deleted", "delete", "2"): True}
+    ),
+    **{
+        f"of one position the last in the order of images counts: partitions {partitions}": Case(
+            comes_and_leaves(*partitions), CAME_AND_LEFT, images=COMES_AND_LEAVES
+        )
+        for partitions in [(2, 1, 0), (1, 2, 0), (1, 0, 1), (2, 0, 2)]
+    },
+    "topics at one position are in the order of images too": Case(
+        in_topics("cba"), CAME_AND_LEFT, images=COMES_AND_LEAVES
+    ),
+    "where partitions have the order of images, all effects count": Case(
+        comes_and_leaves(0, 1, 2), {}, images=COMES_AND_LEAVES
+    ),
+    "partitions decide where images do not chain": Case(
+        comes_and_leaves(2, 1, 0),
+        {},
+        images={**COMES_AND_LEAVES, "changes": {"after": guest(1, "c")}},
+    ),
+    # Images of an update that have the key alone would fit in front of all.
+    "changes that are numbered keep the order of their numbers": Case(
+        [
+            effect(1, "is there", "upsert", "1", "insert", sequence=(1, 0, 0, 1)),
+            effect(5, "leaves", "delete", "1", "update", sequence=(5, 2, 0, 1), is_key_change=True),
+            effect(5, "comes", "upsert", "1", "update", sequence=(5, 1, 0, 2), is_key_change=True),
+            effect(5, "changes", "upsert", "1", "update", sequence=(5, 0, 0, 3)),
+        ],
+        {},
+        images={
+            "is there": {"after": guest(1, "a")},
+            "leaves": {"before": guest(1, "a")},
+            "comes": {"after": guest(1, "b")},
+            "changes": {"before": {"seat": 1}, "after": {"seat": 1}},
+        },
+    ),
+    "a row leaves before another comes at its position": Case(
+        [
+            effect(1, "is there", "upsert", "1", "insert"),
+            effect(5, "comes", "upsert", "1", "insert", sequence=(5, 0, 0)),
+            effect(5, "leaves", "delete", "1", "update", sequence=(5, 1, 0), is_key_change=True),
+        ],
+        {("leaves", "delete", "1"): True},
+        images={
+            "is there": {"after": guest(1, "a")},
+            "comes": {"after": guest(1, "b")},
+            "leaves": {"before": guest(1, "a"), "after": guest(2, "a")},
+        },
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def found(spark: SparkSession) -> dict[str, list[Row]]:
+    """Case -> the effects that are superseded; each case has a table and events of its own."""
+    effects, events, pairs, truncations = [], [], [], []
+    for name, case in CASES.items():
+        table = {"source_format": SOURCE_FORMAT, "table_id": name}
+        effects += [{**e, **table, "event_id": f"{name}/{e['event_id']}"} for e in case.effects]
+        events += [
+            {
+                **table,
+                "event_id": f"{name}/{event_id}",
+                "row_key": '{"seat":0}',
+                **case.images.get(event_id, {}),
+            }
+            for event_id in {e["event_id"] for e in case.effects}
+        ]
+        pairs += [
+            {
+                **table,
+                "delete_id": f"{name}/{deleted}",
+                "insert_id": f"{name}/{inserted}",
+                "old_key": old_key,
+                "new_key": new_key,
+            }
+            for deleted, inserted, old_key, new_key in case.pairs
+        ]
+        if (at := case.truncated_at) is not None:
+            truncations.append({**table, "sequence": (at, 0, at)})
+    rows = superseded_effects(
+        frame(spark, EFFECTS, effects),
+        frame(spark, EVENTS, events),
+        frame(spark, PAIRS, pairs),
+        frame(spark, "source_format table_id sequence", truncations),
+    )
+    by_case: dict[str, list[Row]] = {name: [] for name in CASES}
+    for row in rows.collect():
+        by_case[row.table_id].append(row)
+    return by_case
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_became_of_the_effects(found: dict[str, list[Row]], name: str) -> None:
+    superseded = {
+        (row.event_id.removeprefix(f"{name}/"), row.effect, row.row_key): row.took_older_row
+        for row in found[name]
+    }
+    assert superseded == CASES[name].superseded
+
+
+def test_effects_in_front_of_a_lower_sequence_say_where_they_stand(
+    found: dict[str, list[Row]],
 ) -> None:
-    steps = comes_and_leaves(*partitions)
-    assert superseded(spark, steps, images=COMES_AND_LEAVES) == {
-        ("comes", "upsert", "1"): False,
-        ("changes", "upsert", "1"): False,
-    }
-
-
-def test_effects_in_front_of_a_lower_sequence_say_where_they_stand(spark: SparkSession) -> None:
-    rows = found(spark, comes_and_leaves(1, 2, 0), images=COMES_AND_LEAVES)
-    places = {row.event_id: row.stands_before for row in rows}
-    assert {name: place["index"] for name, place in places.items()} == {"comes": 0, "changes": 1}
+    name = "of one position the last in the order of images counts: partitions (1, 2, 0)"
+    places = {row.event_id.removeprefix(f"{name}/"): row.stands_before for row in found[name]}
+    assert {event: place["index"] for event, place in places.items()} == {"comes": 0, "changes": 1}
     assert {place.sequence.partition for place in places.values()} == {0}
-    assert not any(row.row_left for row in rows)
+    assert not any(row.row_left for row in found[name])
 
 
-def test_effects_of_a_row_that_left_beside_another_say_so(spark: SparkSession) -> None:
-    assert all(row.row_left for row in found(spark, SWAP, pairs=PAIRS_OF_SWAP))
-
-
-def test_changes_that_are_numbered_keep_the_order_of_their_numbers(spark: SparkSession) -> None:
-    """Images of an update that have the key alone would fit in front of all."""
-    steps = [
-        effect(1, "is there", "upsert", "1", "insert", sequence=(1, 0, 0, 1)),
-        effect(5, "leaves", "delete", "1", "update", sequence=(5, 2, 0, 1), is_key_change=True),
-        effect(5, "comes", "upsert", "1", "update", sequence=(5, 1, 0, 2), is_key_change=True),
-        effect(5, "changes", "upsert", "1", "update", sequence=(5, 0, 0, 3)),
-    ]
-    images = {
-        "is there": {"after": {"seat": 1, "guest": "a"}},
-        "leaves": {"before": {"seat": 1, "guest": "a"}},
-        "comes": {"after": {"seat": 1, "guest": "b"}},
-        "changes": {"before": {"seat": 1}, "after": {"seat": 1}},
-    }
-    assert superseded(spark, steps, images=images) == {}
-
-
-def test_topics_at_one_position_are_in_the_order_of_images_too(spark: SparkSession) -> None:
-    steps = comes_and_leaves(0, 0, 0)
-    for step, topic, index in zip(steps, ("c", "b", "a"), (2, 1, 0), strict=True):
-        step.update(topic=topic, sequence=(5, 0, index))
-    assert superseded(spark, steps, images=COMES_AND_LEAVES) == {
-        ("comes", "upsert", "1"): False,
-        ("changes", "upsert", "1"): False,
-    }
-
-
-def test_where_partitions_have_the_order_of_images_all_count(spark: SparkSession) -> None:
-    steps = comes_and_leaves(0, 1, 2)
-    assert superseded(spark, steps, images=COMES_AND_LEAVES) == {}
-
-
-def test_a_row_leaves_before_another_comes_at_its_position(spark: SparkSession) -> None:
-    steps = [
-        effect(1, "is there", "upsert", "1", "insert"),
-        effect(5, "comes", "upsert", "1", "insert", sequence=(5, 0, 0)),
-        effect(5, "leaves", "delete", "1", "update", sequence=(5, 1, 0), is_key_change=True),
-    ]
-    images = {
-        "is there": {"after": {"seat": 1, "guest": "a"}},
-        "comes": {"after": {"seat": 1, "guest": "b"}},
-        "leaves": {"before": {"seat": 1, "guest": "a"}, "after": {"seat": 2, "guest": "a"}},
-    }
-    assert superseded(spark, steps, images=images) == {("leaves", "delete", "1"): True}
-
-
-def test_partitions_decide_where_images_do_not_chain(spark: SparkSession) -> None:
-    steps = comes_and_leaves(2, 1, 0)
-    images = {**COMES_AND_LEAVES, "changes": {"after": {"seat": 1, "guest": "c"}}}
-    assert superseded(spark, steps, images=images) == {}
+def test_effects_of_a_row_that_left_beside_another_say_so(found: dict[str, list[Row]]) -> None:
+    assert [row.row_left for row in found["two rows swap their keys"]] == [True]

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import DecimalType, LongType, StringType, StructType
 
 from cdc_marts.local_rows import collected, local_rows
-from tests.python.executors import without_python
+from tests.python.harness.executors import without_python
 
 SCHEMA = (
     StructType()

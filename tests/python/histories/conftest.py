@@ -12,7 +12,7 @@ from importlib import import_module
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.python.end_to_end.project import Project
+from tests.python.harness.project import Project
 from tests.python.histories.marts import LATEST_STATE, RUNS, Stages, read
 from tests.python.histories.test_late_halves import KEYS
 from tests.python.samples.declarations import with_keys

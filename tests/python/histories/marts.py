@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tests.python.end_to_end.project import Project, json_texts
+from tests.python.harness.project import Project, json_texts
 
 Row = dict[str, Any]
 

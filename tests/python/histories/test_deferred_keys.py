@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.python.encoders import dts_avro as dts
-from tests.python.end_to_end.project import Landed, Project
+from tests.python.harness.project import Landed, Project
 from tests.python.histories.marts import Stages
 
 pytestmark = pytest.mark.thorough

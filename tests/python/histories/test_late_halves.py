@@ -19,7 +19,7 @@ from tests.python.encoders.changes import (
     RowChange,
     Table,
 )
-from tests.python.end_to_end.project import Landed, Project
+from tests.python.harness.project import Landed, Project
 from tests.python.histories.marts import CHANGE_EVENTS, MESSAGE_LEDGER, RUNS, Stages
 
 pytestmark = pytest.mark.thorough

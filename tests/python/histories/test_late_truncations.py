@@ -8,7 +8,7 @@ import pytest
 
 from tests.python.encoders import dataworks_json
 from tests.python.encoders.changes import INSERT, UPDATE, Change, Ddl, Place, RowChange, Table
-from tests.python.end_to_end.project import Landed, Project
+from tests.python.harness.project import Landed, Project
 from tests.python.histories.marts import Marts, Stages
 
 pytestmark = pytest.mark.thorough

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.python.end_to_end.project import Landed, Project
+from tests.python.harness.project import Landed, Project
 from tests.python.histories.marts import CHANGE_EVENTS, LATEST_STATE, ROW_HISTORY, Row, Stages
 
 pytestmark = pytest.mark.thorough

@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from tests.python.end_to_end.project import ROOT, Landed, Project
+from tests.python.harness.manifest import ROOT
+from tests.python.harness.project import Landed, Project
 from tests.python.histories.marts import QUARANTINED_MESSAGES, Stages
 
 pytestmark = pytest.mark.thorough

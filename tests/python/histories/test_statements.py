@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 import pytest
 
 from tests.python.encoders import dts_avro as dts
-from tests.python.end_to_end.project import Landed, Project
 from tests.python.formats.streamx import row_message, statement_message
+from tests.python.harness.project import Landed, Project
 from tests.python.histories.marts import DDL_EVENTS, LATEST_STATE, Marts, Stages
 
 pytestmark = pytest.mark.thorough

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import pytest
 from dbt.adapters.spark_session.catalog import activate
 from pyspark.sql import SparkSession
 
-from cdc_marts import project
+from tests.python.harness.commands import commands_use, no_session
 
 
 @pytest.fixture
@@ -32,18 +30,14 @@ def catalog(spark: SparkSession, tmp_path: Path) -> Iterator[SparkSession]:
 
 
 @pytest.fixture
-def shared_session(catalog: SparkSession, monkeypatch: pytest.MonkeyPatch) -> SparkSession:
+def shared_session(catalog: SparkSession) -> Iterator[SparkSession]:
     """The session that commands get, whatever target they name."""
-
-    @contextmanager
-    def session(target: str, **_: Any) -> Iterator[SparkSession]:
+    with commands_use(catalog):
         yield catalog
-
-    monkeypatch.setattr(project, "spark_session", session)
-    return catalog
 
 
 @pytest.fixture
-def without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_spark() -> Iterator[None]:
     """Starting Spark fails the test."""
-    monkeypatch.setattr(project, "spark_session", lambda *_, **__: pytest.fail("Spark started"))
+    with no_session():
+        yield

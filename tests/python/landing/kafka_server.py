@@ -17,7 +17,7 @@ from py4j.protocol import STATIC_PREFIX, Py4JJavaError
 from pyspark.sql import SparkSession
 
 from tests.python.cluster.services import HOST, free_port, wait_until
-from tests.python.jars import jar_folder
+from tests.python.harness.jars import jar_folder
 
 _PACKAGES = ("org.apache.kafka:kafka_2.13:4.1.1", "org.slf4j:slf4j-simple:1.7.36")
 _SPARK_HOME = Path(pyspark.__file__).parent

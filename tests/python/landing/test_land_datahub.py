@@ -14,11 +14,12 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import Row, SparkSession
-from typer.testing import CliRunner, Result
+from typer.testing import Result
+
+from tests.python.harness.commands import run_command
 
 pytest.importorskip("datahub")
 
-from cdc_marts.cli import app
 from cdc_marts.landing import datahub as datahub_landing
 from tests.python.landing.datahub_server import DataHubServer, Topic, datahub_server
 
@@ -53,7 +54,7 @@ def land(
 
     def run(topics: str, *options: str) -> Result:
         command = ["land", "datahub", "--endpoint", server.endpoint, "--topics", topics, *options]
-        return CliRunner().invoke(app, command)
+        return run_command(*command)
 
     return run
 
@@ -199,6 +200,6 @@ def test_a_missing_access_key_is_named_before_spark_starts(
 ) -> None:
     monkeypatch.delenv("ALIBABA_CLOUD_ACCESS_KEY_ID", raising=False)
     command = ["land", "datahub", "--endpoint", "http://h", "--topics", "a.b"]
-    result = CliRunner().invoke(app, command)
+    result = run_command(*command)
     assert result.exit_code == 2
     assert "ALIBABA_CLOUD_ACCESS_KEY_ID is missing" in result.stderr

@@ -7,7 +7,6 @@ import gzip
 import io
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,18 +14,19 @@ from typing import Any
 
 import pytest
 from pyspark.sql import Row, SparkSession
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from cdc_marts import project
-from cdc_marts.cli import app
 from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.landing import spool
 from cdc_marts.landing.checks import mistake_in
 from cdc_marts.landing.lines import lines_of
 from cdc_marts.landing.tables import create_landing_table
 from cdc_marts.relations import OWN
+from tests.python.harness.commands import run_command
+from tests.python.harness.manifest import ROOT
+from tests.python.harness.processes import finished, program
 
-PROJECT = Path(__file__).parents[3]
 TABLE = "landing.canal_json"
 
 Land = Callable[..., Result]
@@ -38,7 +38,7 @@ def land(shared_session: SparkSession) -> Land:
 
     def run(*arguments: object, stdin: bytes = b"") -> Result:
         command = ["land", "files", "--format", "canal_json", *map(str, arguments)]
-        return CliRunner().invoke(app, command, input=stdin)
+        return run_command(*command, given=stdin)
 
     return run
 
@@ -182,7 +182,7 @@ def test_a_damaged_file_is_told_before_spark_starts(tmp_path: Path, without_spar
     damaged.write_bytes(gzip.compress(os.urandom(10_000))[:-2_000])
 
     command = ["land", "files", "--format", "canal_json", "--topic", "shop"]
-    result = CliRunner().invoke(app, [*command, str(good), str(damaged)])
+    result = run_command(*command, good, damaged)
 
     assert result.exit_code == 1
     assert f"{damaged} can't be read after line" in result.stderr
@@ -194,7 +194,7 @@ def test_files_without_messages_are_told_before_spark_starts(
 ) -> None:
     def run(*lines: str) -> Result:
         path = written(tmp_path / "messages.jsonl", *lines)
-        return CliRunner().invoke(app, ["land", "files", "--format", "canal_json", str(path)])
+        return run_command("land", "files", "--format", "canal_json", path)
 
     empty = run("", " ")
     assert empty.exit_code == 0
@@ -247,7 +247,7 @@ def test_a_map_lands_several_formats_at_once(shared_session: SparkSession, tmp_p
 
     def run(*paths: Path) -> Result:
         command = ["land", "files", "--map", str(topics), *map(str, paths)]
-        return CliRunner().invoke(app, command)
+        return run_command(*command)
 
     result = run(mixed, bare)
 
@@ -292,7 +292,7 @@ def test_use_that_is_wrong_says_so_before_spark_starts(tmp_path: Path) -> None:
     path = written(tmp_path / "a", envelope(0))
 
     def fails(*arguments: object) -> str:
-        result = CliRunner().invoke(app, ["land", "files", *map(str, arguments)])
+        result = run_command("land", "files", *arguments)
         assert result.exit_code == 2
         return " ".join(result.stderr.replace("│", "").split())
 
@@ -317,7 +317,7 @@ COMPRESSED = [
 def refusal(path: Path, *options: str) -> str:
     """What `cdc-marts land files` says of a file of which it lands nothing."""
     command = ["land", "files", "--format", "canal_json", *options, str(path)]
-    result = CliRunner().invoke(app, command)
+    result = run_command(*command)
     assert result.exit_code == 2, result.output
     assert "Nothing was landed." in result.stderr
     return result.stderr
@@ -374,7 +374,7 @@ def test_a_likely_mistake_in_bare_messages_is_named_before_spark_starts(
     said = refusal(path, "--topic", "shop")
 
     assert hint in said
-    by_map = CliRunner().invoke(app, ["land", "files", "--map", str(topics), str(path)])
+    by_map = run_command("land", "files", "--map", topics, path)
     assert (by_map.exit_code, by_map.stderr) == (2, said)
 
 
@@ -424,7 +424,7 @@ def test_envelopes_are_not_landed_as_bare_messages(tmp_path: Path, without_spark
 
 def test_a_misspelt_format_is_told_what_was_meant(tmp_path: Path) -> None:
     path = written(tmp_path / "a", envelope(0))
-    result = CliRunner().invoke(app, ["land", "files", "--format", "canal-json", str(path)])
+    result = run_command("land", "files", "--format", "canal-json", path)
     assert result.exit_code == 2
     assert "Did you mean canal_json?" in " ".join(result.stderr.replace("│", " ").split())
 
@@ -457,12 +457,12 @@ def test_the_project_is_found_from_its_folders(
 ) -> None:
     # The last one is a dbt project of its own, in the project.
     for folder in (
-        PROJECT,
-        PROJECT / "tests",
-        PROJECT / "packages" / "dbt-spark-session" / "src" / "dbt" / "include" / project.ADAPTER,
+        ROOT,
+        ROOT / "tests",
+        ROOT / "packages" / "dbt-spark-session" / "src" / "dbt" / "include" / project.ADAPTER,
     ):
         monkeypatch.chdir(folder)
-        assert project.find_root() == PROJECT
+        assert project.find_root() == ROOT
     monkeypatch.chdir(tmp_path)
     with pytest.raises(project.ProjectError, match="not inside a dbt project"):
         project.find_root()
@@ -471,18 +471,13 @@ def test_the_project_is_found_from_its_folders(
 @pytest.mark.thorough
 def test_the_command_lands_in_the_home_of_its_target(tmp_path: Path) -> None:
     path = written(tmp_path / "bare", "a", "b")
-    command = Path(sys.executable).with_name("cdc-marts")
+    memory = {"CDC_MARTS_HOME": str(tmp_path), "CDC_MARTS_DRIVER_MEMORY": "1g"}
+    options = ("--format", "canal_json", "--topic", "shop")
 
-    def run() -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [command, "land", "files", "--format", "canal_json", "--topic", "shop", path],
-            cwd=PROJECT / "tests",
-            env={**os.environ, "CDC_MARTS_HOME": str(tmp_path), "CDC_MARTS_DRIVER_MEMORY": "1g"},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+    def run() -> str:
+        command = (program("cdc-marts"), "land", "files", *options, path)
+        return finished(*command, cwd=ROOT / "tests", **memory).stdout
 
-    assert "offsets 0 to 1" in run().stdout
+    assert "offsets 0 to 1" in run()
     assert (tmp_path / "local" / "catalog.db").is_file()
-    assert "offsets 2 to 3" in run().stdout
+    assert "offsets 2 to 3" in run()

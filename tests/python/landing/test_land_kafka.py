@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import datetime as dt
-import os
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from pyspark.sql import Row, SparkSession
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from cdc_marts.cli import app
 from cdc_marts.landing.kafka_positions import Positions
 from cdc_marts.landing.kafka_settings import without_secrets
 from tests.python.cluster.services import HOST, free_port
+from tests.python.harness.commands import run_command
+from tests.python.harness.manifest import ROOT
+from tests.python.harness.processes import finished, program
 from tests.python.landing.kafka_server import LOGIN, PASSWORD, Kafka
 from tests.python.landing.kafka_server import kafka as kafka_broker
 
 pytestmark = pytest.mark.thorough
 
-PROJECT = Path(__file__).parents[3]
 TABLE = "landing.canal_json"
 QUICK = "default.api.timeout.ms=2000\nrequest.timeout.ms=1000\n"
 
@@ -44,7 +42,7 @@ def land(shared_session: SparkSession, kafka: Kafka) -> Land:
     def run(topics: str, *arguments: object, servers: str = kafka.address) -> Result:
         command = ["land", "kafka", "--format", "canal_json", "--topics", topics]
         options = ["--bootstrap-servers", servers, *map(str, arguments)]
-        return CliRunner().invoke(app, [*command, *options])
+        return run_command(*command, *options)
 
     return run
 
@@ -224,7 +222,7 @@ def test_a_map_lands_topics_of_several_formats_and_finds_those_that_are_new(
 
     def run(*options: object) -> Result:
         command = ["land", "kafka", "--map", topics, "--bootstrap-servers", kafka.address]
-        return CliRunner().invoke(app, [*map(str, (*command, *options))])
+        return run_command(*command, *options)
 
     none = run()
     assert none.exit_code == 1
@@ -551,14 +549,14 @@ def test_use_that_is_wrong_says_so_before_spark_starts(tmp_path: Path) -> None:
     def fails(topics: str, servers: str, *options: object) -> str:
         where = ("--topics", topics, "--bootstrap-servers", servers)
         command = ("land", "kafka", "--format", "canal_json", *where, *options)
-        result = CliRunner().invoke(app, list(map(str, command)))
+        result = run_command(*command)
         assert result.exit_code == 2
         return " ".join(result.stderr.replace("│", "").split())
 
     def mapped(*options: str) -> str:
         (tmp_path / "topics.yml").write_text("topics: {a: canal_json}")
         command = ["land", "kafka", "--map", str(tmp_path / "topics.yml"), *options]
-        result = CliRunner().invoke(app, command)
+        result = run_command(*command)
         assert result.exit_code == 2
         return " ".join(result.stderr.replace("│", "").split())
 
@@ -575,18 +573,13 @@ def test_use_that_is_wrong_says_so_before_spark_starts(tmp_path: Path) -> None:
 def test_the_command_brings_its_jars(kafka: Kafka, tmp_path: Path) -> None:
     kafka.create_topic("shop")
     kafka.produce("shop", *messages(b"a"))
-    command = Path(sys.executable).with_name("cdc-marts")
 
-    done = subprocess.run(
-        [
-            *(command, "land", "kafka", "--format", "canal_json", "--topics", "shop"),
-            *("--bootstrap-servers", kafka.address, "--target", "demo"),
-        ],
-        cwd=PROJECT,
-        env={**os.environ, "CDC_MARTS_HOME": str(tmp_path), "CDC_MARTS_DRIVER_MEMORY": "1g"},
-        capture_output=True,
-        text=True,
-        check=True,
+    done = finished(
+        *(program("cdc-marts"), "land", "kafka", "--format", "canal_json", "--topics", "shop"),
+        *("--bootstrap-servers", kafka.address, "--target", "demo"),
+        cwd=ROOT,
+        CDC_MARTS_HOME=str(tmp_path),
+        CDC_MARTS_DRIVER_MEMORY="1g",
     )
 
     assert "shop, partition 0: 1 message, offsets 0 to 0" in done.stdout

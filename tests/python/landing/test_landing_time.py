@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
 from cdc_marts.formats import SOURCE_FORMATS
+from tests.python.harness.manifest import ROOT
+from tests.python.harness.processes import finished, program
 
-PROJECT = Path(__file__).parents[3]
 #: Landings of one format and of all, in turn: other work on the machine may slow one of them.
 REPETITIONS = 3
 #: The fastest landing of all formats takes so many times what the fastest of one takes.
@@ -37,15 +35,11 @@ def test_all_formats_land_in_one_start(tmp_path: Path) -> None:
     def seconds(number: int, *files: Path) -> float:
         home = tmp_path / f"home {number} of {len(files)}"
         began = time.monotonic()
-        subprocess.run(
-            [
-                Path(sys.executable).with_name("cdc-marts"),
-                *("land", "files", "--map", topics, *files),
-            ],
-            cwd=PROJECT,
-            env={**os.environ, "CDC_MARTS_HOME": str(home), "CDC_MARTS_DRIVER_MEMORY": "1g"},
-            capture_output=True,
-            check=True,
+        finished(
+            *(program("cdc-marts"), "land", "files", "--map", topics, *files),
+            cwd=ROOT,
+            CDC_MARTS_HOME=str(home),
+            CDC_MARTS_DRIVER_MEMORY="1g",
         )
         return time.monotonic() - began
 

@@ -25,7 +25,7 @@ from tests.python.encoders.changes import (
     key_of,
     one_by_one,
 )
-from tests.python.end_to_end.project import Landed
+from tests.python.harness.project import Landed
 from tests.python.oracle.histories import History
 from tests.python.oracle.traits import BY_ADDRESS, BY_SETTING, REDELIVERY
 from tests.python.samples import broken

@@ -21,12 +21,11 @@ from pyspark.sql import functions as F
 from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.scaffold import TYPED_MARTS
 from tests.python.encoders.changes import one_by_one
-from tests.python.end_to_end.copied_project import (
+from tests.python.harness.copied_project import (
     add_typed_marts,
     copy_without_tables,
-    own_folders,
 )
-from tests.python.end_to_end.project import LANDED_AT, Project
+from tests.python.harness.project import LANDED_AT, Project
 from tests.python.oracle import comparison
 from tests.python.oracle.carriers import Delivered, deliver
 from tests.python.oracle.comparison import REBUILT, Difference
@@ -131,7 +130,7 @@ def outcome(
     settings = json.dumps(
         {**_settings(delivered, typed_tables), "published_marts": batch.published}
     )
-    options = ("--vars", settings, *own_folders(folder))
+    options = ("--vars", settings)
     print(f"oracle: {_summary(batch, delivered)}")
     random = Random(batch.seed)
     # One more is the first one, where there is time for it.

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.python.product.environments import run, uv
-from tests.python.project.manifest import ROOT
+from tests.python.harness.manifest import ROOT
+from tests.python.harness.processes import finished
+from tests.python.product.environments import uv
 
 
 @pytest.fixture(scope="session")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Distribution -> its wheel."""
     folder = tmp_path_factory.mktemp("dist")
-    run(uv(), "build", "--wheel", "--all-packages", "--out-dir", str(folder), cwd=ROOT)
+    finished(uv(), "build", "--wheel", "--all-packages", "--out-dir", folder, cwd=ROOT)
     return {wheel.name.split("-")[0]: wheel for wheel in folder.glob("*.whl")}

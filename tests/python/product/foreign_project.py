@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
-from dbt.cli.main import dbtRunner
+from dbt.cli.main import dbtRunnerResult
 from pyspark.sql import SparkSession
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from cdc_marts import project as cli_project
-from cdc_marts.cli import app
-from tests.python.project.manifest import ROOT
+from tests.python.harness.commands import commands_use, run_command
+from tests.python.harness.dbt import folders, run_dbt, try_dbt
+from tests.python.harness.manifest import ROOT
+from tests.python.harness.written_project import write_project
 
 NAME = "shop_analytics"
 
@@ -88,46 +86,22 @@ class ForeignProject:
         """Two targets in one catalog; `target`: their settings, but for the schema."""
         project = cls(folder / NAME, folder / "profiles", spark)
         outputs = {name: {**copy.deepcopy(target), "schema": name} for name in ("dev", "prod")}
-        texts = {
-            project.profiles / "profiles.yml": yaml.safe_dump(
-                {NAME: {"target": "dev", "outputs": outputs}}
-            ),
-            project.root / "dbt_project.yml": yaml.safe_dump(settings or SETTINGS),
-            project.root / "packages.yml": yaml.safe_dump(
-                {"packages": [package or {"local": str(ROOT)}]}
-            ),
-            **{project.root / name: text for name, text in FILES.items()},
-        }
-        for path, text in texts.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, "utf-8")
+        packages = yaml.safe_dump({"packages": [package or {"local": str(ROOT)}]})
+        files = {"packages.yml": packages, **FILES}
+        write_project(project.root, settings or SETTINGS, outputs, files, project.profiles)
         return project
 
     def dbt(self, *arguments: str) -> Any:
-        """Run a dbt command; an error fails the test with dbt's own words."""
-        result = self.try_dbt(*arguments)
-        failures = [
-            f"{r.node.name}: {r.message}"
-            for r in getattr(result.result, "results", [])
-            if r.status in ("error", "fail", "runtime error")
-        ]
-        assert result.success, "\n".join([*failures, str(result.exception)])
-        return result.result
+        return run_dbt(*arguments, *folders(self.root, self.profiles))
 
-    def try_dbt(self, *arguments: str) -> Any:
-        folders = ("--project-dir", self.root, "--profiles-dir", self.profiles)
-        written = ("--log-path", self.root / "logs")
-        if arguments[0] != "deps":
-            written += ("--target-path", self.root / "target")
-        return dbtRunner().invoke([*arguments, "--quiet", *map(str, (*folders, *written))])
+    def try_dbt(self, *arguments: str) -> dbtRunnerResult:
+        return try_dbt(*arguments, *folders(self.root, self.profiles))
 
     def command(self, target: str, *arguments: str) -> Result:
         """Run `cdc-marts` from elsewhere, in the session that is there."""
         options = ("--project-dir", self.root, "--profiles-dir", self.profiles)
-        with _in_session(self.spark):
-            return CliRunner().invoke(
-                app, [*arguments, *map(str, options), "--target", target], catch_exceptions=False
-            )
+        with commands_use(self.spark):
+            return run_command(*arguments, *options, "--target", target)
 
     def rows(self, sql: str) -> list[dict[str, Any]]:
         return [row.asDict(recursive=True) for row in self.spark.sql(sql).collect()]
@@ -146,14 +120,3 @@ class ForeignProject:
                     [newest] = self.rows(f"select max(committed_at) as at from {name}.snapshots")
                     found[name] = newest["at"]
         return found
-
-
-@contextmanager
-def _in_session(spark: SparkSession) -> Iterator[None]:
-    @contextmanager
-    def session(target: Any, **_: Any) -> Iterator[SparkSession]:
-        yield spark
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cli_project, "spark_session", session)
-        yield

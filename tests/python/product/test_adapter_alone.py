@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.python.harness.manifest import ROOT
 from tests.python.product.environments import Environment
-from tests.python.project.manifest import ROOT
 
 pytestmark = pytest.mark.long
 

@@ -13,8 +13,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from cdc_marts.project import Target, inventory_of
+from tests.python.harness.manifest import ROOT
 from tests.python.product.foreign_project import NAME, SETTINGS, ForeignProject
-from tests.python.project.manifest import ROOT
 
 pytestmark = pytest.mark.long
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 import yaml
-from dbt.cli.main import dbtRunner
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from cdc_marts import new_project
-from cdc_marts.cli import app
 from cdc_marts.new_project import LINK
 from cdc_marts.package_files import PACKAGE_ROOT
+from tests.python.harness.commands import run_command
+from tests.python.harness.dbt import folders, run_dbt
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +24,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, arguments)
+    return run_command(*arguments)
 
 
 def yaml_of(path: Path) -> dict:
@@ -66,15 +66,11 @@ def shipped(
 @pytest.mark.usefixtures("shipped")
 def test_the_marts_of_a_project_are_its_own_and_built_beside_the_demo_too(folder: Path) -> None:
     run("init", "my_project")
-    root = str(folder / "my_project")
-    folders = ("--project-dir", root, "--profiles-dir", root, "--log-path", str(folder / "logs"))
-    listed = dbtRunner().invoke(
-        [*("ls", "--quiet", "--target", "local", "--select", "package:my_project"), *folders]
-    )
-    assert listed.success, listed.exception
+    options = ("--target", "local", "--select", "package:my_project")
+    listed = run_dbt("ls", *options, *folders(folder / "my_project"))
     shipped = (PACKAGE_ROOT / "models" / "marts" / "typed").glob("*.sql")
     marts = {f"my_project.marts.typed.{path.stem}" for path in shipped}
-    assert marts <= set(listed.result)
+    assert marts <= set(listed)
 
 
 def test_nothing_in_the_files_of_a_project_depends_on_the_machine(folder: Path) -> None:

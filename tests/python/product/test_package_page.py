@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import jinja2
 import pytest
 import yaml
-from dbt.cli.main import dbtRunner
 
 from cdc_marts import new_project
 from cdc_marts.parsing.session import REQUIRED_CONF
+from tests.python.harness.dbt import folders, run_dbt
+from tests.python.harness.manifest import ROOT
+from tests.python.harness.processes import finished, program
 from tests.python.product.test_foreign_project import ORDERS
-from tests.python.project.manifest import ROOT
 
 PAGE = ROOT / "docs" / "use-as-a-package.md"
 PROFILES = ROOT / "profiles" / "profiles.yml"
-#: A process that takes longer hangs.
-TIMEOUT = 900
 
 pytestmark = pytest.mark.thorough
 
@@ -46,12 +42,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def manifest(project: Path, target: str) -> Any:
-    folders = ("--project-dir", "--profiles-dir", "--log-path")
-    options = [text for option in folders for text in (option, str(project))]
-    target_path = ("--target-path", str(project / "target"))
-    parsed = dbtRunner().invoke(["parse", "--quiet", "--target", target, *options, *target_path])
-    assert parsed.success, parsed.exception
-    return parsed.result
+    return run_dbt("parse", "--target", target, *folders(project))
 
 
 def test_the_schemas_are_those_that_dbt_gives(project: Path) -> None:
@@ -92,34 +83,18 @@ def test_the_profile_of_the_page_has_settings_of_the_target_local(project: Path)
 def test_the_project_of_the_page_runs(project: Path, tmp_path: Path) -> None:
     """With the profile as it stands there, and by commands from another folder."""
     options = ("--project-dir", str(project), "--profiles-dir", str(project), "--target", "dev")
-    environment = {
-        name: text
-        for name, text in os.environ.items()
-        if not name.startswith(("CDC_MARTS_", "DBT_", "SPARK_"))
-    }
 
-    def run(code: str, *arguments: str) -> str:
-        done = subprocess.run(
-            [sys.executable, "-c", code, *arguments, *options],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+    def run(name: str, *arguments: str) -> str:
+        return finished(program(name), *arguments, *options, cwd=tmp_path).stdout
 
-    cdc_marts, dbt = "from cdc_marts.cli import app; app()", "from dbt.cli.main import cli; cli()"
     messages = tmp_path / "messages.jsonl"
     messages.write_text("".join(json.dumps(message) + "\n" for message in ORDERS), "utf-8")
     landing = ("land", "files", "--format", "canal_json", "--topic", "shop", str(messages))
-    run(cdc_marts, *landing)
-    run(dbt, "run", "--no-use-colors")
+    run("cdc-marts", *landing)
+    run("dbt", "run", "--no-use-colors")
 
     def rows(query: str) -> list[str]:
-        return run(cdc_marts, "sql", "--format", "csv", query).splitlines()[1:]
+        return run("cdc-marts", "sql", "--format", "csv", query).splitlines()[1:]
 
     query = (
         "select op, status_before, status_after from dev_reports.order_changes order by event_at"

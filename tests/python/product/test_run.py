@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from tests.python.project.manifest import ROOT
+from tests.python.harness.manifest import ROOT
 
 
 @pytest.mark.parametrize("option", ["-h", "--help"])

@@ -12,8 +12,9 @@ import pytest
 import yaml
 
 from cdc_marts.formats import SOURCE_FORMATS
-from tests.python.product.environments import Environment, run
-from tests.python.project.manifest import ROOT
+from tests.python.harness.manifest import ROOT
+from tests.python.harness.processes import finished
+from tests.python.product.environments import Environment
 
 IN_WHEEL = "cdc_marts/dbt_package"
 
@@ -37,7 +38,7 @@ def wheel(wheels: dict[str, Path]) -> Path:
 def test_every_file_of_the_dbt_package_is_in_the_wheel(wheel: Path) -> None:
     settings = yaml.safe_load((ROOT / "dbt_project.yml").read_text("utf-8"))
     paths = [path for key, paths in settings.items() if key.endswith("-paths") for path in paths]
-    listed = run("git", "ls-files", "dbt_project.yml", "profiles", *paths, cwd=ROOT).splitlines()
+    listed = _tracked("dbt_project.yml", "profiles", *paths, folder=ROOT)
     # pytest's part of `tests` is none of dbt's, as .dbtignore says.
     wanted = {path for path in listed if not path.startswith(("tests/python/", "tests/__init__"))}
     assert {"dbt_project.yml", "models/marts/latest_state.sql"} <= wanted
@@ -57,7 +58,7 @@ def test_the_adapter_is_in_a_wheel_of_its_own(wheels: dict[str, Path]) -> None:
             contents[distribution] = set(content.namelist())
     adapter = {name for name in contents["dbt_spark_session"] if name.startswith("dbt/")}
     source = ROOT / "packages" / "dbt-spark-session" / "src"
-    tracked = run("git", "ls-files", "dbt", cwd=source).splitlines()
+    tracked = _tracked("dbt", folder=source)
     assert adapter == set(tracked)
     assert not any(name.startswith("dbt/") for name in contents["cdc_marts"])
 
@@ -101,3 +102,8 @@ def test_a_project_on_the_installed_wheels_builds_the_demo(
 def files(folder: Path) -> dict[Path, int]:
     """The files of a folder, with the times of their last change."""
     return {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
+
+
+def _tracked(*paths: str, folder: Path) -> list[str]:
+    """The files of paths in a folder that git has."""
+    return finished("git", "ls-files", *paths, cwd=folder).stdout.splitlines()

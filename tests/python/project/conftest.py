@@ -5,21 +5,14 @@ from __future__ import annotations
 import json
 
 import pytest
-from dbt.cli.main import dbtRunner
 
-from tests.python.project.manifest import ROOT, Node
+from tests.python.harness.dbt import folders, run_dbt
+from tests.python.harness.manifest import ROOT, Node
 
 
 @pytest.fixture(scope="session")
 def manifest(tmp_path_factory: pytest.TempPathFactory) -> Node:
     """The manifest that `dbt parse` writes, for the target that has all nodes."""
     folder = tmp_path_factory.mktemp("parsed")
-    parsed = dbtRunner().invoke(
-        [
-            *("parse", "--target", "demo", "--quiet", "--project-dir", str(ROOT)),
-            *("--profiles-dir", str(ROOT / "profiles")),
-            *("--target-path", str(folder), "--log-path", str(folder)),
-        ]
-    )
-    assert parsed.success, parsed.exception
-    return json.loads((folder / "manifest.json").read_text("utf-8"))
+    run_dbt("parse", "--target", "demo", *folders(ROOT, ROOT / "profiles", written=folder))
+    return json.loads((folder / "target" / "manifest.json").read_text("utf-8"))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dbt.adapters.spark_session import api
 
-from tests.python.project.manifest import ROOT
+from tests.python.harness.manifest import ROOT
 
 ADAPTER = "dbt.adapters.spark_session"
 

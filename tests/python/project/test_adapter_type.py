@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from dbt.cli.main import dbtRunner
 
-from tests.python.project.manifest import ROOT
+from tests.python.harness.dbt import folders, try_dbt
+from tests.python.harness.manifest import ROOT
 
 #: dbt-spark's own adapter, and no server.
 PROFILES = """
@@ -22,12 +22,7 @@ cdc_marts:
 def test_another_adapter_is_named_with_the_place_to_change(command: str, tmp_path: Path) -> None:
     (tmp_path / "profiles.yml").write_text(PROFILES, "utf-8")
 
-    result = dbtRunner().invoke(
-        [
-            *(command, "--quiet", "--project-dir", str(ROOT), "--profiles-dir", str(tmp_path)),
-            *("--target-path", str(tmp_path / "target"), "--log-path", str(tmp_path)),
-        ]
-    )
+    result = try_dbt(command, *folders(ROOT, tmp_path, written=tmp_path))
 
     assert not result.success
     assert (

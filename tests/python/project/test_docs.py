@@ -8,7 +8,7 @@ import pytest
 
 from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.parsing.records import STAGING_COLUMNS
-from tests.python.project.manifest import PROJECT, Node, columns_of, macro_text, nodes_of
+from tests.python.harness.manifest import PROJECT, Node, columns_of, macro_text, nodes_of
 
 
 def undescribed(items: dict[str, Node]) -> list[str]:

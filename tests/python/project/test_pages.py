@@ -14,8 +14,8 @@ import yaml
 
 from cdc_marts.cli import app
 from cdc_marts.formats import SOURCE_FORMATS
-from tests.python.project.manifest import ROOT, Node, nodes_of
-from tests.python.project.scripts import module_of
+from tests.python.harness.manifest import ROOT, Node, nodes_of
+from tests.python.harness.scripts import module_of
 
 DOCS = ROOT / "docs"
 

@@ -10,12 +10,13 @@ from typing import Any
 import click
 import pytest
 import typer
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from cdc_marts import project
 from cdc_marts.cli import app
 from cdc_marts.project import Target, built_tables
-from tests.python.project.manifest import ROOT
+from tests.python.harness.commands import run_command
+from tests.python.harness.manifest import ROOT
 
 OPTIONS = {"--project-dir", "--profiles-dir", "--target"}
 VARIABLES = ("DBT_PROJECT_DIR", "DBT_PROFILES_DIR", "DBT_TARGET")
@@ -68,7 +69,7 @@ def profiles(folder: Path) -> Path:
 
 
 def run(*arguments: object) -> Result:
-    return CliRunner().invoke(app, [*map(str, arguments)])
+    return run_command(*arguments)
 
 
 def commands(group: click.Group, *path: str) -> Iterator[tuple[str, click.Command]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tests.python.project.manifest import Node, nodes_of
+from tests.python.harness.manifest import Node, nodes_of
 
 
 def test_every_ref_of_a_model_is_seen_when_it_is_parsed(manifest: Node) -> None:

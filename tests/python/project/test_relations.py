@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cdc_marts.relations import OWN
-from tests.python.project.manifest import Node, nodes_of
+from tests.python.harness.manifest import Node, nodes_of
 
 
 def test_in_its_own_project_the_package_has_the_names_of_its_models(manifest: Node) -> None:

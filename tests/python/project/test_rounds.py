@@ -14,17 +14,15 @@ from pathlib import Path
 import pytest
 from dbt.adapters.spark_session.errors import SessionError
 from dbt_common.exceptions import DbtRuntimeError
-from typer.testing import CliRunner
 
-from cdc_marts import project
-from cdc_marts.cli import app
 from cdc_marts.cli.run import lines_of
 from cdc_marts.landing import LandingError
 from cdc_marts.landing.outcome import Landing
 from cdc_marts.project import DbtOutcome, ProjectError
 from cdc_marts.rounds import Round, Rounds, StopRequest, run_round
+from tests.python.harness.commands import no_session, run_command
 
-run_command = sys.modules["cdc_marts.cli.run"]
+cli_run = sys.modules["cdc_marts.cli.run"]
 GOOD = DbtOutcome(Counter({"success": 2}), {}, [])
 
 
@@ -172,12 +170,12 @@ def test_a_round_that_does_not_get_the_catalog_fails_and_the_next_one_tries_agai
         os.kill(os.getpid(), signal.SIGTERM)
         return GOOD
 
-    monkeypatch.setattr(run_command, "open_session", session)
-    monkeypatch.setattr(run_command, "turn_to_write", turn)
-    monkeypatch.setattr(run_command, "outcome_of_dbt", dbt)
-    monkeypatch.setattr(run_command, "is_alive", lambda _: True)
+    monkeypatch.setattr(cli_run, "open_session", session)
+    monkeypatch.setattr(cli_run, "turn_to_write", turn)
+    monkeypatch.setattr(cli_run, "outcome_of_dbt", dbt)
+    monkeypatch.setattr(cli_run, "is_alive", lambda _: True)
 
-    result = CliRunner().invoke(app, ["run", "--every", "1s"])
+    result = run_command("run", "--every", "1s")
 
     assert result.exit_code == 0, result.output
     assert "Round 1 failed: Another run still uses the folder." in result.stderr
@@ -219,12 +217,12 @@ def test_each_round_ends_with_a_report(
         if error is not None:
             raise error
 
-    monkeypatch.setattr(run_command, "open_session", session)
-    monkeypatch.setattr(run_command, "outcome_of_dbt", lambda *_: outcome)
-    monkeypatch.setattr(run_command, "write_report", write)
+    monkeypatch.setattr(cli_run, "open_session", session)
+    monkeypatch.setattr(cli_run, "outcome_of_dbt", lambda *_: outcome)
+    monkeypatch.setattr(cli_run, "write_report", write)
     output = tmp_path / "r.html"
 
-    result = CliRunner().invoke(app, ["run", "--report", str(output)])
+    result = run_command("run", "--report", output)
 
     assert written == [("the session of the round", output)]
     assert result.exit_code == exit_code, result.output
@@ -244,12 +242,9 @@ def test_each_round_ends_with_a_report(
         (["--bootstrap-servers", "h:1", "--format", "canal_json"], "--format needs --topics"),
     ],
 )
-def test_use_that_is_wrong_says_so_before_spark_starts(
-    monkeypatch: pytest.MonkeyPatch, options: list[str], message: str
-) -> None:
-    monkeypatch.setattr(project, "spark_session", lambda *_, **__: pytest.fail("Spark started"))
-
-    result = CliRunner().invoke(app, ["run", *options])
+def test_use_that_is_wrong_says_so_before_spark_starts(options: list[str], message: str) -> None:
+    with no_session():
+        result = run_command("run", *options)
 
     assert result.exit_code == 2
     assert message in " ".join(result.stderr.replace("│", "").split())

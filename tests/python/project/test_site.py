@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.python.project.manifest import ROOT
-from tests.python.project.scripts import module_of
+from tests.python.harness.manifest import ROOT
+from tests.python.harness.scripts import module_of
 
 SITE = module_of(ROOT / "docs/site/pages.py")
 

@@ -6,24 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dbt.cli.main import dbtRunner
 
-from tests.python.project.manifest import ROOT, Node, nodes_of
+from tests.python.harness.dbt import folders, run_dbt
+from tests.python.harness.manifest import ROOT, Node, nodes_of
 
 MARTS_OF_THE_SAMPLES = {"shop_customers", "shop_orders", "shop_payments"}
 
 
 def parse(target: str, folder: Path, *options: str) -> Any:
     """The manifest that dbt reads for a target; `folder`: where dbt writes."""
-    parsed = dbtRunner().invoke(
-        [
-            *(*options, "parse", "--target", target, "--quiet", "--project-dir", str(ROOT)),
-            *("--profiles-dir", str(ROOT / "profiles")),
-            *("--target-path", str(folder), "--log-path", str(folder)),
-        ]
-    )
-    assert parsed.success, parsed.exception
-    return parsed.result
+    read_and_written = folders(ROOT, ROOT / "profiles", written=folder)
+    return run_dbt(*options, "parse", "--target", target, *read_and_written)
 
 
 @pytest.mark.parametrize("catalog_type", ["", "jdbc", "rest", "hive"])

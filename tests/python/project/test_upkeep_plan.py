@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.project import Target, upkeep_plan
-from tests.python.project.manifest import ROOT
+from tests.python.harness.manifest import ROOT
 
 #: What has rows of all formats.
 OF_ALL_FORMATS = {

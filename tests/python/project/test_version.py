@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from importlib.metadata import version
 
-from typer.testing import CliRunner
-
-from cdc_marts.cli import app
+from tests.python.harness.commands import run_command
 
 
 def test_the_command_prints_its_version() -> None:
-    result = CliRunner().invoke(app, ["--version"])
+    result = run_command("--version")
     assert (result.exit_code, result.output) == (0, f"cdc-marts {version('cdc-marts')}\n")

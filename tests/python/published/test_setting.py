@@ -10,7 +10,7 @@ from dbt_common.exceptions import CompilationError
 
 from cdc_marts.published.mart import GRAINS
 from cdc_marts.published.setting import check_published_marts
-from tests.python.project.manifest import ROOT
+from tests.python.harness.manifest import ROOT
 
 MARTS = ["change_events", "latest_state"]
 

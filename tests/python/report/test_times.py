@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-PROJECT = Path(__file__).parents[3]
+from tests.python.harness.manifest import ROOT
+from tests.python.harness.processes import finished, program
+
 #: Seconds at most.
 STATUS, REPORT = 10, 30
 
@@ -27,16 +26,8 @@ def seconds(tmp_path_factory: pytest.TempPathFactory) -> Command:
 
     def run(name: str, *arguments: str) -> float:
         began = time.monotonic()
-        ended = subprocess.run(
-            [Path(sys.executable).with_name(name), *arguments, "--target", "demo"],
-            cwd=PROJECT,
-            env={**os.environ, "CDC_MARTS_HOME": str(home)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        assert ended.returncode == 0, ended.stdout
+        options = (*arguments, "--target", "demo")
+        finished(program(name), *options, cwd=ROOT, CDC_MARTS_HOME=str(home))
         return time.monotonic() - began
 
     run("dbt", "build", "--quiet", "--exclude-resource-type", "test", "unit_test")

@@ -24,7 +24,7 @@ from pyspark.sql import SparkSession
 
 from cdc_marts.landing.envelopes import Message
 from tests.python.cluster.services import wait_until
-from tests.python.commands import Home
+from tests.python.harness.processes import Home
 from tests.python.landing.kafka_server import kafka
 from tests.python.oracle import comparison
 from tests.python.oracle.comparison import REBUILT, Difference

@@ -16,7 +16,7 @@ import yaml
 
 from cdc_marts.scaffold import DESCRIPTIONS, PROJECT_FILE
 from tests.python.encoders.changes import Ddl
-from tests.python.end_to_end.copied_project import copy_without_tables
+from tests.python.harness.copied_project import copy_without_tables
 from tests.python.landing.kafka_server import Kafka, Record
 from tests.python.oracle.carriers import Delivered, deliver
 from tests.python.oracle.histories import History, draw_histories

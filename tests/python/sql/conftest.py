@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from functools import partial
 
 import pytest
 from dbt.adapters.spark_session.catalog import activate
 from pyspark.sql import SparkSession
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from cdc_marts import project
-from cdc_marts.cli import app
+from tests.python.harness.commands import commands_use, run_command
 
 #: Names and values as messages may bring them.
 HOSTILE = "x\x1b[2J\u202e\nrow"
@@ -40,21 +38,13 @@ def session(spark: SparkSession) -> Iterator[SparkSession]:
 
 
 @pytest.fixture
-def command_line(session: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+def command_line(session: SparkSession) -> Iterator[None]:
     """`cdc-marts` in this session."""
-
-    @contextmanager
-    def open_session(*_: Any, **__: Any) -> Iterator[SparkSession]:
-        yield session
-
-    monkeypatch.setattr(project, "spark_session", open_session)
+    with commands_use(session):
+        yield
 
 
 @pytest.fixture
 def sql(command_line: None) -> Sql:
     """Runs `cdc-marts sql` with these arguments; `given` comes from stdin."""
-
-    def run(*arguments: object, given: str | None = None) -> Result:
-        return CliRunner().invoke(app, ["sql", *map(str, arguments)], input=given)
-
-    return run
+    return partial(run_command, "sql")

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-from dbt.cli.main import dbtRunner
 from pyspark.sql import Row, SparkSession
 
-from tests.python.project.manifest import ROOT
+from tests.python.harness.dbt import folders, run_dbt
+from tests.python.harness.manifest import ROOT
+from tests.python.harness.project import drop_tables_and_views
+from tests.python.harness.written_project import project_settings, write_project
 
 #: Schemas of their own: the session is shared with tests of the project itself.
 SCHEMA, STUBS, MARTS, SEEDS = "typed_input", "typed_stubs", "typed_marts", "typed_seeds"
@@ -168,7 +169,7 @@ class Folded:
     def run(
         self, tables: Mapping[str, Mapping[str, Any]], *arguments: str, command: str = "run"
     ) -> list[str]:
-        """Build the marts that are declared; returns warnings, raises what dbt says of an error."""
+        """Build the marts that are declared; returns what dbt warns of."""
         self._write_state()
         if not self._is_built:
             self._is_built = True
@@ -184,16 +185,8 @@ class Folded:
             if event.info.level == "warn":
                 warnings.append(event.info.msg)
 
-        result = dbtRunner(callbacks=[listen]).invoke(
-            [
-                *(command, "--quiet", "--vars", json.dumps({"tables": tables}), *arguments),
-                *("--project-dir", str(self.folder), "--profiles-dir", str(self.folder)),
-                *("--target-path", str(self.folder / "target"), "--log-path", str(self.folder)),
-            ]
-        )
-        if not result.success:
-            failures = [r.message for r in getattr(result.result, "results", []) if r.message]
-            raise AssertionError("\n".join([*failures, str(result.exception)]))
+        declarations = ("--vars", json.dumps({"tables": tables}))
+        run_dbt(command, *declarations, *arguments, *folders(self.folder), on_event=listen)
         return warnings
 
     def rows(
@@ -206,12 +199,7 @@ class Folded:
 
     def drop(self) -> None:
         for schema in (SCHEMA, STUBS, MARTS, SEEDS):
-            for row in self.spark.sql(f"show views in {schema}").where("not isTemporary").collect():
-                self.spark.sql(f"drop view {schema}.{row.viewName}")
-            for row in (
-                self.spark.sql(f"show tables in {schema}").where("not isTemporary").collect()
-            ):
-                self.spark.sql(f"drop table {schema}.{row.tableName}")
+            drop_tables_and_views(self.spark, schema)
             self.spark.sql(f"drop schema {schema}")
 
     def _write_state(self) -> None:
@@ -229,7 +217,7 @@ class Folded:
         )
 
     def _write_project(self, target: dict[str, Any]) -> None:
-        project = yaml.safe_load((ROOT / "dbt_project.yml").read_text("utf-8"))
+        project = project_settings()
         settings = {
             **{key: project[key] for key in ("name", "profile", "flags", "vars")},
             "models": {
@@ -241,21 +229,12 @@ class Folded:
             },
             "seeds": {"+file_format": "iceberg", "+schema": SEEDS},
         }
-        write_yaml(self.folder / "dbt_project.yml", settings)
-        profile = {"target": "local", "outputs": {"local": target}}
-        write_yaml(self.folder / "profiles.yml", {project["profile"]: profile})
+        queries = {name: f"select * from {SCHEMA}.{name}" for name in INPUTS} | STUBS_OF
+        files = {f"models/stubs/{name}.sql": query for name, query in queries.items()}
+        write_project(self.folder, settings, {"local": target}, files)
         shutil.copytree(ROOT / "macros", self.folder / "macros")
         (self.folder / "seeds").mkdir()
         shutil.copy(ROOT / "seeds" / "code_tables" / "source_types.csv", self.folder / "seeds")
-        stubs = self.folder / "models" / "stubs"
-        stubs.mkdir(parents=True)
-        queries = {name: f"select * from {SCHEMA}.{name}" for name in INPUTS} | STUBS_OF
-        for name, query in queries.items():
-            (stubs / f"{name}.sql").write_text(query, "utf-8")
-
-
-def write_yaml(path: Path, content: dict[str, Any]) -> None:
-    path.write_text(yaml.safe_dump(content), "utf-8")
 
 
 def declared(tables: Sequence[SourceTable]) -> dict[str, dict[str, Any]]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 from pyspark.sql import Row
 
-from tests.python.project.manifest import ROOT
+from tests.python.harness.manifest import ROOT
 from tests.python.typed.folded import Folded, declared
 
 pytestmark = pytest.mark.thorough

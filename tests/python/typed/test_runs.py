@@ -15,12 +15,11 @@ import yaml
 from pyspark.sql import SparkSession
 
 from cdc_marts.scaffold import PROJECT_FILE
-from tests.python.end_to_end.copied_project import (
+from tests.python.harness.copied_project import (
     add_typed_marts,
     copy_without_tables,
-    own_folders,
 )
-from tests.python.end_to_end.project import Landed, Project
+from tests.python.harness.project import Landed, Project
 
 pytestmark = pytest.mark.long
 
@@ -50,7 +49,7 @@ class Story:
     """Canal messages of one topic, and the project that reads them."""
 
     def __init__(self, spark: SparkSession, folder: Path) -> None:
-        self.folder = copy_without_tables(folder)
+        folder = copy_without_tables(folder)
         self.project = Project(spark, folder)
         self._offsets = count()
         settings = yaml.safe_load((folder / PROJECT_FILE).read_text("utf-8"))
@@ -70,7 +69,7 @@ class Story:
         self.project.land("canal_json", landed)
 
     def run(self, *arguments: str) -> None:
-        self.project.dbt("run", *arguments, *own_folders(self.folder))
+        self.project.dbt("run", *arguments)
 
     def marts(self) -> Rows:
         """The rows of all marts, without what the marts add, but for errors of casts."""
@@ -267,9 +266,6 @@ def test_rows_are_counted_on_when_their_table_loses_its_key(first: Rows, last: R
 
 
 def test_a_rebuild_gives_the_same_marts(last: Rows, story: Story) -> None:
-    story.project.dbt(
-        "test",
-        *("--select", "latest_state row_history", *own_folders(story.folder)),
-    )
+    story.project.dbt("test", "--select", "latest_state row_history")
     story.run("--full-refresh")
     assert story.marts() == last

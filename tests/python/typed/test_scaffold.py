@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from pyspark.sql import SparkSession
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from cdc_marts import project
-from cdc_marts.cli import app
 from cdc_marts.scaffold import (
     DESCRIPTIONS,
     PROJECT_FILE,
@@ -23,7 +21,8 @@ from cdc_marts.scaffold import (
     SourceTable,
     scaffold,
 )
-from tests.python.project.manifest import ROOT
+from tests.python.harness.commands import commands_use, run_command
+from tests.python.harness.manifest import ROOT
 
 ORDERS = SourceTable("canal_json", "crm.orders")
 
@@ -140,16 +139,11 @@ Scaffold = Callable[[], Result]
 
 
 @pytest.fixture
-def command(spark: SparkSession, root: Path, monkeypatch: pytest.MonkeyPatch) -> Scaffold:
+def command(spark: SparkSession, root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scaffold]:
     """Runs `cdc-marts scaffold --target demo` in the folder `root`, over the shared session."""
-
-    @contextmanager
-    def session(target: str, **_: Any) -> Iterator[SparkSession]:
-        yield spark
-
-    monkeypatch.setattr(project, "spark_session", session)
     monkeypatch.chdir(root / "models")
-    return lambda: CliRunner().invoke(app, ["scaffold", "--target", "demo"])
+    with commands_use(spark):
+        yield partial(run_command, "scaffold", "--target", "demo")
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@ from typing import Any
 import yaml
 
 from cdc_marts.scaffold import DESCRIPTIONS, PROJECT_FILE, TYPED_MARTS
-from tests.python.end_to_end.project import ROOT
+from tests.python.harness.manifest import ROOT
+from tests.python.harness.written_project import project_settings
 
 _FOLDERS = ("macros", "models", "profiles", "python_models", "seeds", "tests/generic")
 
@@ -43,18 +44,10 @@ def add_typed_marts(folder: Path, names: Iterable[str]) -> None:
             descriptions.write(f"  - name: {name}\n")
 
 
-def own_folders(folder: Path) -> tuple[str, ...]:
-    """Options of dbt for a project in a folder that it may write to."""
-    return (
-        *("--profiles-dir", str(folder / "profiles")),
-        *("--target-path", str(folder / "target"), "--log-path", str(folder)),
-    )
-
-
 def _copy(folder: Path) -> dict[str, Any]:
     """Copy the files that dbt reads; the settings of the copy, which has typed marts of its own."""
     for name in _FOLDERS:
         shutil.copytree(ROOT / name, folder / name)
-    settings: dict[str, Any] = yaml.safe_load((ROOT / PROJECT_FILE).read_text("utf-8"))
+    settings = project_settings()
     del settings["models"]["cdc_marts"]["marts"]["typed"]
     return settings

@@ -16,7 +16,7 @@ from cdc_marts.landing.files import land_files
 from cdc_marts.landing.spool import SpooledMessages
 from cdc_marts.landing.topic_map import TopicMap
 from cdc_marts.project import spark_session
-from tests.python.end_to_end.project import content
+from tests.python.harness.project import content
 
 
 def main(target: str, command: str, *arguments: str) -> None:

@@ -14,11 +14,13 @@ from typing import Any
 
 from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.landing.envelopes import Message
+from tests.python.harness.manifest import ROOT
 from tests.python.samples.files import samples
 
-PROJECT = Path(__file__).parents[2]
 #: A process that takes longer hangs.
-TIMEOUT = 900
+TIMEOUT = 1800
+#: What a user may have set, and tests set for themselves.
+_SETTINGS = ("CDC_MARTS_", "DBT_", "PYTEST_", "PYTHON", "SPARK_", "VIRTUAL_ENV")
 MARTS = tuple(
     f"marts.{mart}"
     for mart in (
@@ -26,6 +28,27 @@ MARTS = tuple(
         *("transaction_events", "quarantined_messages", "source_tables", "message_ledger"),
     )
 )
+
+
+def finished(*command: object, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """A command that ended well, run as from a new terminal where `environment` is set."""
+    inherited = {name: text for name, text in os.environ.items() if not name.startswith(_SETTINGS)}
+    done = subprocess.run(
+        [str(part) for part in command],
+        cwd=cwd,
+        env={**inherited, **environment},
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+    return done
+
+
+def program(name: str) -> Path:
+    """A program of the environment that the tests run in."""
+    return Path(sys.executable).with_name(name)
 
 
 class Commands:
@@ -111,13 +134,13 @@ class Commands:
         return self._start("-c", code, *command, *arguments)
 
     def _start_child(self, *arguments: str) -> subprocess.Popen[bytes]:
-        return self._start("-m", "tests.python.child", self.target, *arguments)
+        return self._start("-m", "tests.python.harness.child", self.target, *arguments)
 
     def _start(self, *arguments: str, log: Path | None = None) -> subprocess.Popen[bytes]:
         with (log or self.log).open("wb") as output:
             process = subprocess.Popen(
                 [sys.executable, *arguments],
-                cwd=PROJECT,
+                cwd=ROOT,
                 env={**os.environ, **self.environment},
                 stdout=output,
                 stderr=subprocess.STDOUT,

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dbt.cli.main import dbtRunner
 from pyspark.sql import SparkSession
 
-ROOT = Path(__file__).parents[3]
+from tests.python.harness.dbt import folders, run_dbt
+from tests.python.harness.manifest import ROOT
+
 LANDED_AT = dt.datetime(2026, 1, 1)
 _SCHEMAS = ("landing", "staging", "intermediate", "marts", "published")
 
@@ -36,6 +37,13 @@ class Project:
         self.spark = spark
         self.root = root
 
+    @property
+    def options(self) -> tuple[str, ...]:
+        """What names target and project to dbt; a copy of the project has its own profiles."""
+        if self.root == ROOT:
+            return ("--target", "local", "--project-dir", str(ROOT))
+        return ("--target", "local", *folders(self.root, self.root / "profiles"))
+
     def land(
         self, source_format: str, messages: Iterable[Landed], landed_at: dt.datetime = LANDED_AT
     ) -> None:
@@ -49,19 +57,7 @@ class Project:
         frame.writeTo(table).append()
 
     def dbt(self, *arguments: str) -> None:
-        """Run a dbt command; an error fails the test with dbt's own words."""
-        result = dbtRunner().invoke(
-            [*arguments, "--target", "local", "--project-dir", str(self.root), "--quiet"]
-        )
-        if not result.success:
-            failures = [
-                f"{r.node.name}: {r.message}"
-                for r in getattr(result.result, "results", [])
-                if r.status in ("error", "fail", "runtime error")
-            ]
-            raise AssertionError(
-                "\n".join([f"dbt {' '.join(arguments)} failed", *failures, str(result.exception)])
-            )
+        run_dbt(*arguments, *self.options)
 
     def empty(self) -> None:
         """Drop every table and view, and make the landing tables anew."""
@@ -70,14 +66,8 @@ class Project:
 
     def drop_all(self) -> None:
         for schema in _SCHEMAS:
-            if not self.spark.catalog.databaseExists(schema):
-                continue
-            for view in (
-                self.spark.sql(f"show views in {schema}").where("not isTemporary").collect()
-            ):
-                self.spark.sql(f"drop view {schema}.{view.viewName}")
-            for table in self.rows(f"show tables in {schema}"):
-                self.spark.sql(f"drop table {schema}.{table['tableName']} purge")
+            if self.spark.catalog.databaseExists(schema):
+                drop_tables_and_views(self.spark, schema)
 
     def rows(self, sql: str) -> list[dict[str, Any]]:
         """The rows of a query as plain dicts."""
@@ -104,6 +94,13 @@ class Project:
             f" and table_id = '{table_id}'"
         ):
             yield {**row, "row": json.loads(row["row"], parse_float=str)}
+
+
+def drop_tables_and_views(spark: SparkSession, schema: str) -> None:
+    for view in spark.sql(f"show views in {schema}").where("not isTemporary").collect():
+        spark.sql(f"drop view {schema}.{view.viewName}")
+    for table in spark.sql(f"show tables in {schema}").where("not isTemporary").collect():
+        spark.sql(f"drop table {schema}.{table.tableName} purge")
 
 
 def content(spark: SparkSession, relation: str, without: Collection[str] = ()) -> list[str]:

@@ -1,0 +1,47 @@
+"""`cdc-marts` in this process, over a session that is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+from typer.testing import CliRunner, Result
+
+from cdc_marts import project
+from cdc_marts.cli import app
+
+
+@contextmanager
+def commands_use(
+    session: SparkSession, while_open: Callable[[], AbstractContextManager[None]] = nullcontext
+) -> Iterator[None]:
+    """As long as the block runs, commands get this session, whatever target they name.
+
+    `while_open`: what surrounds each command in the session.
+    """
+
+    @contextmanager
+    def opened(*_: Any, **__: Any) -> Iterator[SparkSession]:
+        with while_open():
+            yield session
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(project, "spark_session", opened)
+        yield
+
+
+@contextmanager
+def no_session() -> Iterator[None]:
+    """As long as the block runs, a command that opens a session fails the test."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(project, "spark_session", lambda *_, **__: pytest.fail("Spark started"))
+        yield
+
+
+def run_command(*arguments: object, given: str | None = None) -> Result:
+    """How `cdc-marts ARGUMENTS` ends, `given` its input; an error of its code fails the test."""
+    texts = [str(argument) for argument in arguments]
+    return CliRunner().invoke(app, texts, input=given, catch_exceptions=False)
