@@ -1,0 +1,50 @@
+"""Messages stand beside their tests; those of a module are parsed in one job.
+
+A module names its parser in `PARSE`.  `@said(message)` above a test, or as a mark of one of its
+parameters, is what the test gets the staging rows of.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import reduce
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from tests.python.formats.staging import landed, rows_of
+
+Rows = list[dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def rows_by_mark(request: pytest.FixtureRequest, spark: SparkSession) -> dict[int, Rows]:
+    """The number (`id`) of a mark -> the staging rows of its messages."""
+    tests = (item for item in request.session.items if item.module is request.module)
+    marks = {id(mark): mark for test in tests for mark in test.iter_markers("said")}
+    values: dict[str, list[Any]] = defaultdict(list)
+    mark_of = {}
+    for number, mark in marks.items():
+        topic = mark.kwargs.get("topic", "topic")
+        for value in mark.args:
+            mark_of[topic, len(values[topic])] = number
+            values[topic].append(value)
+    messages = [landed(spark, of_topic, topic=topic) for topic, of_topic in values.items()]
+    found: dict[int, Rows] = {number: [] for number in marks}
+    for row in rows_of(request.module.PARSE(reduce(DataFrame.union, messages))):
+        found[mark_of[row["topic"], row["offset"]]].append(row)
+    return found
+
+
+@pytest.fixture
+def rows(request: pytest.FixtureRequest, rows_by_mark: dict[int, Rows]) -> Rows:
+    """The staging rows of the test's messages, in the order of these."""
+    return [row for mark in request.node.iter_markers("said") for row in rows_by_mark[id(mark)]]
+
+
+@pytest.fixture
+def row(rows: Rows) -> dict[str, Any]:
+    """The only one of them."""
+    [row] = rows
+    return row
