@@ -6,8 +6,12 @@
   truncations: array of struct<sequence, event_at>, null where there are none.
 -#}
 {% macro count_truncations_before(event, truncations) -%}
-coalesce(size(filter(
-    {{ truncations }},
-    truncation -> not {{ is_truncated_by(event, 'truncation') }}
-)), 0)
+if(
+            {{ truncations }} is null,
+            0,
+            size(filter(
+                {{ truncations }},
+                truncation -> not {{ is_truncated_by(event, 'truncation') }}
+            ))
+        )
 {%- endmacro %}

@@ -1,9 +1,6 @@
-"""Columns by which the fold knows messages, tables, keys, schema versions and transactions."""
+"""Columns by which the fold knows messages, tables, keys and schema versions."""
 
 from __future__ import annotations
-
-from pyspark.sql import Column
-from pyspark.sql import functions as F
 
 #: A message.
 MESSAGE = ("source_format", "topic", "partition", "offset")
@@ -15,12 +12,3 @@ KEY = (*TABLE, "row_key")
 VERSION = (*TABLE, "schema_id")
 #: The first and the last place in the log at which a schema version was seen; `whole`: all columns.
 SEQUENCES = ("first_sequence", "last_sequence", "first_whole_sequence", "last_whole_sequence")
-
-
-def transaction_of_effect() -> Column:
-    """The transaction of an effect.
-
-    If messages name no transaction, changes of one time count as one transaction.  The macro of
-    the same name gives the same in SQL.
-    """
-    return F.coalesce("transaction_id", F.col("event_at").cast("string"))

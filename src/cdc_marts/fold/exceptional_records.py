@@ -21,12 +21,11 @@ from cdc_marts.checkpoints import checkpointed
 from cdc_marts.fold.columns import MESSAGE
 from cdc_marts.fold.formats import Traits, is_of_format_that
 from cdc_marts.fold.ranges import is_one_of, near_deliveries
+from cdc_marts.fold.rules import filled_row_key
 
 #: The columns that identify an event of a row of a message.  A load that repairs the table gives
 #: the row another event_id, so it counts as another record.
 _RECORD = ("source_format", "topic", "partition", "offset", "row_index", "event_id")
-#: The keys in the `update_before` and in the `update_after`.
-_KEYS_OF_HALVES = ("old_row_key", "row_key")
 
 _COLUMNS = (
     *_RECORD,
@@ -202,23 +201,12 @@ def _split_updates(new: DataFrame | None, halves: DataFrame) -> DataFrame:
     return (
         _with_revisions(after, new)
         .where("is_keyless or row_key <> old_row_key")
-        .withColumn("filled_key", _filled_row_key())
+        .withColumn("filled_key", filled_row_key("row_key", "old_row_key", "takes_columns"))
         .select(
             "*",
             F.lit("split_update").alias("exception"),
             _keys("row_key", "old_row_key", "filled_key"),
         )
-    )
-
-
-def _filled_row_key() -> Column:
-    """As the macro `filled_row_key`."""
-    old_row, row = (F.try_parse_json(key).cast("map<string,variant>") for key in _KEYS_OF_HALVES)
-    columns_before, columns_after = map(F.json_object_keys, _KEYS_OF_HALVES)
-    lacks_columns = F.size(F.array_except(columns_before, columns_after)) > 0
-    return F.when(
-        F.col("takes_columns") & lacks_columns,
-        F.to_json(F.to_variant_object(F.map_concat(old_row, row))),
     )
 
 

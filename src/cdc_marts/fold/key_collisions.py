@@ -15,7 +15,12 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from cdc_marts.expressions import let
-from cdc_marts.fold.columns import KEY, TABLE, transaction_of_effect
+from cdc_marts.fold.columns import KEY, TABLE
+from cdc_marts.fold.rules import (
+    count_truncations_before,
+    transaction_of_effect,
+    truncations_of_tables,
+)
 from cdc_marts.parsing.records import SEQUENCE
 
 _EVENT = ("source_format", "event_id")
@@ -137,24 +142,13 @@ def _steps(
         F.col("delete_id").alias("event_id"),
         F.col("new_key").alias("inserted_key"),
     )
-    of_tables = (
-        truncations.where("sequence is not null")
-        .groupBy(*TABLE)
-        .agg(F.collect_list("sequence").alias("truncations"))
-    )
     is_snapshot = F.col("op") == "snapshot"
-    generation = F.size(
-        F.filter(
-            F.coalesce("truncations", F.array().cast(of_tables.schema["truncations"].dataType)),
-            lambda truncation: ~(F.col("sequence") < truncation),
-        )
-    )
     return (
         effects.join(images, [*_EVENT])
-        .join(of_tables, [*TABLE], "left")
+        .join(truncations_of_tables(truncations), [*TABLE], "left")
         .join(inserts, [*_EVENT], "left")
         .join(deletes, [*_EVENT], "left")
-        .withColumn("generation", generation)
+        .withColumn("generation", count_truncations_before())
         .groupBy(*KEY, "event_id", "effect")
         .agg(
             F.max("sequence").alias("sequence"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
+from cdc_marts.fold.rules import count_truncations_before, truncations_of_tables
+
 
 def moves(effects: DataFrame, others: DataFrame, split_key_changes: DataFrame) -> DataFrame:
     """The key changes that wrote partial images: their missing values are under the earlier key.
@@ -108,18 +110,11 @@ def row_lives(
             effects.lists_all_columns,
             moved.origin_key,
             moved.delete_id,
-            coalesce(size(filter(
-                of_table.truncations, truncation -> not effects.sequence < truncation
-            )), 0) as truncations_before
+            of_tables.truncations
         from {effects} as effects
-        left join (
-            select source_format, table_id, collect_list(sequence) as truncations
-            from {truncations}
-            where sequence is not null
-            group by source_format, table_id
-        ) as of_table
-            on effects.source_format = of_table.source_format
-            and effects.table_id = of_table.table_id
+        left join {truncations_of_tables} as of_tables
+            on effects.source_format = of_tables.source_format
+            and effects.table_id = of_tables.table_id
         left join {moved} as moved
             on effects.is_partial
             and effects.source_format = moved.source_format
@@ -136,8 +131,9 @@ def row_lives(
         effects=effects,
         moved=moved,
         superseded=superseded,
-        truncations=truncations,
+        truncations_of_tables=truncations_of_tables(truncations),
     )
+    placed = placed.withColumn("truncations_before", count_truncations_before()).drop("truncations")
     return effects.sparkSession.sql(
         """
         select

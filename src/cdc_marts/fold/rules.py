@@ -1,0 +1,56 @@
+"""Rules that SQL models have too, as macros of the same names.  A test compares both."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from cdc_marts.fold.columns import TABLE
+
+
+def transaction_of_effect() -> Column:
+    """The transaction of an effect.
+
+    If messages name no transaction, changes of one time count as one transaction.
+    """
+    return F.coalesce("transaction_id", F.col("event_at").cast("string"))
+
+
+def filled_row_key(row_key: str, old_row_key: str, takes_columns: str) -> Column:
+    """The key of a keyless row that a split update wrote, with what only its `update_before` has.
+
+    All columns of such a row are its key.  `row_key`, `old_row_key`: the columns with the keys in
+    the `update_after` and in the `update_before`.  `takes_columns`: whether the row is keyless, and
+    its format writes whole rows.
+    """
+    names_before, names_after = map(F.json_object_keys, (old_row_key, row_key))
+    lacks_columns = F.size(F.array_except(names_before, names_after)) > 0
+    row_before, row_after = (
+        F.try_parse_json(key).cast("map<string,variant>") for key in (old_row_key, row_key)
+    )
+    filled = F.to_json(F.to_variant_object(F.map_concat(row_before, row_after)))
+    return F.when(
+        F.col(takes_columns) & lacks_columns, F.coalesce(filled, F.col(row_key))
+    ).otherwise(F.col(row_key))
+
+
+def truncations_of_tables(truncations: DataFrame) -> DataFrame:
+    """source_format, table_id, and the sequences of all truncations of the table as one array.
+
+    `truncations`: the model `int_truncations`.
+    """
+    return (
+        truncations.where("sequence is not null")
+        .groupBy(*TABLE)
+        .agg(F.collect_list("sequence").alias("truncations"))
+    )
+
+
+def count_truncations_before() -> Column:
+    """The number of truncations that come before an effect.
+
+    It is made from the effect's `sequence` and the `truncations` of its table, null without any.
+    """
+    before = F.filter("truncations", lambda truncation: ~(F.col("sequence") < truncation))
+    # Without ANSI mode, the size of null is -1.
+    return F.when(F.col("truncations").isNull(), 0).otherwise(F.size(before))

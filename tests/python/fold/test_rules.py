@@ -1,0 +1,148 @@
+"""Rules that Python models share with SQL models give the same in both."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import jinja2
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from cdc_marts.fold.filled_rows import partial_by_image
+from cdc_marts.fold.rules import (
+    count_truncations_before,
+    filled_row_key,
+    transaction_of_effect,
+    truncations_of_tables,
+)
+from tests.python.fold.frames import frame
+from tests.python.harness.manifest import ROOT
+
+_MACROS = (
+    *("fold/count_truncations_before", "fold/filled_row_key", "fold/is_truncated_by"),
+    *("fold/lacks_columns_of", "fold/transaction_of_effect", "sql/matches"),
+)
+
+
+def sql(expression: str) -> str:
+    """What dbt makes of a call of a macro."""
+    macros = ((ROOT / "macros" / f"{name}.sql").read_text("utf-8") for name in _MACROS)
+    return jinja2.Template("".join(macros) + "{{ " + expression + " }}").render().strip()
+
+
+def column(rows: DataFrame, expression: Any) -> list[Any]:
+    return [row[0] for row in rows.select(expression).collect()]
+
+
+@pytest.mark.parametrize(
+    ("row_key", "old_row_key", "takes_columns", "filled"),
+    [
+        ('{"a":1}', '{"a":0,"b":"x"}', True, '{"a":1,"b":"x"}'),
+        ('{"a":1}', '{"a":0,"b":"x"}', False, '{"a":1}'),
+        ('{"a":1,"b":null}', '{"a":0,"b":"x"}', True, '{"a":1,"b":null}'),
+        ('{"a":1.10}', '{"a":1.2,"b":2.20}', True, '{"a":1.1,"b":2.2}'),
+        ('{"a":1}', None, True, '{"a":1}'),
+        ('{"a":1}', "{}", True, '{"a":1}'),
+        # A VARIANT holds no column twice.
+        ('{"a":1}', '{"b":1,"b":2}', True, '{"a":1}'),
+        (None, '{"a":1}', True, None),
+    ],
+)
+def test_filled_row_key(
+    spark: SparkSession,
+    row_key: str | None,
+    old_row_key: str | None,
+    takes_columns: bool,
+    filled: str | None,
+) -> None:
+    rows = spark.createDataFrame(
+        [(row_key, old_row_key, takes_columns)],
+        "row_key string, old_row_key string, takes_columns boolean",
+    )
+    names = ("row_key", "old_row_key", "takes_columns")
+    of_sql = F.expr(sql(f"filled_row_key{names}"))
+    assert column(rows, of_sql) == column(rows, filled_row_key(*names)) == [filled]
+
+
+def test_transaction_of_effect(spark: SparkSession) -> None:
+    noon = dt.datetime(2024, 3, 1, 12, 0, 0, 123456)
+    effects = frame(
+        spark,
+        "transaction_id event_at",
+        [{"transaction_id": "t", "event_at": noon}, {"event_at": noon}, {}],
+    )
+    of_sql = F.expr(sql("transaction_of_effect()"))
+    expected = ["t", "2024-03-01 12:00:00.123456", None]
+    assert column(effects, of_sql) == column(effects, transaction_of_effect()) == expected
+
+
+def test_count_truncations_before(spark: SparkSession) -> None:
+    """A truncation that was found to be of another table has no sequence.
+
+    The macro also gets the times of the truncations.
+    """
+    table = {"source_format": "cdl_json", "table_id": "orders"}
+    sequences = [(1, 0, 1), (5, 0, 5), (5, 1, 0), (9, 0, 9)]
+    effects = frame(
+        spark,
+        "source_format table_id sequence",
+        [
+            *({**table, "sequence": sequence} for sequence in sequences),
+            {**table, "table_id": "others", "sequence": (9, 0, 9)},
+        ],
+    )
+    truncations = frame(
+        spark,
+        "source_format table_id sequence",
+        [{**table, "sequence": s} for s in ((0, 0, 0), (5, 0, 5), (8, 0, 8), None)],
+    )
+    of_tables = truncations_of_tables(truncations)
+    rows = effects.join(of_tables, ["source_format", "table_id"], "left").alias("effects")
+    rows = rows.orderBy("table_id", "sequence")
+    structs = "transform(truncations, sequence -> named_struct('sequence', sequence))"
+    of_sql = F.expr(sql(f'count_truncations_before("effects", "{structs}")'))
+    assert column(rows, of_sql) == column(rows, count_truncations_before()) == [1, 2, 2, 3, 0]
+
+
+def test_lacks_columns_of(spark: SparkSession) -> None:
+    version = {"source_format": "canal_json", "table_id": "orders", "schema_id": 7}
+    effects = frame(
+        spark,
+        "source_format table_id schema_id event_id lists_all_columns effect is_partial sequence",
+        [
+            {
+                **version,
+                "event_id": name,
+                "lists_all_columns": False,
+                "effect": "upsert",
+                "is_partial": False,
+                "sequence": (3, 0, 3),
+                **other,
+            }
+            for name, other in {
+                "between": {},
+                "at the first place": {"sequence": (2, 0, 2)},
+                "at the last place": {"sequence": (5, 0, 5)},
+                "behind": {"sequence": (6, 0, 6)},
+                "whole": {"lists_all_columns": True},
+                "of another version": {"schema_id": 8},
+                "until now": {"schema_id": 9, "sequence": (6, 0, 6)},
+            }.items()
+        ],
+    )
+    missing = frame(
+        spark,
+        "source_format table_id schema_id from_sequence to_sequence",
+        [
+            {**version, "from_sequence": (2, 0, 2), "to_sequence": (5, 0, 5)},
+            {**version, "schema_id": 9, "from_sequence": (2, 0, 2)},
+        ],
+    )
+    condition = F.expr(sql("lacks_columns_of('events', 'missing')"))
+    of_sql = effects.alias("events").join(missing.alias("missing"), condition, "left_semi")
+    of_python = partial_by_image(effects, missing).where("is_partial")
+    expected = ["at the last place", "between", "until now"]
+    assert sorted(column(of_sql, "event_id")) == expected
+    assert sorted(column(of_python, "event_id")) == expected
