@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from cdc_marts.fold.filled_rows import filled_rows, partial_by_image
@@ -18,6 +20,10 @@ EFFECTS = (
     " is_key_change effect before after"
 )
 NAMES = {"source_format": "canal_json", "table_id": "shop.orders"}
+#: What names something else in each case.
+_OWN = {"event_id", "pairing_id", "delete_id", "insert_id"}
+
+Row = dict[str, Any]
 
 
 def effect(position: int, row_key: str, after: dict[str, Any] | None, **other: Any) -> dict:
@@ -38,137 +44,27 @@ def effect(position: int, row_key: str, after: dict[str, Any] | None, **other: A
     }
 
 
-def filled(
-    spark: SparkSession, effects: list[dict[str, Any]], **others: Any
-) -> dict[str, dict[str, Any]]:
-    """event_id -> its row; `others`: as `found` takes them."""
-    return {
-        event: filled_row["row"] for event, filled_row in found(spark, effects, **others).items()
-    }
+@dataclass(frozen=True)
+class Case:
+    """Effects on the keys of a table, and the rows that are filled."""
 
-
-def found(
-    spark: SparkSession,
-    effects: list[dict[str, Any]],
-    *,
-    truncated_at: int | None = None,
-    pairs: list[tuple[str, str, str]] = (),
-    superseded: list[dict[str, Any]] = (),
-    halves: list[dict[str, Any]] = (),
-    longest_key_chain: int = 20,
-    keys: list[str] | None = None,
-) -> dict[str, dict[str, Any]]:
-    """event_id -> its row, and what before images say; sequences as their offsets.
-
-    `keys`: those whose rows are filled, all if None.  `pairs`: delete, insert and old key.
-    `superseded`: as `int_superseded_effects`.
-    """
-    truncations = (
-        [] if truncated_at is None else [{**NAMES, "sequence": (truncated_at, 0, truncated_at)}]
-    )
-    all_effects = effects_at_positions(spark, EFFECTS, effects)
-    rows = filled_rows(
-        all_effects,
-        keys=keys
-        and frame(spark, "source_format table_id row_key", [{**NAMES, "row_key": k} for k in keys]),
-        effects=all_effects,
-        records=all_effects.withColumn("record_type", F.lit("change")),
-        split_key_changes=frame(
-            spark,
-            "source_format table_id delete_id insert_id old_key",
-            [{**NAMES, "delete_id": d, "insert_id": i, "old_key": k} for d, i, k in pairs],
-        ),
-        superseded=frame(
-            spark,
-            "source_format table_id row_key event_id effect took_older_row row_left stands_before",
-            [{**NAMES, **effect} for effect in superseded],
-        ),
-        truncations=frame(spark, "source_format table_id sequence", truncations),
-        update_befores=frame(spark, "source_format pairing_id before", halves),
-        message_places=frame(spark, PLACES, []),
-        longest_key_chain=longest_key_chain,
-    ).withColumns({name: F.to_json(name) for name in ("row", "before_values")})
-    return {
-        row.event_id: {
-            "row": json.loads(row.row),
-            "filled_from": {name: at.offset for name, at in row.filled_from.items()},
-            "before_values": row.before_values and json.loads(row.before_values),
-            "before_values_from": {name: at.offset for name, at in row.before_values_from.items()},
-        }
-        for row in rows.collect()
-    }
+    effects: Sequence[dict[str, Any]]
+    #: event_id -> its row
+    rows: Mapping[str, Row]
+    truncated_at: int | None = None
+    #: delete, insert and old key
+    pairs: Sequence[tuple[str, str, str]] = ()
+    #: as `int_superseded_effects`
+    superseded: Sequence[dict[str, Any]] = ()
+    #: what an `update_before` says, by its `pairing_id`
+    before: Mapping[str, Row] | None = None
 
 
 INSERT = effect(1, "1", {"id": 1, "a": 1, "b": 2}, op="insert")
 PARTIAL = effect(3, "1", {"id": 1, "a": 9}, is_partial=True)
-
-
-def test_a_column_keeps_the_value_of_the_event_before(spark: SparkSession) -> None:
-    late = effect(2, "1", {"id": 1, "a": 5, "b": 6})
-    assert filled(spark, [INSERT, PARTIAL]) == {"3": {"id": 1, "a": 9, "b": 2}}
-    assert filled(spark, [INSERT, late, PARTIAL]) == {"3": {"id": 1, "a": 9, "b": 6}}
-
-
-@pytest.mark.parametrize(
-    "between",
-    [
-        effect(2, "1", None),
-        # A change of the whole row ends what was before.
-        effect(2, "1", {"id": 1, "a": 5}),
-    ],
-)
-def test_nothing_is_kept_over_a_delete_or_a_whole_row(
-    spark: SparkSession, between: dict[str, Any]
-) -> None:
-    assert filled(spark, [INSERT, between, PARTIAL]) == {"3": {"id": 1, "a": 9}}
-
-
-def test_nothing_is_kept_over_a_truncation_or_an_insert(spark: SparkSession) -> None:
-    assert filled(spark, [INSERT, PARTIAL], truncated_at=2) == {"3": {"id": 1, "a": 9}}
-    assert filled(spark, [INSERT, {**PARTIAL, "op": "insert"}]) == {"3": {"id": 1, "a": 9}}
-
-
-def test_the_image_before_says_what_no_event_before_does(spark: SparkSession) -> None:
-    with_before = {**PARTIAL, "before": {"id": 1, "a": 1, "b": 7}}
-    assert filled(spark, [with_before]) == {"3": {"id": 1, "a": 9, "b": 7}}
-    assert filled(spark, [INSERT, with_before]) == {"3": {"id": 1, "a": 9, "b": 2}}
-    half = {"source_format": "canal_json", "pairing_id": "p", "before": {"id": 1, "b": 8}}
-    assert filled(spark, [{**PARTIAL, "pairing_id": "p"}], halves=[half]) == {
-        "3": {"id": 1, "a": 9, "b": 8}
-    }
-
-
-def test_another_value_in_an_image_before_is_kept_beside_the_one_of_an_earlier_event(
-    spark: SparkSession,
-) -> None:
-    """A column that the table lost in between has no value from before the loss."""
-    with_before = {**PARTIAL, "before": {"id": 1, "a": 1, "b": 7}}
-    later = effect(5, "1", {"id": 1, "a": 10}, is_partial=True)
-    rows = found(spark, [INSERT, with_before, later])
-    assert rows == {
-        "3": {
-            "row": {"id": 1, "a": 9, "b": 2},
-            "filled_from": {"b": 1},
-            "before_values": {"b": 7},
-            "before_values_from": {},
-        },
-        "5": {
-            "row": {"id": 1, "a": 10, "b": 2},
-            "filled_from": {"b": 1},
-            "before_values": {"b": 7},
-            "before_values_from": {"b": 3},
-        },
-    }
-
-
-def test_a_value_that_an_image_before_tells_again_is_as_new_as_that_image(
-    spark: SparkSession,
-) -> None:
-    with_before = {**PARTIAL, "before": {"id": 1, "a": 1, "b": 2}}
-    later = effect(5, "1", {"id": 1, "a": 10}, is_partial=True)
-    rows = found(spark, [INSERT, with_before, later])
-    assert {event: row["filled_from"] for event, row in rows.items()} == {"3": {}, "5": {"b": 3}}
-    assert [row["before_values"] for row in rows.values()] == [None, None]
+WITH_OTHER_BEFORE = {**PARTIAL, "before": {"id": 1, "a": 1, "b": 7}}
+WITH_SAME_BEFORE = {**PARTIAL, "before": {"id": 1, "a": 1, "b": 2}}
+LATER = effect(5, "1", {"id": 1, "a": 10}, is_partial=True)
 
 
 def moved(position: int, old_key: str, row_key: str) -> list[dict[str, Any]]:
@@ -180,11 +76,156 @@ def moved(position: int, old_key: str, row_key: str) -> list[dict[str, Any]]:
     return [change, gone]
 
 
-def test_a_row_takes_its_values_to_another_key(spark: SparkSession) -> None:
-    effects = [INSERT, *moved(4, "1", "2"), *moved(5, "2", "3")]
-    rows = filled(spark, effects)
-    assert rows == {"4": {"id": "2", "a": 4, "b": 2}, "5": {"id": "3", "a": 5, "b": 2}}
-    assert filled(spark, effects, longest_key_chain=1)["5"] == {"id": "3", "a": 5}
+TWO_MOVES = [INSERT, *moved(4, "1", "2"), *moved(5, "2", "3")]
+WITHOUT_INSERT = [*TWO_MOVES[1:], {**PARTIAL, "row_key": "4"}]
+
+
+def delete_and_insert(is_one_move: bool, *others: dict[str, Any]) -> Case:
+    """A row leaves its key by a delete and comes to another one by an insert."""
+    gone = {**effect(5, "1", None, event_id="gone"), "sequence": (5, 0, 4)}
+    come = effect(5, "2", {"id": 2, "a": 4}, op="insert", is_partial=True, event_id="come")
+    if others:
+        come = {**come, "sequence": (5, 0, 6)}
+    row = {"id": 2, "a": 4, "b": 2} if is_one_move else {"id": 2, "a": 4}
+    return Case([INSERT, gone, *others, come], {"come": row}, pairs=[("gone", "come", "1")])
+
+
+AT_ONE_POSITION = {"event_id": "moves", "is_key_change": True}
+
+CASES = {
+    "a column keeps the value of the event before": Case(
+        [INSERT, PARTIAL], {"3": {"id": 1, "a": 9, "b": 2}}
+    ),
+    "a column keeps the value of a late event": Case(
+        [INSERT, effect(2, "1", {"id": 1, "a": 5, "b": 6}), PARTIAL],
+        {"3": {"id": 1, "a": 9, "b": 6}},
+    ),
+    "nothing is kept over a delete": Case(
+        [INSERT, effect(2, "1", None), PARTIAL], {"3": {"id": 1, "a": 9}}
+    ),
+    "nothing is kept over a change of the whole row": Case(
+        [INSERT, effect(2, "1", {"id": 1, "a": 5}), PARTIAL], {"3": {"id": 1, "a": 9}}
+    ),
+    "nothing is kept over a truncation": Case(
+        [INSERT, PARTIAL], {"3": {"id": 1, "a": 9}}, truncated_at=2
+    ),
+    "nothing is kept by an insert": Case(
+        [INSERT, {**PARTIAL, "op": "insert"}], {"3": {"id": 1, "a": 9}}
+    ),
+    "the image before says what no event before does": Case(
+        [WITH_OTHER_BEFORE], {"3": {"id": 1, "a": 9, "b": 7}}
+    ),
+    "an event before counts more than the image before": Case(
+        [INSERT, WITH_OTHER_BEFORE], {"3": {"id": 1, "a": 9, "b": 2}}
+    ),
+    "the image before may be a message of its own": Case(
+        [{**PARTIAL, "pairing_id": "p"}],
+        {"3": {"id": 1, "a": 9, "b": 8}},
+        before={"p": {"id": 1, "b": 8}},
+    ),
+    "another value in an image before": Case(
+        [INSERT, WITH_OTHER_BEFORE, LATER],
+        {"3": {"id": 1, "a": 9, "b": 2}, "5": {"id": 1, "a": 10, "b": 2}},
+    ),
+    "the same value in an image before": Case(
+        [INSERT, WITH_SAME_BEFORE, LATER],
+        {"3": {"id": 1, "a": 9, "b": 2}, "5": {"id": 1, "a": 10, "b": 2}},
+    ),
+    "a row takes its values to another key": Case(
+        TWO_MOVES, {"4": {"id": "2", "a": 4, "b": 2}, "5": {"id": "3", "a": 5, "b": 2}}
+    ),
+    "the row had no earlier value": Case(
+        WITHOUT_INSERT,
+        {"3": {"id": 1, "a": 9}, "4": {"id": "2", "a": 4}, "5": {"id": "3", "a": 5}},
+    ),
+    "a delete and an insert may be one move": delete_and_insert(True),
+    "another row changes between the two": delete_and_insert(
+        False, effect(5, "7", {"id": 7, "b": 0})
+    ),
+    "between the two another row's change of an earlier position lands": delete_and_insert(
+        True, effect(5, "7", {"id": 7, "b": 0}, sequence=(3, 0, 5))
+    ),
+    "a delete that took an older row ends nothing": Case(
+        [INSERT, effect(2, "1", None), PARTIAL],
+        {"3": {"id": 1, "a": 9, "b": 2}},
+        superseded=[{"row_key": "1", "event_id": "2", "effect": "delete", "took_older_row": True}],
+    ),
+    "a row comes to its key in front of a partial image with a lower sequence": Case(
+        [
+            INSERT,
+            effect(3, "1", None, **AT_ONE_POSITION, sequence=(3, 1, 0)),
+            effect(
+                3, "2", {"id": 2, "a": 5}, **AT_ONE_POSITION, sequence=(3, 1, 0), is_partial=True
+            ),
+            effect(3, "2", {"id": 2, "a": 9}, is_partial=True, sequence=(3, 0, 0)),
+        ],
+        {"moves": {"id": 2, "a": 5, "b": 2}, "3": {"id": 2, "a": 9, "b": 2}},
+        superseded=[
+            {
+                "row_key": "2",
+                "event_id": "moves",
+                "effect": "upsert",
+                "stands_before": ((3, 0, 0), 0),
+            }
+        ],
+    ),
+    "a row changes in front of its key change with a lower sequence": Case(
+        [
+            INSERT,
+            effect(3, "1", {"id": 1, "a": 9, "b": 7}, is_partial=True, sequence=(3, 1, 0)),
+            effect(3, "1", None, **AT_ONE_POSITION, sequence=(3, 0, 0)),
+            effect(
+                3, "2", {"id": 2, "a": 9}, **AT_ONE_POSITION, sequence=(3, 0, 0), is_partial=True
+            ),
+        ],
+        {"3": {"id": 1, "a": 9, "b": 7}, "moves": {"id": 2, "a": 9, "b": 7}},
+        superseded=[
+            {"row_key": "1", "event_id": "3", "effect": "upsert", "stands_before": ((3, 0, 0), 0)}
+        ],
+    ),
+}
+
+#: event_id -> its row, and what before images say; sequences as their offsets
+Filled = dict[str, dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def filled(spark: SparkSession) -> dict[str, Filled]:
+    """Case -> the rows that are filled."""
+    return _filled(spark, CASES)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_rows_keep_what_they_had(filled: dict[str, Filled], name: str) -> None:
+    assert _rows(filled[name]) == CASES[name].rows
+
+
+def test_another_value_in_an_image_before_is_kept_beside_the_one_of_an_earlier_event(
+    filled: dict[str, Filled],
+) -> None:
+    """A column that the table lost in between has no value from before the loss."""
+    change, later = filled["another value in an image before"].values()
+    assert (change["filled_from"], later["filled_from"]) == ({"b": 1}, {"b": 1})
+    assert (change["before_values"], change["before_values_from"]) == ({"b": 7}, {})
+    assert (later["before_values"], later["before_values_from"]) == ({"b": 7}, {"b": 3})
+
+
+def test_a_value_that_an_image_before_tells_again_is_as_new_as_that_image(
+    filled: dict[str, Filled],
+) -> None:
+    change, later = filled["the same value in an image before"].values()
+    assert (change["filled_from"], later["filled_from"]) == ({}, {"b": 3})
+    assert (change["before_values"], later["before_values"]) == (None, None)
+
+
+def test_a_value_is_as_new_as_the_event_that_wrote_it(filled: dict[str, Filled]) -> None:
+    name = "a row comes to its key in front of a partial image with a lower sequence"
+    assert filled[name]["3"]["filled_from"] == {"b": 1}
+
+
+def test_key_changes_are_followed_over_a_number_of_keys(spark: SparkSession) -> None:
+    found = _filled(spark, {"case": Case(TWO_MOVES, {})}, longest_key_chain=1)
+    assert found["case"]["5"]["row"] == {"id": "3", "a": 5}
 
 
 def test_a_row_takes_its_values_over_many_keys(spark: SparkSession) -> None:
@@ -194,72 +235,101 @@ def test_a_row_takes_its_values_over_many_keys(spark: SparkSession) -> None:
     limit = "spark.sql.cteRecursionRowLimit"
     spark.conf.set(limit, 20)
     try:
-        rows = filled(spark, effects)
+        found = _filled(spark, {"case": Case(effects, {})})
     finally:
         spark.conf.unset(limit)
-    assert rows == {str(at): {"id": str(at), "a": at, "b": 2} for at in places}
+    assert _rows(found["case"]) == {str(at): {"id": str(at), "a": at, "b": 2} for at in places}
 
 
 def test_only_rows_on_the_given_keys_are_filled(spark: SparkSession) -> None:
     """The effects on the key from which the row of another key came may be missing."""
-    effects = [*moved(4, "1", "2"), *moved(5, "2", "3"), {**PARTIAL, "row_key": "4"}]
-    assert filled(spark, effects).keys() == {"3", "4", "5"}
-    assert filled(spark, effects, keys=["3"]) == {"5": {"id": "3", "a": 5}}
+    found = _filled(spark, {"case": Case(WITHOUT_INSERT, {})}, keys=["3"])
+    assert _rows(found["case"]) == {"5": {"id": "3", "a": 5}}
 
 
-def test_a_delete_and_an_insert_may_be_one_move(spark: SparkSession) -> None:
-    gone = {**effect(5, "1", None, event_id="gone"), "sequence": (5, 0, 4)}
-    come = effect(5, "2", {"id": 2, "a": 4}, op="insert", is_partial=True, event_id="come")
-    pairs = [("gone", "come", "1")]
-    moved, not_moved = {"come": {"id": 2, "a": 4, "b": 2}}, {"come": {"id": 2, "a": 4}}
-    assert filled(spark, [INSERT, gone, come], pairs=pairs) == moved
-    # Another change of a row between the two, at their position and at an earlier one.
-    come = {**come, "sequence": (5, 0, 6)}
-    other = effect(5, "7", {"id": 7, "b": 0})
-    assert filled(spark, [INSERT, gone, other, come], pairs=pairs) == not_moved
-    late = {**other, "sequence": (3, 0, 5)}
-    assert filled(spark, [INSERT, gone, late, come], pairs=pairs) == moved
+def _rows(of_case: Filled) -> dict[str, Row]:
+    return {event_id: found["row"] for event_id, found in of_case.items()}
 
 
-def test_a_delete_that_took_an_older_row_ends_nothing(spark: SparkSession) -> None:
-    void = effect(2, "1", None)
-    superseded = [{"row_key": "1", "event_id": "2", "effect": "delete", "took_older_row": True}]
-    assert filled(spark, [INSERT, void, PARTIAL], superseded=superseded) == {
-        "3": {"id": 1, "a": 9, "b": 2}
-    }
-
-
-def test_a_row_comes_to_its_key_in_front_of_a_partial_image_with_a_lower_sequence(
+def _filled(
     spark: SparkSession,
-) -> None:
-    at_one_position = {"event_id": "moves", "sequence": (3, 1, 0), "is_key_change": True}
-    leaves = effect(3, "1", None, **at_one_position)
-    comes = effect(3, "2", {"id": 2, "a": 5}, is_partial=True, **at_one_position)
-    changes = effect(3, "2", {"id": 2, "a": 9}, is_partial=True, sequence=(3, 0, 0))
-    place = ((3, 0, 0), 0)
-    superseded = [{"row_key": "2", "event_id": "moves", "effect": "upsert", "stands_before": place}]
-    rows = found(spark, [INSERT, leaves, comes, changes], superseded=superseded)
-    assert rows["3"]["row"] == {"id": 2, "a": 9, "b": 2}
-    assert rows["3"]["filled_from"] == {"b": 1}
+    cases: Mapping[str, Case],
+    longest_key_chain: int = 20,
+    keys: Sequence[str] | None = None,
+) -> dict[str, Filled]:
+    """The cases in one run, each with a table and events of its own.
 
+    `keys`: those whose rows are filled, all if None.
+    """
 
-def test_a_row_changes_in_front_of_its_key_change_with_a_lower_sequence(
-    spark: SparkSession,
-) -> None:
-    at_one_position = {"event_id": "moves", "sequence": (3, 0, 0), "is_key_change": True}
-    changes = effect(3, "1", {"id": 1, "a": 9, "b": 7}, is_partial=True, sequence=(3, 1, 0))
-    leaves = effect(3, "1", None, **at_one_position)
-    comes = effect(3, "2", {"id": 2, "a": 9}, is_partial=True, **at_one_position)
-    superseded = [
-        {
-            "row_key": "1",
-            "event_id": "3",
-            "effect": "upsert",
-            "stands_before": ((3, 0, 0), 0),
+    def frame_of(columns: str, rows: Mapping[str, Sequence[dict[str, Any]]]) -> DataFrame:
+        return frame(spark, columns, _of_cases(rows))
+
+    effects = effects_at_positions(
+        spark, EFFECTS, _of_cases({name: case.effects for name, case in cases.items()})
+    )
+    found = filled_rows(
+        effects,
+        keys=keys
+        and frame_of(
+            "source_format table_id row_key",
+            {name: [{"row_key": k} for k in keys] for name in cases},
+        ),
+        effects=effects,
+        records=effects.withColumn("record_type", F.lit("change")),
+        split_key_changes=frame_of(
+            "source_format table_id delete_id insert_id old_key",
+            {
+                name: [{"delete_id": d, "insert_id": i, "old_key": k} for d, i, k in case.pairs]
+                for name, case in cases.items()
+            },
+        ),
+        superseded=frame_of(
+            "source_format table_id row_key event_id effect took_older_row row_left stands_before",
+            {name: case.superseded for name, case in cases.items()},
+        ),
+        truncations=frame_of(
+            "source_format table_id sequence",
+            {
+                name: [{"sequence": (at, 0, at)}]
+                for name, case in cases.items()
+                if (at := case.truncated_at) is not None
+            },
+        ),
+        update_befores=frame_of(
+            "source_format pairing_id before",
+            {
+                name: [{"pairing_id": p, "before": row} for p, row in (case.before or {}).items()]
+                for name, case in cases.items()
+            },
+        ),
+        message_places=frame(spark, PLACES, []),
+        longest_key_chain=longest_key_chain,
+    ).withColumns({name: F.to_json(name) for name in ("row", "before_values")})
+    by_case: dict[str, Filled] = {name: {} for name in cases}
+    for row in found.orderBy("event_id").collect():
+        name, _, event_id = row.event_id.rpartition("/")
+        by_case[name][event_id] = {
+            "row": json.loads(row.row),
+            "filled_from": {name: at.offset for name, at in row.filled_from.items()},
+            "before_values": row.before_values and json.loads(row.before_values),
+            "before_values_from": {name: at.offset for name, at in row.before_values_from.items()},
         }
+    return by_case
+
+
+def _of_cases(rows: Mapping[str, Sequence[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """The rows of all cases; names that a case gives are its own."""
+    return [
+        {
+            **NAMES,
+            **row,
+            "table_id": name,
+            **{column: f"{name}/{row[column]}" for column in _OWN & row.keys()},
+        }
+        for name, of_case in rows.items()
+        for row in of_case
     ]
-    effects = [INSERT, changes, leaves, comes]
-    assert filled(spark, effects, superseded=superseded)["moves"] == {"id": 2, "a": 9, "b": 7}
 
 
 def test_an_image_is_partial_too_that_lacks_a_column_of_its_table(spark: SparkSession) -> None:
