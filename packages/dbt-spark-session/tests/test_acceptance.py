@@ -80,6 +80,7 @@ from dbt.tests.adapter.unit_testing import test_types as unit_types
 from dbt.tests.adapter.utils.base_utils import BaseUtils
 from dbt.tests.adapter.utils.test_validate_sql import BaseValidateSqlMethod
 
+pytestmark = pytest.mark.thorough
 long = pytest.mark.long
 
 

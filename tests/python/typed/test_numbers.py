@@ -15,6 +15,8 @@ from pyspark.sql import functions as F
 
 from cdc_marts.typed.casts import cast_exactly
 
+pytestmark = pytest.mark.thorough
+
 #: Texts that a type can't hold.
 INEXACT = {
     "double": [
