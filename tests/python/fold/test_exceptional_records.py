@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from cdc_marts.fold.exceptional_records import exceptional_records
@@ -26,7 +27,13 @@ KNOWN = (
     " old_row_key schema_id is_keyless op delivery_position is_revision"
 )
 
+MESSAGES = "source_format topic partition offset"
+#: What names something else in each case.
+_OWN = {"topic", "table_id", "event_id", "pairing_id"}
+
 Record = dict[str, Any]
+#: offset, exception, row_keys, old_row_key and is_revision
+Found = tuple[int, str, list[str], str | None, bool]
 
 
 def change(offset: int, event_id: str, **other: Any) -> Record:
@@ -60,63 +67,126 @@ def half(offset: int, event_id: str, key: int, *, before: bool, **other: Any) ->
     )
 
 
-def found(
-    spark: SparkSession,
-    new: list[Record],
-    earlier: list[Record] | None = None,
-    replaced: list[Mapping[str, Any]] | None = None,
-    known: DataFrame | None = None,
-) -> list[tuple[int, str, list[str], str | None, bool]]:
-    """offset, exception, row_keys, old_row_key and is_revision.
+@dataclass(frozen=True)
+class Case:
+    """What a run reads, and which of its records, and of earlier ones, are exceptional."""
 
-    `earlier`: what earlier runs have read, None in the first one.
-    """
-    if earlier is not None and known is None:
-        known = frame(spark, KNOWN, [])
-    rows = exceptional_records(
-        frame(spark, COLUMNS, new),
-        records=frame(spark, COLUMNS, [*(earlier or []), *new]),
-        replaced_messages=frame(spark, "source_format topic partition offset", replaced or []),
-        known=known,
-        formats=FORMATS,
-    ).collect()
-    return sorted(
-        (row.offset, row.exception, sorted(row.row_keys), row.old_row_key, row.is_revision)
-        for row in rows
-    )
+    new: Sequence[Record]
+    found: Sequence[Found]
+    #: what earlier runs have read; None in the first one
+    earlier: Sequence[Record] | None = None
+    #: what they have found
+    known: Sequence[Record] = ()
+    #: messages that this run moves to another place
+    replaced: Sequence[Mapping[str, Any]] = ()
 
 
-def test_a_keyless_row_takes_columns_from_its_update_before(spark: SparkSession) -> None:
-    """The key of the row is known then, and what an earlier run took for its key is looked at."""
-    keyless = {"is_keyless": True}
-    before = {**half(2, "b", 1, before=True), **keyless, "row_key": '{"b":"y","a":1}'}
-    after = {**half(1, "a", 1, before=False), **keyless, "row_key": '{"a":2}'}
-    keys = ['{"a":2,"b":"y"}', '{"a":2}', '{"b":"y","a":1}']
-    assert found(spark, [before], [after]) == [
-        (1, "split_update", sorted(keys), '{"b":"y","a":1}', True)
-    ]
-
-
-def test_the_delivery_that_landed_first_counts(spark: SparkSession) -> None:
-    late = change(8, "twice", landing_commit=1)
-    first = change(9, "twice", landing_commit=0)
-    assert found(spark, [late, first]) == [(8, "redelivery", ['{"id":1}'], None, False)]
-
-
-@pytest.mark.parametrize(
-    "records",
-    [
-        [change(1, "one"), change(2, "other")],
-        # Only coordinates distinguish these.
-        [change(o, "canal_json:shop:0:1:0", source_format="canal_json") for o in (1, 2)],
-        [change(o, "cdl_json:shop:0:1:0") for o in (1, 2)],
-        [change(o, "twice", record_type="ddl") for o in (1, 2)],
-        [half(1, "a", 1, before=True), half(2, "b", 1, before=False)],
+ONE, TWO, THREE = (f'{{"id":{key}}}' for key in (1, 2, 3))
+KEYLESS_BEFORE = {**half(2, "b", 1, before=True), "is_keyless": True, "row_key": '{"b":"y","a":1}'}
+KEYLESS_AFTER = {**half(1, "a", 1, before=False), "is_keyless": True, "row_key": '{"a":2}'}
+KEYLESS_HALVES = [half(o, str(o), 1, before=o == 1, is_keyless=True) for o in (1, 2)]
+BEFORE, AFTER = half(1, "a", 1, before=True), half(2, "b", 2, before=False)
+TAKEN = change(9, "twice", landing_commit=2, previous_row_key=TWO)
+MOVED = change(3, "moved", previous_row_key=TWO)
+NO_EXCEPTIONS = {
+    "two changes": [change(1, "one"), change(2, "other")],
+    # Only coordinates distinguish these.
+    "changes of a format known by coordinates": [
+        change(o, "coordinates", source_format="canal_json") for o in (1, 2)
     ],
-)
-def test_what_is_no_exception(spark: SparkSession, records: list[Record]) -> None:
-    assert found(spark, records) == []
-    assert found(spark, records[1:], records[:1]) == []
+    "changes whose ids are coordinates": [change(o, "cdl_json:shop:0:1:0") for o in (1, 2)],
+    "statements": [change(o, "twice", record_type="ddl") for o in (1, 2)],
+    "halves with one key": [half(1, "a", 1, before=True), half(2, "b", 1, before=False)],
+}
+
+
+def place_of(record: Record) -> Record:
+    return {name: record[name] for name in MESSAGES.split()}
+
+
+def known_of(record: Record, exception: str, **other: Any) -> Record:
+    """What an earlier run found."""
+    columns = {name: record.get(name) for name in KNOWN.split()}
+    return {**columns, "exception": exception, "is_revision": False, **other}
+
+
+CASES = {
+    # The key of the row is known then, and what an earlier run took for its key is looked at.
+    "a keyless row takes columns from its update_before": Case(
+        [KEYLESS_BEFORE],
+        [
+            (
+                1,
+                "split_update",
+                sorted(['{"a":2,"b":"y"}', '{"a":2}', '{"b":"y","a":1}']),
+                '{"b":"y","a":1}',
+                True,
+            )
+        ],
+        earlier=[KEYLESS_AFTER],
+    ),
+    "the delivery that landed first counts": Case(
+        [change(8, "twice", landing_commit=1), change(9, "twice", landing_commit=0)],
+        [(8, "redelivery", [ONE], None, False)],
+    ),
+    **{f"{name} in one run": Case(records, []) for name, records in NO_EXCEPTIONS.items()},
+    **{
+        f"{name} in two runs": Case(records[1:], [], earlier=records[:1])
+        for name, records in NO_EXCEPTIONS.items()
+    },
+    "a delivery of an earlier run is repeated": Case(
+        [change(9, "twice", landing_commit=2)],
+        [(9, "redelivery", [ONE], None, False)],
+        earlier=[change(1, "twice")],
+    ),
+    # Keys that a row left because of it are looked at, too.
+    "an earlier run took the later copy for the first": Case(
+        [change(1, "twice")],
+        [(9, "redelivery", [ONE, TWO, THREE], None, True)],
+        earlier=[TAKEN],
+        known=[known_of(TAKEN, "split_update", row_keys=[ONE, THREE], old_row_key=THREE)],
+    ),
+    "what is known is not said again": Case(
+        [change(3, "twice", landing_commit=3)],
+        [(3, "redelivery", [ONE], None, False)],
+        earlier=[change(1, "twice"), change(2, "twice", landing_commit=2)],
+        known=[known_of(change(2, "twice"), "redelivery", row_keys=[ONE])],
+    ),
+    "halves with different keys move their row": Case(
+        [BEFORE, AFTER], [(2, "split_update", [ONE, TWO], ONE, False)]
+    ),
+    "an earlier run has read the half before": Case(
+        [AFTER], [(2, "split_update", [ONE, TWO], ONE, False)], earlier=[BEFORE]
+    ),
+    "an earlier run has read the half after": Case(
+        [BEFORE], [(2, "split_update", [ONE, TWO], ONE, True)], earlier=[AFTER]
+    ),
+    "halves of a keyless row always do": Case(
+        KEYLESS_HALVES, [(2, "split_update", [ONE], ONE, False)]
+    ),
+    "a message in a new place is looked at again": Case(
+        [],
+        [(3, "replacement", [ONE, TWO], None, True)],
+        earlier=[MOVED, change(4, "other")],
+        replaced=[place_of(MOVED)],
+    ),
+    "a message that was read in this run is new in its new place": Case(
+        [MOVED], [], earlier=[], replaced=[place_of(MOVED)]
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def found(spark: SparkSession) -> dict[str, list[Found]]:
+    """Case -> the exceptions that its run finds."""
+    first = {name: case for name, case in CASES.items() if case.earlier is None}
+    later = {name: case for name, case in CASES.items() if case.earlier is not None}
+    return _found(spark, first) | _found(spark, later)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_exceptional_records_are_found(found: dict[str, list[Found]], name: str) -> None:
+    assert found[name] == CASES[name].found
 
 
 def test_earlier_records_known_by_coordinates_are_not_read(spark: SparkSession) -> None:
@@ -127,7 +197,7 @@ def test_earlier_records_known_by_coordinates_are_not_read(spark: SparkSession) 
     read = frame(spark, COLUMNS, earlier).withColumn(
         "row_key", F.expr("if(source_format = 'canal_json', raise_error('it is read'), row_key)")
     )
-    no_messages = frame(spark, "source_format topic partition offset", [])
+    no_messages = frame(spark, MESSAGES, [])
     exceptions = exceptional_records(
         frame(spark, COLUMNS, new),
         records=read,
@@ -138,71 +208,30 @@ def test_earlier_records_known_by_coordinates_are_not_read(spark: SparkSession) 
     assert exceptions.isEmpty()
 
 
-def test_a_delivery_of_an_earlier_run_is_repeated(spark: SparkSession) -> None:
-    assert found(spark, [change(9, "twice", landing_commit=2)], [change(1, "twice")]) == [
-        (9, "redelivery", ['{"id":1}'], None, False)
-    ]
+def _found(spark: SparkSession, cases: Mapping[str, Case]) -> dict[str, list[Found]]:
+    """The cases in one run, which is the first one of all of them or of none.
 
+    Each case has topics, tables and events of its own.
+    """
 
-def test_an_earlier_run_took_the_later_copy_for_the_first(spark: SparkSession) -> None:
-    """Keys that a row left because of it are looked at, too."""
-    taken = change(9, "twice", landing_commit=2, previous_row_key='{"id":2}')
-    split = {
-        **{name: taken[name] for name in ("source_format", "topic", "partition", "offset")},
-        "row_index": 0,
-        "event_id": "twice",
-        "exception": "split_update",
-        "row_keys": ['{"id":1}', '{"id":3}'],
-        "old_row_key": '{"id":3}',
-        "op": "update",
-        "delivery_position": 7,
-        "is_revision": False,
-    }
-    known = frame(spark, KNOWN, [split])
-    keys = ['{"id":1}', '{"id":2}', '{"id":3}']
-    assert found(spark, [change(1, "twice")], [taken], known=known) == [
-        (9, "redelivery", keys, None, True)
-    ]
+    def rows(part: str) -> list[Record]:
+        return [
+            {**row, **{column: f"{name}/{row[column]}" for column in _OWN & row.keys()}}
+            for name, case in cases.items()
+            for row in getattr(case, part) or ()
+        ]
 
-
-def test_what_is_known_is_not_said_again(spark: SparkSession) -> None:
-    earlier = [change(1, "twice"), change(2, "twice", landing_commit=2)]
-    redelivery = exceptional_records(
-        frame(spark, COLUMNS, earlier),
-        records=frame(spark, COLUMNS, earlier),
-        replaced_messages=frame(spark, "source_format topic partition offset", []),
-        known=None,
+    is_first = all(case.earlier is None for case in cases.values())
+    exceptions = exceptional_records(
+        frame(spark, COLUMNS, rows("new")),
+        records=frame(spark, COLUMNS, [*rows("earlier"), *rows("new")]),
+        replaced_messages=frame(spark, MESSAGES, rows("replaced")),
+        known=None if is_first else frame(spark, KNOWN, rows("known")),
         formats=FORMATS,
     )
-    known = spark.createDataFrame(redelivery.collect(), redelivery.schema)
-    assert found(spark, [change(3, "twice", landing_commit=3)], earlier, known=known) == [
-        (3, "redelivery", ['{"id":1}'], None, False)
-    ]
-
-
-@pytest.mark.parametrize("is_before_first", [True, False])
-def test_halves_with_different_keys_move_their_row(
-    spark: SparkSession, is_before_first: bool
-) -> None:
-    before, after = half(1, "a", 1, before=True), half(2, "b", 2, before=False)
-    keys = ['{"id":1}', '{"id":2}']
-    assert found(spark, [before, after]) == [(2, "split_update", keys, '{"id":1}', False)]
-    one, other = (before, after) if is_before_first else (after, before)
-    assert found(spark, [other], [one]) == [
-        (2, "split_update", keys, '{"id":1}', not is_before_first)
-    ]
-
-
-def test_halves_of_a_keyless_row_always_do(spark: SparkSession) -> None:
-    halves = [half(o, str(o), 1, before=o == 1, is_keyless=True) for o in (1, 2)]
-    assert found(spark, halves) == [(2, "split_update", ['{"id":1}'], '{"id":1}', False)]
-
-
-def test_a_message_in_a_new_place_is_looked_at_again(spark: SparkSession) -> None:
-    moved = change(3, "moved", previous_row_key='{"id":2}')
-    place = {name: moved[name] for name in ("source_format", "topic", "partition", "offset")}
-    assert found(spark, [], [moved, change(4, "other")], [place]) == [
-        (3, "replacement", ['{"id":1}', '{"id":2}'], None, True)
-    ]
-    # Read in this run, it is new in its new place.
-    assert found(spark, [moved], [], [place]) == []
+    by_case: dict[str, list[Found]] = {name: [] for name in cases}
+    for row in exceptions.collect():
+        name = row.topic.rpartition("/")[0]
+        keys = sorted(row.row_keys)
+        by_case[name].append((row.offset, row.exception, keys, row.old_row_key, row.is_revision))
+    return {name: sorted(of_case) for name, of_case in by_case.items()}
