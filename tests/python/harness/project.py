@@ -67,7 +67,7 @@ class Project:
     def drop_all(self) -> None:
         for schema in _SCHEMAS:
             if self.spark.catalog.databaseExists(schema):
-                drop_tables_and_views(self.spark, schema)
+                drop_tables_and_views(self.spark, schema, purge=True)
 
     def rows(self, sql: str) -> list[dict[str, Any]]:
         """The rows of a query as plain dicts."""
@@ -96,11 +96,12 @@ class Project:
             yield {**row, "row": json.loads(row["row"], parse_float=str)}
 
 
-def drop_tables_and_views(spark: SparkSession, schema: str) -> None:
+def drop_tables_and_views(spark: SparkSession, schema: str, *, purge: bool) -> None:
+    """`purge`: whether the files of the tables go too, which takes time for each file."""
     for view in spark.sql(f"show views in {schema}").where("not isTemporary").collect():
         spark.sql(f"drop view {schema}.{view.viewName}")
     for table in spark.sql(f"show tables in {schema}").where("not isTemporary").collect():
-        spark.sql(f"drop table {schema}.{table.tableName} purge")
+        spark.sql(f"drop table {schema}.{table.tableName}{' purge' if purge else ''}")
 
 
 def content(spark: SparkSession, relation: str, without: Collection[str] = ()) -> list[str]:

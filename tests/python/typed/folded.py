@@ -199,7 +199,7 @@ class Folded:
 
     def drop(self) -> None:
         for schema in (SCHEMA, STUBS, MARTS, SEEDS):
-            drop_tables_and_views(self.spark, schema)
+            drop_tables_and_views(self.spark, schema, purge=False)
             self.spark.sql(f"drop schema {schema}")
 
     def _write_state(self) -> None:
