@@ -1,4 +1,4 @@
-"""Rules that SQL models have too, as macros of the same names.  A test compares both."""
+"""Rules of the fold that SQL models have too, as macros.  A test compares both."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from decimal import Decimal
 from typing import Any
 
@@ -66,6 +66,26 @@ def effects_at_positions(
             "message_position": F.coalesce("message_position", "sequence.position"),
         }
     )
+
+
+def rows_of_cases(
+    rows: Mapping[str, Iterable[Mapping[str, Any]]], own: Set[str]
+) -> list[dict[str, Any]]:
+    """Case -> its rows, as the rows of one frame.
+
+    `own`: columns whose values each case has for itself; the name of the case stands before them.
+    """
+    return [
+        {**row, **{column: f"{case}/{row[column]}" for column in own & row.keys()}}
+        for case, of_case in rows.items()
+        for row in of_case
+    ]
+
+
+def case_and_value(value: str) -> tuple[str, str]:
+    """The value of such a column, apart from the name of its case."""
+    case, _, of_case = value.rpartition("/")
+    return case, of_case
 
 
 def _type(name: str) -> str:

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from cdc_marts.fold.exceptional_records import exceptional_records
-from tests.python.fold.frames import frame
+from tests.python.fold.frames import case_and_value, frame, rows_of_cases
 
 FORMATS = {
     "cdl_json": {},
@@ -215,11 +215,8 @@ def _found(spark: SparkSession, cases: Mapping[str, Case]) -> dict[str, list[Fou
     """
 
     def rows(part: str) -> list[Record]:
-        return [
-            {**row, **{column: f"{name}/{row[column]}" for column in _OWN & row.keys()}}
-            for name, case in cases.items()
-            for row in getattr(case, part) or ()
-        ]
+        of_cases = {name: getattr(case, part) or () for name, case in cases.items()}
+        return rows_of_cases(of_cases, _OWN)
 
     is_first = all(case.earlier is None for case in cases.values())
     exceptions = exceptional_records(
@@ -231,7 +228,7 @@ def _found(spark: SparkSession, cases: Mapping[str, Case]) -> dict[str, list[Fou
     )
     by_case: dict[str, list[Found]] = {name: [] for name in cases}
     for row in exceptions.collect():
-        name = row.topic.rpartition("/")[0]
+        name, _ = case_and_value(row.topic)
         keys = sorted(row.row_keys)
         by_case[name].append((row.offset, row.exception, keys, row.old_row_key, row.is_revision))
     return {name: sorted(of_case) for name, of_case in by_case.items()}

@@ -12,7 +12,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from cdc_marts.fold.filled_rows import filled_rows, partial_by_image
-from tests.python.fold.frames import PLACES, effects_at_positions, frame
+from tests.python.fold.frames import (
+    PLACES,
+    case_and_value,
+    effects_at_positions,
+    frame,
+    rows_of_cases,
+)
 
 EFFECTS = (
     "source_format table_id row_key topic op event_id pairing_id transaction_id schema_id"
@@ -21,7 +27,7 @@ EFFECTS = (
 )
 NAMES = {"source_format": "canal_json", "table_id": "shop.orders"}
 #: What names something else in each case.
-_OWN = {"event_id", "pairing_id", "delete_id", "insert_id"}
+_OWN = {"table_id", "event_id", "pairing_id", "delete_id", "insert_id"}
 
 Row = dict[str, Any]
 
@@ -308,8 +314,8 @@ def _filled(
     ).withColumns({name: F.to_json(name) for name in ("row", "before_values")})
     by_case: dict[str, Filled] = {name: {} for name in cases}
     for row in found.orderBy("event_id").collect():
-        name, _, event_id = row.event_id.rpartition("/")
-        by_case[name][event_id] = {
+        case, event_id = case_and_value(row.event_id)
+        by_case[case][event_id] = {
             "row": json.loads(row.row),
             "filled_from": {name: at.offset for name, at in row.filled_from.items()},
             "before_values": row.before_values and json.loads(row.before_values),
@@ -319,17 +325,8 @@ def _filled(
 
 
 def _of_cases(rows: Mapping[str, Sequence[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """The rows of all cases; names that a case gives are its own."""
-    return [
-        {
-            **NAMES,
-            **row,
-            "table_id": name,
-            **{column: f"{name}/{row[column]}" for column in _OWN & row.keys()},
-        }
-        for name, of_case in rows.items()
-        for row in of_case
-    ]
+    named = {name: [{**NAMES, **row} for row in of_case] for name, of_case in rows.items()}
+    return rows_of_cases(named, _OWN)
 
 
 def test_an_image_is_partial_too_that_lacks_a_column_of_its_table(spark: SparkSession) -> None:

@@ -12,7 +12,13 @@ from pyspark.sql import SparkSession
 
 from cdc_marts.fold import ranges
 from cdc_marts.fold.key_changes import key_changes
-from tests.python.fold.frames import PLACES, effects_at_positions, frame
+from tests.python.fold.frames import (
+    PLACES,
+    case_and_value,
+    effects_at_positions,
+    frame,
+    rows_of_cases,
+)
 
 EFFECTS = (
     "source_format table_id row_key topic op event_id transaction_id event_at sequence"
@@ -268,11 +274,8 @@ def _listed(spark: SparkSession, cases: Mapping[str, Case]) -> dict[str, list[tu
     """
 
     def rows(part: str) -> list[dict[str, Any]]:
-        return [
-            {**row, **{column: f"{name}/{row[column]}" for column in _OWN & row.keys()}}
-            for name, case in cases.items()
-            for row in getattr(case, part) or ()
-        ]
+        of_cases = {name: getattr(case, part) or () for name, case in cases.items()}
+        return rows_of_cases(of_cases, _OWN)
 
     is_first = all(case.known is None for case in cases.values())
     columns = f"{EFFECTS} is_keyless"
@@ -286,6 +289,6 @@ def _listed(spark: SparkSession, cases: Mapping[str, Case]) -> dict[str, list[tu
     )
     by_case: dict[str, list[tuple[str, str]]] = {name: [] for name in cases}
     for row in found.collect():
-        name, _, event_id = row.event_id.rpartition("/")
+        name, event_id = case_and_value(row.event_id)
         by_case[name].append((event_id, row.row_key))
     return {name: sorted(events) for name, events in by_case.items()}

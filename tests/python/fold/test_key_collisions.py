@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from pyspark.sql import Row, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 
 from cdc_marts.fold.key_collisions import superseded_effects
-from tests.python.fold.frames import frame
+from tests.python.fold.frames import case_and_value, frame, rows_of_cases
 
 EFFECTS = (
     "source_format table_id row_key topic event_id effect op transaction_id event_at is_key_change"
@@ -338,36 +338,27 @@ CASES = {
 @pytest.fixture(scope="module")
 def found(spark: SparkSession) -> dict[str, list[Row]]:
     """Case -> the effects that are superseded; each case has a table and events of its own."""
-    effects, events, pairs, truncations = [], [], [], []
-    for name, case in CASES.items():
-        table = {"source_format": SOURCE_FORMAT, "table_id": name}
-        effects += [{**e, **table, "event_id": f"{name}/{e['event_id']}"} for e in case.effects]
-        events += [
-            {
-                **table,
-                "event_id": f"{name}/{event_id}",
-                "row_key": '{"seat":0}',
-                **case.images.get(event_id, {}),
-            }
+    events = {
+        name: [
+            {"event_id": event_id, "row_key": '{"seat":0}', **case.images.get(event_id, {})}
             for event_id in {e["event_id"] for e in case.effects}
         ]
-        pairs += [
-            {
-                **table,
-                "delete_id": f"{name}/{deleted}",
-                "insert_id": f"{name}/{inserted}",
-                "old_key": old_key,
-                "new_key": new_key,
-            }
-            for deleted, inserted, old_key, new_key in case.pairs
-        ]
-        if (at := case.truncated_at) is not None:
-            truncations.append({**table, "sequence": (at, 0, at)})
+        for name, case in CASES.items()
+    }
+    pairs = {
+        name: [dict(zip(PAIRS.split()[2:], pair, strict=True)) for pair in case.pairs]
+        for name, case in CASES.items()
+    }
+    truncations = {
+        name: [{"sequence": (at, 0, at)}]
+        for name, case in CASES.items()
+        if (at := case.truncated_at) is not None
+    }
     rows = superseded_effects(
-        frame(spark, EFFECTS, effects),
-        frame(spark, EVENTS, events),
-        frame(spark, PAIRS, pairs),
-        frame(spark, "source_format table_id sequence", truncations),
+        _frame(spark, EFFECTS, {name: case.effects for name, case in CASES.items()}),
+        _frame(spark, EVENTS, events),
+        _frame(spark, PAIRS, pairs),
+        _frame(spark, "source_format table_id sequence", truncations),
     )
     by_case: dict[str, list[Row]] = {name: [] for name in CASES}
     for row in rows.collect():
@@ -375,10 +366,20 @@ def found(spark: SparkSession) -> dict[str, list[Row]]:
     return by_case
 
 
+def _frame(
+    spark: SparkSession, columns: str, rows: Mapping[str, Sequence[dict[str, Any]]]
+) -> DataFrame:
+    named = {
+        name: [{"source_format": SOURCE_FORMAT, "table_id": name, **row} for row in of_case]
+        for name, of_case in rows.items()
+    }
+    return frame(spark, columns, rows_of_cases(named, {"event_id", "delete_id", "insert_id"}))
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_what_became_of_the_effects(found: dict[str, list[Row]], name: str) -> None:
     superseded = {
-        (row.event_id.removeprefix(f"{name}/"), row.effect, row.row_key): row.took_older_row
+        (case_and_value(row.event_id)[1], row.effect, row.row_key): row.took_older_row
         for row in found[name]
     }
     assert superseded == CASES[name].superseded
@@ -388,7 +389,7 @@ def test_effects_in_front_of_a_lower_sequence_say_where_they_stand(
     found: dict[str, list[Row]],
 ) -> None:
     name = "of one position the last in the order of images counts: partitions (1, 2, 0)"
-    places = {row.event_id.removeprefix(f"{name}/"): row.stands_before for row in found[name]}
+    places = {case_and_value(row.event_id)[1]: row.stands_before for row in found[name]}
     assert {event: place["index"] for event, place in places.items()} == {"comes": 0, "changes": 1}
     assert {place.sequence.partition for place in places.values()} == {0}
     assert not any(row.row_left for row in found[name])

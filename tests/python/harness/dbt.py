@@ -14,13 +14,7 @@ OnEvent = Callable[[Any], None]
 def run_dbt(*arguments: str, on_event: OnEvent | None = None) -> Any:
     """The result of a command that ends well; an error fails the test with dbt's own words."""
     ended = try_dbt(*arguments, on_event=on_event)
-    failures = [
-        f"{result.node.name}: {result.message}"
-        for result in getattr(ended.result, "results", [])
-        if result.status in ("error", "fail", "runtime error")
-    ]
-    told = "\n".join([f"dbt {' '.join(arguments)} failed", *failures, str(ended.exception)])
-    assert ended.success, told
+    assert ended.success, f"dbt {' '.join(arguments)} failed\n{_errors_of(ended)}"
     return ended.result
 
 
@@ -42,3 +36,12 @@ def folders(
         *("--project-dir", str(project), "--profiles-dir", str(profiles or project)),
         *("--target-path", str(written / "target"), "--log-path", str(written / "logs")),
     )
+
+
+def _errors_of(ended: dbtRunnerResult) -> str:
+    errors = [
+        f"{result.node.name}: {result.message}"
+        for result in getattr(ended.result, "results", [])
+        if result.status in ("error", "fail", "runtime error")
+    ]
+    return "\n".join([*errors, str(ended.exception)])

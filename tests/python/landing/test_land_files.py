@@ -471,12 +471,12 @@ def test_the_project_is_found_from_its_folders(
 @pytest.mark.thorough
 def test_the_command_lands_in_the_home_of_its_target(tmp_path: Path) -> None:
     path = written(tmp_path / "bare", "a", "b")
-    memory = {"CDC_MARTS_HOME": str(tmp_path), "CDC_MARTS_DRIVER_MEMORY": "1g"}
+    environment = {"CDC_MARTS_HOME": str(tmp_path), "CDC_MARTS_DRIVER_MEMORY": "1g"}
     options = ("--format", "canal_json", "--topic", "shop")
 
     def run() -> str:
         command = (program("cdc-marts"), "land", "files", *options, path)
-        return finished(*command, cwd=ROOT / "tests", **memory).stdout
+        return finished(*command, cwd=ROOT / "tests", **environment).stdout
 
     assert "offsets 0 to 1" in run()
     assert (tmp_path / "local" / "catalog.db").is_file()

@@ -9,11 +9,11 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-import yaml
 
 from cdc_marts.formats import SOURCE_FORMATS
 from tests.python.harness.manifest import ROOT
 from tests.python.harness.processes import finished
+from tests.python.harness.written_project import project_settings
 from tests.python.product.environments import Environment
 
 IN_WHEEL = "cdc_marts/dbt_package"
@@ -36,7 +36,7 @@ def wheel(wheels: dict[str, Path]) -> Path:
 
 
 def test_every_file_of_the_dbt_package_is_in_the_wheel(wheel: Path) -> None:
-    settings = yaml.safe_load((ROOT / "dbt_project.yml").read_text("utf-8"))
+    settings = project_settings()
     paths = [path for key, paths in settings.items() if key.endswith("-paths") for path in paths]
     listed = _tracked("dbt_project.yml", "profiles", *paths, folder=ROOT)
     # pytest's part of `tests` is none of dbt's, as .dbtignore says.

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 import typer
-import yaml
 
 from cdc_marts.cli import app
 from cdc_marts.formats import SOURCE_FORMATS
 from tests.python.harness.manifest import ROOT, Node, nodes_of
 from tests.python.harness.scripts import module_of
+from tests.python.harness.written_project import project_settings
 
 DOCS = ROOT / "docs"
 
@@ -152,7 +152,7 @@ def test_every_format_has_a_page_with_a_message_and_its_event(source_format: str
 
 
 def test_the_reference_lists_the_settings() -> None:
-    variables = yaml.safe_load((ROOT / "dbt_project.yml").read_text("utf-8"))["vars"]
+    variables = project_settings()["vars"]
     listed = rows_of_table(DOCS / "reference.md", "Settings")
     assert {name.strip("`") for name in listed} == set(variables)
 
