@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from pyspark.sql import SparkSession
@@ -92,12 +92,30 @@ def measure_models(
     return build
 
 
-def warm_up(
+def warmed_up(
+    session: SparkSession,
+    formats: Sequence[str],
+    workloads: Sequence[Workload],
+    changes: int,
+    dbt_arguments: Sequence[str] = (),
+) -> Iterator[tuple[str, Workload]]:
+    """Each format with each workload; before a format's first one, its warm-up is run.
+
+    `changes`: in each build of a warm-up, 0 for none.
+    """
+    for source_format in formats:
+        if changes:
+            _warm_up(session, source_format, workloads[0], changes, dbt_arguments)
+        for workload in workloads:
+            yield source_format, workload
+
+
+def _warm_up(
     session: SparkSession,
     source_format: str,
     workload: Workload,
     changes: int,
-    dbt_arguments: Sequence[str] = (),
+    dbt_arguments: Sequence[str],
 ) -> None:
     """Run everything that will be measured at a small size: Java's compilers learn from it."""
     keys = max(2, min(workload.keys, changes // 3))

@@ -1,4 +1,4 @@
-"""Options that several commands take, in groups.
+"""Options that several commands take, one by one and in groups.
 
 A command takes a group as one parameter, whose default is the group's; on the
 command line each field of it is an option.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
@@ -16,6 +16,20 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from benchmarks.workload import Workload
+from cdc_marts.formats import SOURCE_FORMATS
+
+Formats = Annotated[
+    str, typer.Option("--formats", metavar="A,B", help=f"Of {', '.join(SOURCE_FORMATS)}.")
+]
+Sizes = Annotated[str, typer.Option("--sizes", metavar="N,M", help="Numbers of row changes.")]
+Size = Annotated[int, typer.Option(help="Number of row changes.")]
+Skew = Annotated[bool, typer.Option("--skew", help="80 % of the changes are of one row.")]
+Repeat = Annotated[int, typer.Option(min=1, help="Measurements of each thing.")]
+WarmUp = Annotated[int, typer.Option(help="Changes in each build that warms up, 0 for none.")]
+Select = Annotated[
+    str | None, typer.Option(metavar="SELECTION", help="Passed on to `dbt run`: all models if not.")
+]
+ALL_FORMATS = ",".join(SOURCE_FORMATS)
 
 
 @dataclass(frozen=True)
@@ -58,6 +72,28 @@ class Setup:
         typer.Option(help="Folder of the warehouse, which is kept; else one that is removed."),
     ] = None
     output: Annotated[Path, typer.Option(help="Folder of the report.")] = Path("docs/benchmarks")
+
+
+def formats_of(names: str) -> list[str]:
+    """The formats of an option `Formats`."""
+    formats = names.split(",")
+    for name in formats:
+        if name not in SOURCE_FORMATS:
+            raise typer.BadParameter(f"There is no format {name}: {', '.join(SOURCE_FORMATS)}.")
+    return formats
+
+
+def numbers_of(texts: str) -> list[int]:
+    """The numbers of an option like `Sizes`."""
+    try:
+        return [int(text) for text in texts.split(",")]
+    except ValueError:
+        raise typer.BadParameter(f"{texts} are no numbers with commas between.") from None
+
+
+def selection_of(select: str | None) -> Sequence[str]:
+    """The arguments of `dbt run` for an option `Select`."""
+    return () if select is None else ("--select", select)
 
 
 def field_by_field(command: Callable[..., None]) -> Callable[..., None]:

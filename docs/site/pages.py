@@ -41,7 +41,12 @@ NAVIGATION: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "/docs/reference",
         ),
         "Judge": ("/docs/benchmarks/README", "/docs/scale", "/docs/decisions/README"),
-        "Take part": ("/CONTRIBUTING", "/CHANGELOG", "/packages/dbt-spark-session/README"),
+        "Take part": (
+            "/CONTRIBUTING",
+            "/CHANGELOG",
+            "/packages/dbt-spark-session/README",
+            "/packages/cdc-marts-profiling/README",
+        ),
         "中文": (
             "概览 </README.zh-CN>",
             "/docs/zh/how-it-works",
@@ -53,7 +58,6 @@ NAVIGATION: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "docs/benchmarks/README": {
         "": (
             "/docs/benchmarks/*",
-            "The models against the baseline, 1.6 million changes </docs/benchmarks/1600000/full>",
             "New messages, with rare changes </docs/benchmarks/rare/incremental>",
         )
     },

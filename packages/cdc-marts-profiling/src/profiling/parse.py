@@ -15,10 +15,10 @@ from benchmarks import baselines, project
 from benchmarks.full import BASELINE
 from benchmarks.landing import land
 from benchmarks.measure import measured
-from benchmarks.profiler import Profiler, Stack
 from benchmarks.workload import Workload
 from cdc_marts.parsing.settings import declared_keys
 from cdc_marts.relations import OWN
+from profiling.profiler import Profiler, Stack
 
 PARSER = "parser"
 #: Parses before the first one that is measured: Java's compilers learn from them.

@@ -16,9 +16,9 @@ from benchmarks.baselines import job
 from benchmarks.full import BASELINE_STATE, STATE, TO_STATE
 from benchmarks.landing import land
 from benchmarks.measure import measured
-from benchmarks.profiler import Profiler
 from benchmarks.workload import Workload
 from cdc_marts.relations import OWN
+from profiling.profiler import Profiler
 
 #: Rebuilds before the first one that is measured: Java's compilers learn from them.
 _WARM_UPS = 4

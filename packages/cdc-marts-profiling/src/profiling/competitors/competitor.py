@@ -38,15 +38,16 @@ class Competitor:
     spark_jars: tuple[str, ...] = ()
 
 
-_FLINK_FORMATS = {"canal_json": "canal-json", "cdl_debezium_json": "debezium-json"}
+#: Those that Flink SQL reads, and its names for them.
+FLINK_FORMATS = {"canal_json": "canal-json", "cdl_debezium_json": "debezium-json"}
 
 COMPETITORS = (
-    Competitor("Flink SQL, keyed state", "apache-flink==2.1.3", "flink_job.py", _FLINK_FORMATS),
+    Competitor("Flink SQL, keyed state", "apache-flink==2.1.3", "flink_job.py", FLINK_FORMATS),
     Competitor(
         "Flink SQL, Paimon table and log",
         "apache-flink==2.1.3",
         "flink_job.py",
-        _FLINK_FORMATS,
+        FLINK_FORMATS,
         # The newest Flink that it is there for.
         ("org.apache.paimon:paimon-flink-2.1:1.3.0",),
         ("hadoop-client-api-*.jar", "hadoop-client-runtime-*.jar"),
