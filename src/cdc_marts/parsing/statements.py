@@ -26,7 +26,10 @@ _WITH_SCHEMAS = (
 )
 _STANDARD_SQL = f"^(?:oracle|db2|dm|dm8|{_WITH_SCHEMAS})$"
 
-_IN_BACKTICKS, _IN_BRACKETS = r"`(?:[^`]|``)*+`", r"\[[^\]]*+\]"
+_IN_BACKTICKS = r"`(?:[^`]|``)*+`"
+# SQL Server doubles a bracket in a name.  Where a name can't go on, two brackets end PostgreSQL's
+# `a[b[1]]`.
+_IN_BRACKETS = r"\[(?:[^\]]|\]\](?![\s,;).]|$))*+\]"
 _MYSQL_QUOTED = "|".join(
     (
         r"'(?:[^'\\]|\\.|'')*+'",
@@ -45,8 +48,11 @@ _STANDARD_QUOTED = "|".join(
         _IN_BRACKETS,
     )
 )
-#: PostgreSQL's strings between tags.
-_IN_DOLLARS = r"\$(?<tag>\w*)\$.*?\$\k<tag>\$"
+#: PostgreSQL's strings between tags, and Oracle's between marks.  They hold no names.
+_BETWEEN_TAGS = r"(?<![\w$])\$(?<tag>\w*)\$.*?\$\k<tag>\$"
+_BETWEEN_MARKS = (
+    r"\b[nN]?[qQ]'(?:\[.*?\]|\{.*?\}|\(.*?\)|<.*?>|(?<mark>[^\s\[{(<]).*?\k<mark>)'"
+)
 # MySQL executes what stands in `/*!40005 … */`, so only its marks are dropped.
 _MYSQL_COMMENT = r"/\*M?!\d*|/\*.*?\*/|\*/|--(?=\s|\z)[^\n]*|#[^\n]*"
 # PostgreSQL's comments may hold others.
@@ -74,7 +80,7 @@ def _actions(quoted: str) -> str:
 
 #: One name, as it is or in quotes of any kind; what stands in the quotes is the group's.
 _NAME_TEXT = (
-    r"(?<=`)(?:[^`]|``)++|(?<=\")(?:[^\"]|\"\")++|(?<=\[)[^\]]++"
+    r"(?<=`)(?:[^`]|``)++|(?<=\")(?:[^\"]|\"\")++|(?<=\[)(?:[^\]]|\]\])++"
     r"|(?<![`\"\[])[^\s`\"'\[\].,;()=*]++"
 )
 # Not behind the closing quote of the name before.
@@ -82,9 +88,9 @@ _NAME_START, _NAME_END = r"(?=[^\s'\].,;()=*])[`\"\[]?", r"[`\"\]]?"
 _NAME = f"{_NAME_START}(?:{_NAME_TEXT}){_NAME_END}"
 _NAMED = f"{_NAME_START}({_NAME_TEXT}){_NAME_END}"
 _NAMES = rf"{_NAME}(?:\s*,\s*{_NAME})*+"
-#: `table`, `schema.table` or `database.schema.table`.
-_TABLE = rf"(?:{_NAME}\s*\.\s*){{0,2}}+{_NAME}"
-_TABLE_PARTS = rf"{_ANY}^\s*(?:(?:{_NAMED}\s*\.\s*)?{_NAMED}\s*\.\s*)?{_NAMED}\s*$"
+#: `table`, `schema.table`, `database.schema.table`, or SQL Server's `database..table`.
+_TABLE = rf"(?:{_NAME}\s*\.\s*(?:\.\s*)?){{0,2}}+{_NAME}"
+_TABLE_PARTS = rf"{_ANY}^\s*(?:(?:{_NAMED}\s*\.\s*)?(?:{_NAMED})?\s*\.\s*)?{_NAMED}\s*$"
 _TABLES = rf"{_TABLE}(?:\s*\*)?(?:\s*,\s*(?:only\s+)?{_TABLE}(?:\s*\*)?)*+"
 _WAIT = r"(?:wait\s+\d+\s+|nowait\s+)?"
 _RENAMED = rf"{_TABLE}\s+{_WAIT}to\s+{_TABLE}"
@@ -123,14 +129,16 @@ class _Rule(NamedTuple):
 _TRUNCATE = rf"^truncate\s+(?!cluster\b)(?:table\b\s*)?+{_IF_EXISTS}(?:only\s+)?({_TABLES})"
 #: What takes all rows from tables, whether or not their names can be read.
 _EMPTYING = rf"{_ANY}^(?:truncate|drop\s+(?:foreign\s+)?tables?)\b"
+#: MariaDB replaces databases as it does tables: it drops the old one.
+_REMOVING = r"(?:drop|create\s+or\s+replace)\s+"
 _STATEMENT_RULES = (
     _Rule(rf"{_TRUNCATE}(?!.*\bpartitions?\b)", "truncation"),
     # Tables that refer to it lose rows too, and SQL Server truncates partitions so.
     _Rule(rf"{_TRUNCATE}(?=.*\b(?:cascade|partitions?)\b)", "not_applied"),
     _Rule(rf"^drop\s+(?:foreign\s+)?tables?\s+{_IF_EXISTS}({_TABLES})", "table_drop"),
     _Rule(rf"^create\s+or\s+replace\s+table\s+({_TABLE})", "table_drop"),
-    _Rule(rf"^drop\s+database\s+{_IF_EXISTS}({_NAMES})", "table_drop", "database"),
-    _Rule(rf"^drop\s+schema\s+{_IF_EXISTS}({_NAMES})", "table_drop", "schema"),
+    _Rule(rf"^{_REMOVING}database\s+{_IF_EXISTS}({_NAMES})", "table_drop", "database"),
+    _Rule(rf"^{_REMOVING}schema\s+{_IF_EXISTS}({_NAMES})", "table_drop", "schema"),
     # Oracle's users are schemas.
     _Rule(rf"^drop\s+user\s+({_NAMES})(?=.*\bcascade\b)", "table_drop", "schema"),
     _Rule(
@@ -143,7 +151,7 @@ _STATEMENT_RULES = (
     _Rule(
         r"^()(?:truncate\s+cluster\b|drop\s+(?:cluster|tablespace)\b.*\bincluding\b"
         r"|drop\s+owned\s+by\b|alter\s+(?:schema|database)\b.*\brename\s+to\b|xa\s+rollback\b"
-        r"|flashback\s+database\b|exec(?:ute)?\s+(?:\w+\.)*+sp_rename\b)",
+        r"|flashback\s+database\b|(?:exec(?:ute)?\s+)?(?:\w+\.)*+sp_rename\b)",
         "not_applied",
         "unknown",
     ),
@@ -180,6 +188,9 @@ _ACTION_RULES = (
 )
 #: SQL Server drops several columns, or constraints and columns, by one DROP.
 _NEXT_COLUMN = _Rule(rf"^(?:column\s+{_IF_EXISTS})?({_NAME})\s*$", "column_drop")
+
+#: Oracle's rows get new addresses, which are the keys of tables without a declared key.
+_MOVE = _Rule(r"^(?:move|shrink\s+space)\b()", "not_applied")
 
 #: What a statement does to tables.  `truncation`: every row with a smaller sequence is gone
 #: (TRUNCATE).  `table_drop`: so are these rows and the table's columns (DROP TABLE, CREATE OR
@@ -288,14 +299,14 @@ def _by_dialect(is_standard: Column, standard: str, mysql: str) -> Column:
 
 
 def _without_comments(sql: Column, is_standard: Column) -> Column:
-    """Replace comments by blanks; quoted text stays as it is, between blanks.
+    """Replace comments, and texts that hold no names, by blanks.
 
-    One pass finds both, because a comment may contain a quote, and quoted text may look like a
-    comment.
+    Quoted text stays as it is, between blanks. One pass finds all of them, because a comment may
+    contain a quote, and quoted text may look like a comment.
     """
     pattern = _by_dialect(
         is_standard,
-        rf"(?s)({_STANDARD_QUOTED}|{_IN_DOLLARS})|{_STANDARD_COMMENT}",
+        rf"(?s)({_STANDARD_QUOTED})|{_BETWEEN_TAGS}|{_BETWEEN_MARKS}|{_STANDARD_COMMENT}",
         rf"(?s)({_MYSQL_QUOTED})|{_MYSQL_COMMENT}",
     )
     return F.regexp_replace(sql, pattern, F.lit(" $1 "))
@@ -323,7 +334,7 @@ def _named_changes(text: Column, envelope: Column) -> Column:
         text,
         _by_dialect(
             envelope["is_standard"],
-            _parts(";", f"{_STANDARD_QUOTED}|{_IN_DOLLARS}", more="$"),
+            _parts(";", _STANDARD_QUOTED),
             _parts(";", _MYSQL_QUOTED),
         ),
         F.lit(0),
@@ -356,7 +367,11 @@ def _altered(statement: Column, envelope: Column) -> Column:
         F.lit(0),
     )
     goes_on = (envelope["source_type"] == "sqlserver") & text.rlike(rf"{_ANY}^drop\s")
-    rules = F.when(goes_on, _rules((*_ACTION_RULES, _NEXT_COLUMN))).otherwise(_rules(_ACTION_RULES))
+    rules = (
+        F.when(goes_on, _rules((*_ACTION_RULES, _NEXT_COLUMN)))
+        .when(envelope["source_type"] == "oracle", _rules((*_ACTION_RULES, _MOVE)))
+        .otherwise(_rules(_ACTION_RULES))
+    )
 
     def changes(found: Column) -> Column:
         def names_of(change: str) -> Column:
@@ -485,7 +500,7 @@ def _change(named: Column, envelope: Column) -> Column:
 def _unquoted(name: Column, part: int) -> Column:
     """Return a part of a name without its quotes; a doubled quote in it is one quote."""
     text = F.regexp_extract(name, _TABLE_PARTS, part)
-    return F.nullif(F.regexp_replace(text, '(`)`|(")"', "$1$2"), F.lit(""))
+    return F.nullif(F.regexp_replace(text, r'(`)`|(")"|(\])\]', "$1$2$3"), F.lit(""))
 
 
 def _is_of_session(change: Column, source_type: Column) -> Column:
