@@ -1,7 +1,8 @@
 """Messages stand beside their tests; those of a module are parsed in one job.
 
 A module names its parser in `PARSE`.  `@said(message)` above a test, or as a mark of one of its
-parameters, is what the test gets the staging rows of.
+parameters, is what the test gets the staging rows of.  `topic` and `key` of the mark are those of
+its messages.
 """
 
 from __future__ import annotations
@@ -23,14 +24,16 @@ def rows_by_mark(request: pytest.FixtureRequest, spark: SparkSession) -> dict[in
     """The number (`id`) of a mark -> the staging rows of its messages."""
     tests = (item for item in request.session.items if item.module is request.module)
     marks = {id(mark): mark for test in tests for mark in test.iter_markers("said")}
-    values: dict[str, list[Any]] = defaultdict(list)
+    said: dict[str, list[tuple[Any, Any]]] = defaultdict(list)
     mark_of = {}
     for number, mark in marks.items():
         topic = mark.kwargs.get("topic", "topic")
         for value in mark.args:
-            mark_of[topic, len(values[topic])] = number
-            values[topic].append(value)
-    messages = [landed(spark, of_topic, topic=topic) for topic, of_topic in values.items()]
+            mark_of[topic, len(said[topic])] = number
+            said[topic].append((value, mark.kwargs.get("key")))
+    messages = [
+        landed(spark, *zip(*of_topic, strict=True), topic=topic) for topic, of_topic in said.items()
+    ]
     found: dict[int, Rows] = {number: [] for number in marks}
     for row in rows_of(request.module.PARSE(reduce(DataFrame.union, messages))):
         found[mark_of[row["topic"], row["offset"]]].append(row)

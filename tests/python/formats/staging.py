@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -18,6 +19,15 @@ LANDED_AT = dt.datetime(2026, 1, 1)
 LANDING_COMMIT = 7
 #: What stands for the topic `topic` in a sequence: its `xxhash64`.
 TOPIC_NUMBER = -7864498171204120772
+#: Puts messages above the test that gets their staging rows.
+said = pytest.mark.said
+
+
+def each_said(messages: Mapping[str, Any]) -> pytest.MarkDecorator:
+    """The test is run for each of these messages, and has its name."""
+    return pytest.mark.parametrize(
+        (), [pytest.param(id=name, marks=said(value)) for name, value in messages.items()]
+    )
 
 
 def landed(

@@ -12,6 +12,7 @@ import pytest
 
 from cdc_marts.formats import canal_json
 from cdc_marts.parsing.ops import source_ops
+from tests.python.formats.staging import said
 
 ES, TS = 1600161894000, 1600161894771
 SWITCH = dt.datetime(2020, 9, 15, 9, 24, 56, tzinfo=dt.timezone.utc)
@@ -23,7 +24,6 @@ PARSE = partial(
 
 Row = dict[str, Any]
 Rows = list[Row]
-said = pytest.mark.said
 
 
 def message(type_: str, **members: Any) -> dict[str, Any]:
