@@ -41,6 +41,12 @@ def rows_by_mark(request: pytest.FixtureRequest, spark: SparkSession) -> dict[in
 
 
 @pytest.fixture
+def rows_of_module(rows_by_mark: dict[int, Rows]) -> Rows:
+    """The staging rows of all tests of the module that run."""
+    return [row for rows in rows_by_mark.values() for row in rows]
+
+
+@pytest.fixture
 def rows(request: pytest.FixtureRequest, rows_by_mark: dict[int, Rows]) -> Rows:
     """The staging rows of the test's messages, in the order of these."""
     return [row for mark in request.node.iter_markers("said") for row in rows_by_mark[id(mark)]]

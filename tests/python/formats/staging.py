@@ -23,10 +23,11 @@ TOPIC_NUMBER = -7864498171204120772
 said = pytest.mark.said
 
 
-def each_said(messages: Mapping[str, Any]) -> pytest.MarkDecorator:
+def each_said(messages: Mapping[str, Any], **settings: Any) -> pytest.MarkDecorator:
     """The test is run for each of these messages, and has its name."""
     return pytest.mark.parametrize(
-        (), [pytest.param(id=name, marks=said(value)) for name, value in messages.items()]
+        (),
+        [pytest.param(id=name, marks=said(value, **settings)) for name, value in messages.items()],
     )
 
 
