@@ -7,12 +7,10 @@ its messages.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from functools import reduce
 from typing import Any
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from tests.python.formats.staging import landed, rows_of
 
@@ -24,19 +22,15 @@ def rows_by_mark(request: pytest.FixtureRequest, spark: SparkSession) -> dict[in
     """The number (`id`) of a mark -> the staging rows of its messages."""
     tests = (item for item in request.session.items if item.module is request.module)
     marks = {id(mark): mark for test in tests for mark in test.iter_markers("said")}
-    said: dict[str, list[tuple[Any, Any]]] = defaultdict(list)
-    mark_of = {}
-    for number, mark in marks.items():
-        topic = mark.kwargs.get("topic", "topic")
-        for value in mark.args:
-            mark_of[topic, len(said[topic])] = number
-            said[topic].append((value, mark.kwargs.get("key")))
     messages = [
-        landed(spark, *zip(*of_topic, strict=True), topic=topic) for topic, of_topic in said.items()
+        (value, mark.kwargs.get("key"), mark.kwargs.get("topic", "topic"), number)
+        for number, mark in marks.items()
+        for value in mark.args
     ]
+    values, keys, topics, numbers = zip(*messages, strict=True)
     found: dict[int, Rows] = {number: [] for number in marks}
-    for row in rows_of(request.module.PARSE(reduce(DataFrame.union, messages))):
-        found[mark_of[row["topic"], row["offset"]]].append(row)
+    for row in rows_of(request.module.PARSE(landed(spark, values, keys, topics))):
+        found[numbers[row["offset"]]].append(row)
     return found
 
 

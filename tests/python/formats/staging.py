@@ -1,10 +1,10 @@
-"""Messages in, staging rows out: how parser tests call a parser and read its rows."""
+"""Messages in, staging rows out: how parser tests land messages and read a parser's rows."""
 
 from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
@@ -35,17 +35,18 @@ def landed(
     spark: SparkSession,
     values: Iterable[Any],
     keys: Iterable[Any] | None = None,
-    topic: str = "topic",
+    topic: str | Iterable[str] = "topic",
 ) -> DataFrame:
-    """A landing table of these values, offsets from 0.
+    """A landing table of these values, offsets from 0, of one topic or each of its own.
 
     A value is bytes, text, None (a tombstone), or anything else, written as JSON.
     """
     values = list(values)
-    keys = list(keys) if keys is not None else [None] * len(values)
+    keys = keys if keys is not None else [None] * len(values)
+    topics = [topic] * len(values) if isinstance(topic, str) else topic
     rows = [
-        (topic, 0, offset, LANDED_AT, _bytes(key), _bytes(value), LANDED_AT, LANDING_COMMIT)
-        for offset, (key, value) in enumerate(zip(keys, values, strict=True))
+        (topic_, 0, offset, LANDED_AT, _bytes(key), _bytes(value), LANDED_AT, LANDING_COMMIT)
+        for offset, (key, value, topic_) in enumerate(zip(keys, values, topics, strict=True))
     ]
     return spark.createDataFrame(rows, LANDING)
 
@@ -83,17 +84,6 @@ def _without_plain_columns(row: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name not in said}
 
 
-def staged(
-    spark: SparkSession,
-    parse: Callable[..., DataFrame],
-    *values: Any,
-    keys: Iterable[Any] | None = None,
-    **settings: Any,
-) -> list[dict[str, Any]]:
-    """The staging rows that `parse` makes of these values."""
-    return rows_of(parse(landed(spark, values, keys), **settings))
-
-
 def plan_of(staging: DataFrame) -> str:
     """The physical plan, whole: by default Spark cuts long lists, where a repeated parse hides."""
     conf = staging.sparkSession.conf
@@ -115,11 +105,22 @@ def _bytes(value: Any) -> bytearray | None:
     return bytearray(text.encode())
 
 
+def members(row: dict[str, Any], *names: str) -> tuple[Any, ...]:
+    return tuple(row[name] for name in names)
+
+
+def utc(millis: int | str) -> dt.datetime:
+    return dt.datetime(1970, 1, 1) + dt.timedelta(milliseconds=int(millis))
+
+
 def without_ids(row: dict[str, Any]) -> dict[str, Any]:
-    """What a message says: the row without the hashes that staging adds, of StreamX formats."""
-    added = ("event_id", "schema_id", "column_parameters")
+    """What a message says: the row without its offset and what staging adds, of StreamX formats."""
+    added = ("event_id", "schema_id", "column_parameters", "offset")
     assert row["event_id"] and row["column_parameters"] is None
-    return {name: value for name, value in row.items() if name not in added}
+    sequence = dict(row["sequence"])
+    assert sequence.pop("offset") == row["offset"]
+    kept = {name: value for name, value in row.items() if name not in added}
+    return {**kept, "sequence": sequence}
 
 
 def lists_all_columns(op: str | None) -> bool | None:

@@ -2,35 +2,49 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import functools
 import json
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
 
 from cdc_marts.formats import datahub_tuple
 from tests.python.formats.staging import (
     LANDED_AT,
     LANDING_COMMIT,
     TOPIC_NUMBER,
-    landed,
     lists_all_columns,
-    rows_of,
-    staged,
+    members,
+    said,
+    utc,
     without_ids,
 )
 
-SETTINGS = {
-    "orders": ["id"],
-    "topic": ["id"],
-    "named.orders": ["id"],
-    "shop.orders": ["id"],
-    "odd": ["a.b", "c d", 'e"f', "g`h", "i'j", "列"],
-}
-ODD_ROW = {name: position for position, name in enumerate(SETTINGS["odd"])}
+Row = dict[str, Any]
+Rows = list[Row]
+
+ODD_KEYS = ["a.b", "c d", 'e"f', "g`h", "i'j", "列"]
+ODD_ROW = {name: position for position, name in enumerate(ODD_KEYS)}
+PARSE = partial(
+    datahub_tuple.parse,
+    key_settings={
+        "orders": ["id"],
+        "topic": ["id"],
+        "named.orders": ["id"],
+        "shop.orders": ["id"],
+        "odd": ODD_KEYS,
+    },
+    topics=datahub_tuple.declared_topics(
+        {
+            "proj.named": {"database": "named"},
+            "proj.other": {"database": "other"},
+            "proj.new": {"dialect": "dts_new"},
+            "proj.incomplete": {"dialect": "dts_old"},
+            "proj.dts": {"database": "named"},
+        }
+    ),
+)
 A, B = {"id": 1, "name": "a"}, {"id": 1, "name": "b"}
 BIG = 9223372036854775807
 
@@ -91,66 +105,97 @@ def without(message: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 INSERT = dataworks("I", "NY", A, *INSERTED)
-READ_UPDATE_BEFORE = dataworks("U", "YN", A, *UPDATED)
+BEFORE = dataworks("U", "YN", A, *UPDATED)
+AFTER = dataworks("U", "NY", B, *UPDATED)
+DELETE = dataworks("D", "YN", B, *DELETED)
+SNAPSHOT = dataworks("I", "NY", A, "-1", "-1")
 FIVE_COLUMNS = without(INSERT, "_source_table_")
-#: Metadata of the new naming rule, as columns of a row by the old one.
-AS_COLUMNS = {f"dts_{name}": value for name, value in dts("D", "YN", {}).items()}
 
-READ = {
-    # The table of the vendor's page.
-    "insert": INSERT,
-    "update before": READ_UPDATE_BEFORE,
-    "update after": dataworks("U", "NY", B, *UPDATED),
-    "delete": dataworks("D", "YN", B, *DELETED),
-    "dts_old insert": dts_old("I", "NY", A),
-    "dts_old update before": dts_old("U", "YN", A),
-    "dts_old update after": dts_old("U", "NY", B),
-    "dts_old delete": dts_old("D", "YN", B),
-    "dts insert": dts("I", "NY", A),
-    "dts update before": dts("U", "YN", A),
-    "dts update after": dts("U", "NY", B),
-    "dts delete": dts("D", "YN", B),
-    "insert again": INSERT,
-    "update before again": dataworks("U", "YN", A, *UPDATED),
-    "update after again": dataworks("U", "NY", B, *UPDATED),
-    "insert later": dataworks("I", "NY", A, "1649991610688000009"),
-    "insert elsewhere": dataworks("I", "NY", A, *INSERTED, table="items"),
-    "time spelled right": {**without(INSERT, "_excute_time_"), "_execute_time_": INSERTED[1]},
-    "numbers for texts": dataworks("I", "NY", A, int(INSERTED[0]), int(INSERTED[1])),
-    "time -1": dataworks("I", "NY", A, time=-1),
-    "no time": without(INSERT, "_excute_time_"),
-    "time in seconds": dts_old("I", "NY", A, time="1565944878"),
-    "no instance": without(dts_old("I", "NY", A), "dts_instance_id"),
-    "snapshot": dataworks("I", "NY", A, "-1", "-1"),
-    "snapshot again": dataworks("I", "NY", A, -1, -1),
-    "keyless insert": dataworks("I", "NY", {"b": 1, "a": None}, table="keyless"),
-    "keyless snapshot": dataworks("I", "NY", A, "-1", table="keyless"),
-    "keyless snapshot again": dataworks("I", "NY", A, "-1", table="keyless"),
-    "odd names": dataworks("I", "NY", {**ODD_ROW, "z": 1}, table="odd"),
-    "exact values": (
-        f'{{"_sequence_id_": {"1" * 38}, "_operation_type_": "I", "_source_table_": "keyless",'
-        f' "_before_image_": "N", "_after_image_": "Y", "id": {BIG}, "text": "1.10",'
-        ' "price": 12345678901234567890.0123456789}'
-    ),
-    "columns named as metadata of the old dialect": dts("I", "NY", {**A, "dts_record_id": 7}),
-    "dataworks columns named as metadata of dts": dataworks("I", "NY", {**A, "dts_db_name": "x"}),
-    "a dataworks row that is a tuple of dts": dataworks("I", "NY", dts("D", "YN", A)),
-    "a dataworks row that is a tuple of the old dts": dataworks(
-        "I", "NY", dts_old("D", "YN", A), table="keyless"
-    ),
-    "a tuple of the old dts with one of the new in it": {**dts_old("I", "NY", A), **AS_COLUMNS},
-    "a tuple of the new dts with some of dataworks in it": {
-        **dts("I", "NY", A),
-        "_sequence_id_": "7",
-        "_operation_type_": "x",
-    },
-    "five metadata columns": FIVE_COLUMNS,
-    "five metadata columns, update before": without(READ_UPDATE_BEFORE, "_source_table_"),
-    "null as the table": dataworks("I", "NY", A, table=None),
-    "both spellings of the time": dataworks("I", "NY", {**A, "_execute_time_": "noon"}),
-    "a column that has the prefix twice": dts_old("I", "NY", {**A, "dts_x": 1}),
-    "a column without the prefix": {**dts_old("I", "NY", A), "added_by": "etl"},
-}
+
+def event(position: Any, time: Any, **members_: Any) -> Row:
+    """What every row change of the table `orders` has in common."""
+    return {
+        "record_type": "change",
+        "reject_code": None,
+        "reject_reason": None,
+        "source_format": "datahub_tuple",
+        "topic": "topic",
+        "partition": 0,
+        "row_index": 0,
+        "source_type": None,
+        "database_name": None,
+        "schema_name": None,
+        "table_name": "orders",
+        "table_id": "orders",
+        "op": None,
+        "key_columns": ["id"],
+        "row_key": '{"id":1}',
+        "previous_row_key": None,
+        "before": None,
+        "after": None,
+        "unavailable_columns": [],
+        "column_types": None,
+        "lob_columns": None,
+        "event_at": utc(time),
+        "published_at": None,
+        "checkpoint_at": None,
+        "landed_at": LANDED_AT,
+        "landing_commit": LANDING_COMMIT,
+        "transaction_id": None,
+        "sequence": {
+            "position": Decimal(position),
+            "transaction_index": TOPIC_NUMBER,
+            "partition": 0,
+            "row_index": 0,
+        },
+        "delivery_position": Decimal(position),
+        "pairing_id": None,
+        "ddl_text": None,
+        "ddl_meta": None,
+        "is_truncation": False,
+        "table_changes": None,
+        "lists_all_columns": lists_all_columns(members_.get("op")),
+        "value": None,
+        **members_,
+    }
+
+
+DTS = {"database_name": "shop", "table_id": "shop.orders"}
+INSERT_EVENT = {"op": "insert", "source_op": "I", "after": A}
+BEFORE_EVENT = {"record_type": "update_before", "source_op": "U", "before": A}
+AFTER_EVENT = {"op": "update", "source_op": "U", "after": B}
+DELETE_EVENT = {"op": "delete", "source_op": "D", "before": B}
+PAIR = {"pairing_id": "datahub_tuple:orders:1649991610688000001"}
+DTS_PAIR = {"pairing_id": "datahub_tuple:shop.orders:16"}
+DTS_AT = (16, 1565944878000)
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        pytest.param(expected, id=name, marks=said(value))
+        for name, value, expected in [
+            # The table of the vendor's page.
+            ("insert", INSERT, event(*INSERTED, **INSERT_EVENT)),
+            ("update before", BEFORE, event(*UPDATED, **BEFORE_EVENT, **PAIR)),
+            ("update after", AFTER, event(*UPDATED, **AFTER_EVENT, **PAIR)),
+            ("delete", DELETE, event(*DELETED, **DELETE_EVENT)),
+            *(
+                (f"{dialect.__name__} {name}", dialect(*tuple_), event(*DTS_AT, **DTS, **expected))
+                for dialect in (dts_old, dts)
+                for name, tuple_, expected in [
+                    ("insert", ("I", "NY", A), INSERT_EVENT),
+                    ("update before", ("U", "YN", A), BEFORE_EVENT | DTS_PAIR),
+                    ("update after", ("U", "NY", B), AFTER_EVENT | DTS_PAIR),
+                    ("delete", ("D", "YN", B), DELETE_EVENT),
+                ]
+            ),
+        ]
+    ],
+)
+def test_a_row_change_of_every_dialect_is_read(row: Row, expected: Row) -> None:
+    assert without_ids(row) == expected
+
 
 REJECTED = {
     "a repeated column": (json.dumps(INSERT)[:-1] + ', "id": 2}', "malformed_json"),
@@ -205,179 +250,108 @@ REJECTED = {
 }
 
 
-@pytest.fixture(scope="module")
-def rows(spark: SparkSession) -> dict[str, dict[str, Any]]:
-    """Name of a message -> its staging row."""
-    rejected = {name: value for name, (value, _) in REJECTED.items()}
-    messages = {**READ, **rejected}
-    assert len(messages) == len(READ) + len(rejected)
-    staging = staged(spark, datahub_tuple.parse, *messages.values(), key_settings=SETTINGS)
-    return dict(zip(messages, staging, strict=True))
-
-
-def members(row: dict[str, Any], *names: str) -> tuple[Any, ...]:
-    return tuple(row[name] for name in names)
-
-
-def utc(millis: Any) -> dt.datetime:
-    return dt.datetime(1970, 1, 1) + dt.timedelta(milliseconds=int(millis))
-
-
-def event(offset: int, position: Any, time: Any, **members_: Any) -> dict[str, Any]:
-    """What every row change of the table `orders` has in common."""
-    return {
-        "record_type": "change",
-        "reject_code": None,
-        "reject_reason": None,
-        "source_format": "datahub_tuple",
-        "topic": "topic",
-        "partition": 0,
-        "offset": offset,
-        "row_index": 0,
-        "source_type": None,
-        "database_name": None,
-        "schema_name": None,
-        "table_name": "orders",
-        "table_id": "orders",
-        "op": None,
-        "key_columns": ["id"],
-        "row_key": '{"id":1}',
-        "previous_row_key": None,
-        "before": None,
-        "after": None,
-        "unavailable_columns": [],
-        "column_types": None,
-        "lob_columns": None,
-        "event_at": utc(time),
-        "published_at": None,
-        "checkpoint_at": None,
-        "landed_at": LANDED_AT,
-        "landing_commit": LANDING_COMMIT,
-        "transaction_id": None,
-        "sequence": {
-            "position": Decimal(position),
-            "transaction_index": TOPIC_NUMBER,
-            "partition": 0,
-            "offset": offset,
-            "row_index": 0,
-        },
-        "delivery_position": Decimal(position),
-        "pairing_id": None,
-        "ddl_text": None,
-        "ddl_meta": None,
-        "is_truncation": False,
-        "table_changes": None,
-        "lists_all_columns": lists_all_columns(members_.get("op")),
-        "value": None,
-        **members_,
-    }
-
-
-DTS = {"database_name": "shop", "table_id": "shop.orders"}
-BEFORE = {"record_type": "update_before", "source_op": "U", "before": A}
-AFTER = {"op": "update", "source_op": "U", "after": B}
-PAIR = {"pairing_id": "datahub_tuple:orders:1649991610688000001"}
-DTS_PAIR = {"pairing_id": "datahub_tuple:shop.orders:16"}
-DTS_AT = (16, 1565944878000)
-
-
 @pytest.mark.parametrize(
-    ("name", "expected"),
+    ("value", "reject_code"),
     [
-        ("insert", event(0, *INSERTED, op="insert", source_op="I", after=A)),
-        ("update before", event(1, *UPDATED, **BEFORE, **PAIR)),
-        ("update after", event(2, *UPDATED, **AFTER, **PAIR)),
-        ("delete", event(3, *DELETED, op="delete", source_op="D", before=B)),
-        ("dts_old insert", event(4, *DTS_AT, **DTS, op="insert", source_op="I", after=A)),
-        ("dts_old update before", event(5, *DTS_AT, **DTS, **BEFORE, **DTS_PAIR)),
-        ("dts_old update after", event(6, *DTS_AT, **DTS, **AFTER, **DTS_PAIR)),
-        ("dts_old delete", event(7, *DTS_AT, **DTS, op="delete", source_op="D", before=B)),
-        ("dts insert", event(8, *DTS_AT, **DTS, op="insert", source_op="I", after=A)),
-        ("dts update before", event(9, *DTS_AT, **DTS, **BEFORE, **DTS_PAIR)),
-        ("dts update after", event(10, *DTS_AT, **DTS, **AFTER, **DTS_PAIR)),
-        ("dts delete", event(11, *DTS_AT, **DTS, op="delete", source_op="D", before=B)),
+        pytest.param(value, code, id=name, marks=said(value))
+        for name, (value, code) in REJECTED.items()
     ],
 )
-def test_a_row_change_of_every_dialect_is_read(
-    rows: dict[str, dict[str, Any]], name: str, expected: dict[str, Any]
-) -> None:
-    assert without_ids(rows[name]) == expected
-
-
-@pytest.mark.parametrize("name", REJECTED)
 def test_what_cannot_be_read_whole_is_rejected_with_its_bytes(
-    rows: dict[str, dict[str, Any]], name: str
+    row: Row, value: Any, reject_code: str
 ) -> None:
-    value, code = REJECTED[name]
-    if not isinstance(value, bytes):
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        value = text.encode()
-    row = rows[name]
-    assert members(row, "record_type", "reject_code", "value") == ("rejected", code, value)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    assert members(row, "record_type", "reject_code", "value") == (
+        "rejected",
+        reject_code,
+        text.encode(),
+    )
     assert row["reject_reason"]
     assert members(row, "event_id", "table_id", "op", "before", "after", "sequence") == (None,) * 6
 
 
-def test_a_reject_names_what_is_missing(rows: dict[str, dict[str, Any]]) -> None:
-    assert rows["no _sequence_id_"]["reject_reason"] == "the tuple has no _sequence_id_"
-    assert "`_operation_type_`: R" in rows["another op"]["reject_reason"]
-    assert "`_sequence_id_`" in rows["a sequence id of letters"]["reject_reason"]
+@said(without(INSERT, "_sequence_id_"), dataworks("R", "NY", A), dataworks("I", "NY", A, "x"))
+def test_a_reject_names_what_is_missing(rows: Rows) -> None:
+    no_sequence_id, another_op, letters = (row["reject_reason"] for row in rows)
+    assert no_sequence_id == "the tuple has no _sequence_id_"
+    assert "`_operation_type_`: R" in another_op
+    assert "`_sequence_id_`" in letters
 
 
-def test_a_redelivery_has_the_event_id_of_the_first(rows: dict[str, dict[str, Any]]) -> None:
-    for name in ("insert", "update before", "update after", "snapshot"):
-        assert rows[name]["event_id"] == rows[f"{name} again"]["event_id"], name
+@pytest.mark.parametrize(
+    (),
+    [
+        pytest.param(id=name, marks=said(first, again))
+        for name, first, again in [
+            ("insert", INSERT, INSERT),
+            ("update before", BEFORE, BEFORE),
+            ("update after", AFTER, AFTER),
+            ("snapshot", SNAPSHOT, dataworks("I", "NY", A, -1, -1)),
+        ]
+    ],
+)
+def test_a_redelivery_has_the_event_id_of_the_first(rows: Rows) -> None:
+    first, again = (row["event_id"] for row in rows)
+    assert first == again is not None
 
 
-def test_different_events_have_different_event_ids(rows: dict[str, dict[str, Any]]) -> None:
-    names = (
-        "insert",
-        "insert later",
-        "insert elsewhere",
-        "update before",
-        "update after",
-        "delete",
-        "snapshot",
-        "keyless insert",
-        "keyless snapshot",
-        "keyless snapshot again",
-        "dts insert",
-        "dts update before",
-        "dts update after",
-        "dts delete",
-    )
-    assert len({rows[name]["event_id"] for name in names}) == len(names)
+KEYLESS_INSERT = dataworks("I", "NY", {"b": 1, "a": None}, table="keyless")
 
 
-def test_a_row_of_the_full_load_is_a_snapshot(rows: dict[str, dict[str, Any]]) -> None:
-    snapshot = rows["snapshot"]
-    assert members(snapshot, "op", "source_op", "after", "event_at", "pairing_id") == (
+@said(
+    INSERT,
+    dataworks("I", "NY", A, "1649991610688000009"),
+    dataworks("I", "NY", A, *INSERTED, table="items"),
+    BEFORE,
+    AFTER,
+    DELETE,
+    SNAPSHOT,
+    KEYLESS_INSERT,
+    *[dataworks("I", "NY", A, "-1", table="keyless")] * 2,
+    dts("I", "NY", A),
+    dts("U", "YN", A),
+    dts("U", "NY", B),
+    dts("D", "YN", B),
+)
+def test_different_events_have_different_event_ids(rows: Rows) -> None:
+    ids = {row["event_id"] for row in rows}
+    assert None not in ids
+    assert len(ids) == len(rows) == 14
+
+
+@said(SNAPSHOT)
+def test_a_row_of_the_full_load_is_a_snapshot(row: Row) -> None:
+    assert members(row, "op", "source_op", "after", "event_at", "pairing_id") == (
         "snapshot",
         "I",
         A,
         None,
         None,
     )
-    assert snapshot["sequence"]["position"] == Decimal(-1)
+    assert row["sequence"]["position"] == Decimal(-1)
 
 
-def test_a_table_without_a_key_setting_is_keyless(rows: dict[str, dict[str, Any]]) -> None:
-    insert = rows["keyless insert"]
-    assert members(insert, "key_columns", "row_key", "after") == (
+@said(KEYLESS_INSERT)
+def test_a_table_without_a_key_setting_is_keyless(row: Row) -> None:
+    assert members(row, "key_columns", "row_key", "after") == (
         [],
         '{"a":null,"b":1}',
         {"a": None, "b": 1},
     )
 
 
-def test_key_columns_may_have_odd_names(rows: dict[str, dict[str, Any]]) -> None:
-    row = rows["odd names"]
-    assert row["key_columns"] == SETTINGS["odd"]
+@said(dataworks("I", "NY", {**ODD_ROW, "z": 1}, table="odd"))
+def test_key_columns_may_have_odd_names(row: Row) -> None:
+    assert row["key_columns"] == ODD_KEYS
     assert row["row_key"] == json.dumps(ODD_ROW, ensure_ascii=False, separators=(",", ":"))
 
 
-def test_values_are_exact_as_published(rows: dict[str, dict[str, Any]]) -> None:
-    row = rows["exact values"]
+@said(
+    f'{{"_sequence_id_": {"1" * 38}, "_operation_type_": "I", "_source_table_": "keyless",'
+    f' "_before_image_": "N", "_after_image_": "Y", "id": {BIG}, "text": "1.10",'
+    ' "price": 12345678901234567890.0123456789}'
+)
+def test_values_are_exact_as_published(row: Row) -> None:
     # The key of a keyless table is its whole image as text.
     assert row["row_key"] == (
         f'{{"id":{BIG},"price":12345678901234567890.0123456789,"text":"1.10"}}'
@@ -385,131 +359,136 @@ def test_values_are_exact_as_published(rows: dict[str, dict[str, Any]]) -> None:
     assert row["sequence"]["position"] == Decimal("1" * 38)
 
 
-def test_a_number_may_come_as_text_and_the_other_way_round(
-    rows: dict[str, dict[str, Any]],
-) -> None:
-    numbers = rows["numbers for texts"]
-    assert numbers["event_at"] == utc(INSERTED[1])
-    assert numbers["event_id"] == rows["insert"]["event_id"]
+@said(INSERT, dataworks("I", "NY", A, int(INSERTED[0]), int(INSERTED[1])))
+def test_a_number_may_come_as_text_and_the_other_way_round(rows: Rows) -> None:
+    texts, numbers = (members(row, "event_id", "event_at") for row in rows)
+    assert numbers == (texts[0], utc(INSERTED[1]))
 
 
-def test_the_time_may_be_spelled_right_or_be_unknown(rows: dict[str, dict[str, Any]]) -> None:
-    spelled_right = rows["time spelled right"]
-    assert members(spelled_right, "event_at", "after") == (utc(INSERTED[1]), A)
-    assert rows["time -1"]["event_at"] is None
-    assert rows["no time"]["event_at"] is None
+@said(
+    {**without(INSERT, "_excute_time_"), "_execute_time_": INSERTED[1]},
+    dataworks("I", "NY", A, time=-1),
+    without(INSERT, "_excute_time_"),
+)
+def test_the_time_may_be_spelled_right_or_be_unknown(rows: Rows) -> None:
+    assert [members(row, "event_at", "after") for row in rows] == [
+        (utc(INSERTED[1]), A),
+        (None, A),
+        (None, A),
+    ]
 
 
-def test_a_time_of_dts_may_be_in_seconds(rows: dict[str, dict[str, Any]]) -> None:
-    assert rows["time in seconds"]["event_at"] == utc(1565944878000)
+@said(dts_old("I", "NY", A, time="1565944878"))
+def test_a_time_of_dts_may_be_in_seconds(row: Row) -> None:
+    assert row["event_at"] == utc(1565944878000)
 
 
-def test_the_instance_is_not_needed(rows: dict[str, dict[str, Any]]) -> None:
-    assert members(rows["no instance"], "op", "after") == ("insert", A)
+@said(without(dts_old("I", "NY", A), "dts_instance_id"))
+def test_the_instance_is_not_needed(row: Row) -> None:
+    assert members(row, "op", "after") == ("insert", A)
 
 
-def test_a_row_may_have_columns_named_as_the_metadata_of_another_dialect(
-    rows: dict[str, dict[str, Any]],
-) -> None:
-    new_names = rows["columns named as metadata of the old dialect"]
+@said(
+    dts("I", "NY", {**A, "dts_record_id": 7}),
+    dataworks("I", "NY", {**A, "dts_db_name": "x"}),
+)
+def test_a_row_may_have_columns_named_as_the_metadata_of_another_dialect(rows: Rows) -> None:
+    new_names, of_dataworks = rows
     assert members(new_names, "table_id", "after") == ("shop.orders", {**A, "dts_record_id": 7})
-    of_dataworks = rows["dataworks columns named as metadata of dts"]
     assert members(of_dataworks, "table_id", "after") == ("orders", {**A, "dts_db_name": "x"})
 
 
+OF_TWO_DIALECTS = dataworks("I", "NY", dts("D", "YN", A))
+
+
+@pytest.mark.parametrize(
+    ("table_id", "after"),
+    [
+        pytest.param(table_id, after, id=name, marks=said(value))
+        for name, value, table_id, after in [
+            ("dataworks, with dts in its row", OF_TWO_DIALECTS, "orders", dts("D", "YN", A)),
+            (
+                "dataworks, with the old dts in its row",
+                dataworks("I", "NY", dts_old("D", "YN", A), table="keyless"),
+                "keyless",
+                dts_old("D", "YN", A),
+            ),
+            (
+                "the old dts, with the new one in its row",
+                dts_old("I", "NY", A | dts("D", "YN", {})),
+                "shop.orders",
+                A | dts("D", "YN", {}),
+            ),
+            (
+                "the new dts, with some of dataworks in its row",
+                {**dts("I", "NY", A), "_sequence_id_": "7", "_operation_type_": "x"},
+                "shop.orders",
+                {**A, "_sequence_id_": "7", "_operation_type_": "x"},
+            ),
+        ]
+    ],
+)
 def test_a_tuple_is_of_the_first_dialect_whose_metadata_is_all_there(
-    rows: dict[str, dict[str, Any]],
+    row: Row, table_id: str, after: Row
 ) -> None:
-    of_dataworks = rows["a dataworks row that is a tuple of dts"]
-    assert members(of_dataworks, "op", "table_id") == ("insert", "orders")
-    assert of_dataworks["after"] == dts("D", "YN", A)
-    of_dataworks = rows["a dataworks row that is a tuple of the old dts"]
-    assert members(of_dataworks, "op", "table_id") == ("insert", "keyless")
-    assert of_dataworks["after"] == dts_old("D", "YN", A)
-    of_old_dts = rows["a tuple of the old dts with one of the new in it"]
-    assert members(of_old_dts, "op", "table_id") == ("insert", "shop.orders")
-    assert of_old_dts["after"] == {**A, **dts("D", "YN", {})}
-    of_new_dts = rows["a tuple of the new dts with some of dataworks in it"]
-    assert members(of_new_dts, "op", "table_id") == ("insert", "shop.orders")
-    assert of_new_dts["after"] == {**A, "_sequence_id_": "7", "_operation_type_": "x"}
+    assert members(row, "op", "table_id", "after") == ("insert", table_id, after)
 
 
-def test_a_topic_without_tables_in_its_tuples_is_one_table(rows: dict[str, dict[str, Any]]) -> None:
-    insert = rows["five metadata columns"]
+@said(
+    FIVE_COLUMNS,
+    without(BEFORE, "_source_table_"),
+    dataworks("I", "NY", A, table=None),
+)
+def test_a_topic_without_tables_in_its_tuples_is_one_table(rows: Rows) -> None:
+    insert, before, null = rows
     assert members(insert, "op", "table_name", "table_id") == ("insert", "topic", "topic")
     assert members(insert, "row_key", "after") == ('{"id":1}', A)
-    before = rows["five metadata columns, update before"]
     assert members(before, "record_type", "table_id", "before") == ("update_before", "topic", A)
-    assert members(rows["null as the table"], "table_id", "after") == ("topic", A)
+    assert members(null, "table_id", "after") == ("topic", A)
 
 
-def test_of_both_spellings_of_the_time_the_other_one_is_a_column(
-    rows: dict[str, dict[str, Any]],
-) -> None:
-    both = rows["both spellings of the time"]
-    assert members(both, "event_at", "after") == (utc(UPDATED[1]), {**A, "_execute_time_": "noon"})
+@said(dataworks("I", "NY", {**A, "_execute_time_": "noon"}))
+def test_of_both_spellings_of_the_time_the_other_one_is_a_column(row: Row) -> None:
+    assert members(row, "event_at", "after") == (utc(UPDATED[1]), {**A, "_execute_time_": "noon"})
+
+
+@said(dts_old("I", "NY", {**A, "dts_x": 1}), {**dts_old("I", "NY", A), "added_by": "etl"})
+def test_only_the_prefix_of_the_old_dialect_is_taken_off(rows: Rows) -> None:
+    assert [row["after"] for row in rows] == [{**A, "dts_x": 1}, {**A, "added_by": "etl"}]
 
 
 # -- settings of topics ------------------------------------------------------------------------
 
-TOPICS = datahub_tuple.declared_topics(
-    {
-        "proj.named": {"database": "named"},
-        "proj.other": {"database": "other"},
-        "proj.new": {"dialect": "dts_new"},
-        "proj.incomplete": {"dialect": "dts_old"},
-        "proj.dts": {"database": "named"},
-    }
-)
-OF_TWO_DIALECTS = dataworks("I", "NY", dts("D", "YN", A))
 
-
-@pytest.fixture(scope="module")
-def topics(spark: SparkSession) -> dict[str, dict[str, Any]]:
-    """Topic -> the staging row of its message."""
-    messages = {
-        "proj.named": INSERT,
-        "proj.other": INSERT,
-        "proj.plain": FIVE_COLUMNS,
-        "proj.new": OF_TWO_DIALECTS,
-        "proj.incomplete": INSERT,
-        "proj.dts": dts("I", "NY", A),
-    }
-    landing = [landed(spark, [message], topic=topic) for topic, message in messages.items()]
-    staging = datahub_tuple.parse(
-        functools.reduce(DataFrame.union, landing), key_settings=SETTINGS, topics=TOPICS
-    )
-    return {row["topic"]: row for row in rows_of(staging)}
-
-
-def test_a_setting_names_the_database_of_a_topic(topics: dict[str, dict[str, Any]]) -> None:
-    named, other = topics["proj.named"], topics["proj.other"]
+@said(INSERT, topic="proj.named")
+@said(INSERT, topic="proj.other")
+@said(dts("I", "NY", A), topic="proj.dts")
+def test_a_setting_names_the_database_of_a_topic(rows: Rows) -> None:
+    of_topic = {row["topic"]: row for row in rows}
+    named, other = of_topic["proj.named"], of_topic["proj.other"]
     assert members(named, "database_name", "table_id") == ("named", "named.orders")
     assert members(named, "key_columns", "row_key") == (["id"], '{"id":1}')
     assert members(other, "database_name", "table_id") == ("other", "other.orders")
     assert named["event_id"] != other["event_id"]
-    assert topics["proj.dts"]["database_name"] == "shop"
+    assert of_topic["proj.dts"]["database_name"] == "shop"
 
 
-def test_a_table_is_named_by_the_last_part_of_its_topic(
-    topics: dict[str, dict[str, Any]],
-) -> None:
-    assert members(topics["proj.plain"], "database_name", "table_id") == (None, "plain")
+@said(FIVE_COLUMNS, topic="proj.plain")
+def test_a_table_is_named_by_the_last_part_of_its_topic(row: Row) -> None:
+    assert members(row, "database_name", "table_id") == (None, "plain")
 
 
-def test_a_setting_names_the_dialect_of_a_topic(topics: dict[str, dict[str, Any]]) -> None:
-    deleted = topics["proj.new"]
-    assert members(deleted, "op", "table_id") == ("delete", "shop.orders")
-    assert deleted["before"] == {**A, **dataworks("I", "NY", {})}
-    incomplete = topics["proj.incomplete"]
-    assert members(incomplete, "record_type", "reject_code") == ("rejected", "missing_field")
-    assert "dts_record_id" in incomplete["reject_reason"]
+@said(OF_TWO_DIALECTS, topic="proj.new")
+def test_a_setting_names_the_dialect_of_a_topic(row: Row) -> None:
+    assert members(row, "op", "table_id") == ("delete", "shop.orders")
+    assert row["before"] == {**A, **dataworks("I", "NY", {})}
+
+
+@said(INSERT, topic="proj.incomplete")
+def test_a_tuple_of_another_dialect_than_its_topic_s_is_rejected(row: Row) -> None:
+    assert members(row, "record_type", "reject_code") == ("rejected", "missing_field")
+    assert "dts_record_id" in row["reject_reason"]
 
 
 def test_no_setting_is_an_empty_one() -> None:
     assert datahub_tuple.declared_topics(None) == datahub_tuple.declared_topics({}) == {}
-
-
-def test_only_the_prefix_of_the_old_dialect_is_taken_off(rows: dict[str, dict[str, Any]]) -> None:
-    assert rows["a column that has the prefix twice"]["after"] == {**A, "dts_x": 1}
-    assert rows["a column without the prefix"]["after"] == {**A, "added_by": "etl"}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
 
 from cdc_marts.formats import dataworks_json
 from cdc_marts.parsing.ops import source_ops
@@ -17,18 +16,25 @@ from tests.python.formats.staging import (
     LANDING_COMMIT,
     TOPIC_NUMBER,
     lists_all_columns,
-    staged,
+    members,
+    said,
+    utc,
     without_ids,
 )
 from tests.python.formats.streamx import SOURCE, TIMES, row_message, statement_message
 
+Row = dict[str, Any]
+Rows = list[Row]
+
 ROW_ID = "#alibaba_rds_row_id#"
-ORACLE = {"dbType": "Oracle", "dbName": "ORCL", "schemaName": "HR", "tableName": "EMPLOYEES"}
 ODD_KEYS = ["a.b", "c d", 'e"f', "g`h", "i'j", "列"]
 ODD_ROW = {name: position for position, name in enumerate(ODD_KEYS)}
 BIG = 9223372036854775807
 
-SETTINGS = {"shop.logs": ["day", "line"], "shop.orders": ["name"], "shop.hidden": ["id"]}
+PARSE = partial(
+    dataworks_json.parse,
+    key_settings={"shop.logs": ["day", "line"], "shop.orders": ["name"], "shop.hidden": ["id"]},
+)
 
 
 def vendor_message(op: str, sequence_id: str, times: tuple[int, int], **images: Any) -> Any:
@@ -86,179 +92,181 @@ def with_member(message: dict[str, Any], path: str, value: Any) -> dict[str, Any
 
 INSERT = row_message("INSERT", after=A)
 UPDATE = row_message("UPDATE_AFTER", before=A, after=B)
+UPDATE_BEFORE = row_message("UPDATE_BEFOR", before=A)
+UPDATE_AFTER = row_message("UPDATE_AFTER", after=B)
+PLAIN_UPDATE = row_message("UPDATE", before=A, after=B)
+DELETE = row_message("DELETE", before=A)
+SNAPSHOT = row_message(
+    "INSERT",
+    after=A,
+    sequence_id="-1",
+    times={"eventTime": -1, "systemTime": -1, "checkpointTime": -1},
+)
+TRUNCATE = statement_message("TRUNCATE", "TRUNCATE TABLE orders")
+ALTER = statement_message("ALTER", "ALTER TABLE orders ADD note text")
+PAIRING_ID = "dataworks_json:shop.orders:1620457642589000001"
 
-READ = {
-    "vendor insert": vendor_message("INSERT", *INSERTED, after=MAN),
-    "vendor update before": vendor_message("UPDATE_BEFOR", *UPDATED, before=MAN),
-    "vendor update after": vendor_message("UPDATE_AFTER", *UPDATED, after=WOMAN),
-    "vendor update": vendor_message("UPDATE_AFTER", *UPDATED, before=MAN, after=WOMAN),
-    "vendor delete": vendor_message("DELETE", *DELETED, before=WOMAN),
-    "vendor heartbeat": VENDOR_HEARTBEAT,
-    "insert": INSERT,
-    "insert again": INSERT,
-    "insert later": row_message("INSERT", after=A, sequence_id="1620457642589000009"),
-    "insert elsewhere": row_message("INSERT", after=A, source={**SOURCE, "tableName": "items"}),
-    "insert without null members": json.dumps(
-        {
-            "payload": {"after": {"dataColumn": A}, "op": "INSERT", "sequenceId": "7"},
-            "schema": {"source": {"tableName": "t"}},
-        }
-    ),
-    "insert with more members": {
-        **with_member(INSERT, "payload.after.rowImage", "full"),
-        "traceId": {"dataColumn": [1]},
-    },
-    "update": UPDATE,
-    "update again": UPDATE,
-    "update before": row_message("UPDATE_BEFOR", before=A),
-    "update before again": row_message("UPDATE_BEFOR", before=A),
-    "update before, spelled out": row_message("UPDATE_BEFORE", before=A, sequence_id="5"),
-    "update before with an image after": row_message("UPDATE_BEFOR", before=A, after=B),
-    "update after": row_message("UPDATE_AFTER", after=B),
-    "update after with an empty image before": row_message("UPDATE_AFTER", before={}, after=B),
-    "update of a key": row_message("UPDATE_AFTER", before=A, after={"id": 2, "name": "a"}),
-    "plain update": row_message("UPDATE", before=A, after=B),
-    "plain update without before": row_message("UPDATE", after=B),
-    "plain update without after": row_message("UPDATE", before=A),
-    "a value that only the row before has": row_message(
-        "UPDATE_AFTER",
-        before={**A, "body": "TOAST"},
-        after=B,
-        columns={"id": "LONG", "name": "STRING", "body": "STRING"},
-    ),
-    "a key column twice": row_message("INSERT", after=A, primary_key=["id", "id"]),
-    "two key columns, one twice": row_message(
-        "INSERT", after=A, primary_key=["name", "id", "name"]
-    ),
-    "a null among key columns": row_message("INSERT", after=A, primary_key=[None, "id"]),
-    "a whole number as text": row_message("UPDATE_AFTER", before=A, after={**B, "id": "1"}),
-    "a whole number as text without a key": row_message(
-        "DELETE",
-        before={**A, "id": "1"},
-        primary_key=[],
-        source={**SOURCE, "tableName": "keyless"},
-    ),
-    "a whole number of 38 digits as text": row_message("INSERT", after={"id": "9" * 38}),
-    "no whole number": row_message("INSERT", after={"id": "1.5"}),
-    "a text of digits": row_message("INSERT", after={**A, "name": "1"}, primary_key=["name"]),
-    "whole numbers in a key": row_message(
-        "INSERT",
-        after={"c": "03", "b": "2", "a": None, "d": 4},
-        primary_key=["c", "b", "a", "d"],
-        columns={"a": "LONG", "b": "STRING", "c": "LONG", "d": "LONG"},
-    ),
-    "an empty statement": row_message("INSERT", after=A, ddl=""),
-    "a heartbeat of a table": statement_message("MHEARTBEAT"),
-    "delete": row_message("DELETE", before=A),
-    "delete with an image after": row_message("DELETE", before=A, after=B),
-    "snapshot": row_message(
-        "INSERT",
-        after=A,
-        sequence_id="-1",
-        times={"eventTime": -1, "systemTime": -1, "checkpointTime": -1},
-    ),
-    "snapshot again": row_message("INSERT", after=A, sequence_id=-1),
-    "snapshot of another row": row_message("INSERT", after={**A, "id": 2}, sequence_id="-1"),
-    "snapshot of a later load": row_message("INSERT", after=B, sequence_id="-1"),
-    "snapshot by update": row_message("UPDATE_AFTER", before=A, after=B, sequence_id="-1"),
-    "keyless snapshot": row_message(
-        "INSERT",
-        after=A,
-        sequence_id="-1",
-        primary_key=None,
-        source={**SOURCE, "tableName": "keyless"},
-    ),
-    "keyless snapshot again": row_message(
-        "INSERT",
-        after=A,
-        sequence_id="-1",
-        primary_key=None,
-        source={**SOURCE, "tableName": "keyless"},
-    ),
-    "keyless insert": row_message(
-        "INSERT",
-        after={"b": 1, "a": None},
-        primary_key=[],
-        columns={"b": "LONG", "a": "LONG"},
-        source={**SOURCE, "tableName": "keyless"},
-    ),
-    "key of the project": row_message(
-        "INSERT",
-        after={"line": 2, "day": "mon"},
-        primary_key=None,
-        columns={},
-        source={**SOURCE, "tableName": "logs"},
-    ),
-    "hidden row id beside the project's key": row_message(
-        "INSERT",
-        after={**A, ROW_ID: 3},
-        primary_key=None,
-        source={**SOURCE, "tableName": "hidden"},
-    ),
-    "oracle without a key": row_message(
-        "INSERT",
-        after={"NAME": "x", "rowid": "AAIUMPAAFAACxExAAE"},
-        primary_key=None,
-        columns={"NAME": "STRING", "rowid": "STRING"},
-        source=ORACLE,
-        scn="123456",
-    ),
-    "oracle with a key": row_message(
-        "INSERT",
-        after={"ID": 1, "rowid": "AAIUMPAAFAACxExAAE"},
-        primary_key=["ID"],
-        columns={"ID": "LONG", "rowid": "STRING"},
-        source=ORACLE,
-    ),
-    "a column that is called rowid": row_message(
-        "INSERT",
-        after={"rowid": 1},
-        primary_key=None,
-        source={**SOURCE, "tableName": "t"},
-    ),
-    "odd names": row_message("INSERT", after={**ODD_ROW, "z": 1}, primary_key=ODD_KEYS, columns={}),
-    "null in a key": row_message("INSERT", after={"id": None, "name": "a"}),
-    "null and unavailable": row_message(
-        "UPDATE_AFTER",
-        before={"id": 1},
-        after={"id": 1, "name": None},
-        columns={"id": "LONG", "name": "STRING", "body": "STRING"},
-    ),
-    "unavailable in a delete": row_message("DELETE", before={"id": 1}),
-    "exact values": (
-        '{"schema": {"source": {"tableName": "t"}}, "payload": {"op": "INSERT",'
-        f' "sequenceId": {BIG}{BIG}, "after": {{"dataColumn": {{"id": {BIG}, "ok": true,'
-        ' "price": "1.100000", "ratio": 12345678901234567890.0123456789}}}}'
-    ),
-    "times as text": row_message(
-        "INSERT", after=A, times={name: str(t) for name, t in TIMES.items()}
-    ),
-    "no times": row_message("INSERT", after=A, times=None),
-    "empty schema members": with_member(
+
+def of_table(name: str) -> dict[str, Any]:
+    return {**SOURCE, "tableName": name}
+
+
+def vendor_event(position: str, times: tuple[int, int], **members_: Any) -> Row:
+    """What every row change of the vendor's page has in common."""
+    return {
+        "record_type": "change",
+        "reject_code": None,
+        "reject_reason": None,
+        "source_format": "dataworks_json",
+        "topic": "topic",
+        "partition": 0,
+        "row_index": 0,
+        "source_type": "mysql",
+        "database_name": "pkset_test",
+        "schema_name": None,
+        "table_name": "pkset_test_no_pk",
+        "table_id": "pkset_test.pkset_test_no_pk",
+        "key_columns": [ROW_ID],
+        "row_key": f'{{"{ROW_ID}":15}}',
+        "previous_row_key": None,
+        "before": None,
+        "after": None,
+        "unavailable_columns": [],
+        "column_types": {"name": "STRING", "job": "STRING", "sex": "STRING", ROW_ID: "LONG"},
+        "lob_columns": None,
+        "event_at": utc(times[0]),
+        "published_at": utc(times[1]),
+        "checkpoint_at": utc(times[0]),
+        "landed_at": LANDED_AT,
+        "landing_commit": LANDING_COMMIT,
+        "transaction_id": None,
+        "sequence": {
+            "position": Decimal(position),
+            "transaction_index": TOPIC_NUMBER,
+            "partition": 0,
+            "row_index": 0,
+        },
+        "delivery_position": Decimal(position),
+        "pairing_id": None,
+        "ddl_text": None,
+        "ddl_meta": None,
+        "is_truncation": False,
+        "table_changes": None,
+        "lists_all_columns": lists_all_columns(members_.get("op")),
+        "value": None,
+        **members_,
+    }
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        pytest.param(event, id=name, marks=said(value))
+        for name, value, event in [
+            (
+                "insert",
+                vendor_message("INSERT", *INSERTED, after=MAN),
+                vendor_event(*INSERTED, op="insert", source_op="INSERT", after=MAN),
+            ),
+            (
+                "update before",
+                vendor_message("UPDATE_BEFOR", *UPDATED, before=MAN),
+                vendor_event(
+                    *UPDATED,
+                    record_type="update_before",
+                    op=None,
+                    source_op="UPDATE_BEFOR",
+                    before=MAN,
+                    pairing_id="dataworks_json:pkset_test.pkset_test_no_pk:1620457642589000001",
+                ),
+            ),
+            (
+                "update after",
+                vendor_message("UPDATE_AFTER", *UPDATED, after=WOMAN),
+                vendor_event(
+                    *UPDATED,
+                    op="update",
+                    source_op="UPDATE_AFTER",
+                    after=WOMAN,
+                    pairing_id="dataworks_json:pkset_test.pkset_test_no_pk:1620457642589000001",
+                ),
+            ),
+            (
+                "update",
+                vendor_message("UPDATE_AFTER", *UPDATED, before=MAN, after=WOMAN),
+                vendor_event(
+                    *UPDATED, op="update", source_op="UPDATE_AFTER", before=MAN, after=WOMAN
+                ),
+            ),
+            (
+                "delete",
+                vendor_message("DELETE", *DELETED, before=WOMAN),
+                vendor_event(*DELETED, op="delete", source_op="DELETE", before=WOMAN),
+            ),
+        ]
+    ],
+)
+def test_a_message_of_the_vendors_page_is_read(row: Row, event: Row) -> None:
+    assert without_ids(row) == event
+
+
+@said(VENDOR_HEARTBEAT)
+def test_the_heartbeat_of_the_vendors_page_tells_its_times(row: Row) -> None:
+    known = {name: member for name, member in row.items() if member is not None}
+    assert known == {
+        "record_type": "heartbeat",
+        "source_format": "dataworks_json",
+        "topic": "topic",
+        "partition": 0,
+        "offset": row["offset"],
+        "row_index": 0,
+        "source_op": "MHEARTBEAT",
+        "event_at": utc(1620457659000),
+        "checkpoint_at": utc(1620457659000),
+        "landed_at": LANDED_AT,
+        "landing_commit": LANDING_COMMIT,
+        "sequence": {
+            "position": None,
+            "transaction_index": TOPIC_NUMBER,
+            "partition": 0,
+            "offset": row["offset"],
+            "row_index": 0,
+        },
+        "is_truncation": False,
+    }
+
+
+@said(
+    with_member(
         statement_message("MHEARTBEAT", sequence_id=None),
         "schema",
         {"dataColumn": [], "primaryKey": [], "source": {}},
-    ),
-    "nameless column": with_member(
-        INSERT, "schema.dataColumn", [{"name": None, "type": "LONG"}, None, {"name": "id"}]
-    ),
-    "alter": statement_message("ALTER", "ALTER TABLE orders ADD note text"),
-    "truncate": statement_message("TRUNCATE", "TRUNCATE TABLE orders"),
-    "truncate of the text's table": statement_message(
-        "TRUNCATE", "truncate table items", source={"dbType": "MySQL", "dbName": "shop"}
-    ),
-    "an erased database": statement_message(
-        "ERASE", "drop database shop", source={"dbType": "MySQL", "dbName": "shop"}
-    ),
-    "query that drops": statement_message("QUERY", "drop table a, old.b"),
-    "query without a table": statement_message(
-        "QUERY",
-        "CREATE DATABASE old",
-        source={"dbType": "MySQL", "dbName": "old"},
-        sequence_id=None,
-    ),
-    "begin": statement_message("TRANSACTION_BEGIN"),
-}
+    )
+)
+def test_a_heartbeat_may_have_empty_schema_members(row: Row) -> None:
+    assert members(row, "record_type", "table_id") == ("heartbeat", None)
+
+
+@pytest.mark.parametrize(
+    ("op", "meaning"),
+    [
+        pytest.param(
+            op,
+            meaning,
+            id=op,
+            marks=said(
+                statement_message(op, f"{op} something")
+                if meaning[0] in ("ddl", "transaction", "heartbeat")
+                else row_message(op, before=A, after=B)
+            ),
+        )
+        for op, meaning in source_ops("dataworks_json").items()
+    ],
+)
+def test_every_op_code_has_its_meaning(row: Row, op: str, meaning: tuple[Any, ...]) -> None:
+    assert row["source_op"] == op
+    assert members(row, "record_type", "op", "is_truncation") == meaning
+
 
 REJECTED = {
     "a repeated column": (json.dumps(INSERT).replace('"name": "a"', '"id": 2'), "malformed_json"),
@@ -296,7 +304,7 @@ REJECTED = {
             after=A,
             primary_key=None,
             columns={ROW_ID: "LONG"},
-            source={**SOURCE, "tableName": "keyless"},
+            source=of_table("keyless"),
         ),
         "missing_field",
     ),
@@ -360,258 +368,136 @@ REJECTED = {
     ),
 }
 
-OPS = {
-    op: (
-        statement_message(op, f"{op} something")
-        if record_type in ("ddl", "transaction", "heartbeat")
-        else row_message(op, before=A, after=B)
-    )
-    for op, (record_type, _, _) in source_ops("dataworks_json").items()
-}
-
-
-@pytest.fixture(scope="module")
-def rows(spark: SparkSession) -> dict[str, dict[str, Any]]:
-    """Name of a message -> its staging row."""
-    rejected = {name: value for name, (value, _) in REJECTED.items()}
-    ops = {f"op {op}": message for op, message in OPS.items()}
-    messages = {**READ, **rejected, **ops}
-    assert len(messages) == len(READ) + len(rejected) + len(ops)
-    staging = staged(spark, dataworks_json.parse, *messages.values(), key_settings=SETTINGS)
-    return dict(zip(messages, staging, strict=True))
-
-
-def members(row: dict[str, Any], *names: str) -> tuple[Any, ...]:
-    return tuple(row[name] for name in names)
-
-
-def utc(millis: int) -> dt.datetime:
-    return dt.datetime(1970, 1, 1) + dt.timedelta(milliseconds=millis)
-
-
-def vendor_event(
-    offset: int, position: str, times: tuple[int, int], **members_: Any
-) -> dict[str, Any]:
-    """What every row change of the vendor's page has in common."""
-    return {
-        "record_type": "change",
-        "reject_code": None,
-        "reject_reason": None,
-        "source_format": "dataworks_json",
-        "topic": "topic",
-        "partition": 0,
-        "offset": offset,
-        "row_index": 0,
-        "source_type": "mysql",
-        "database_name": "pkset_test",
-        "schema_name": None,
-        "table_name": "pkset_test_no_pk",
-        "table_id": "pkset_test.pkset_test_no_pk",
-        "key_columns": [ROW_ID],
-        "row_key": f'{{"{ROW_ID}":15}}',
-        "previous_row_key": None,
-        "before": None,
-        "after": None,
-        "unavailable_columns": [],
-        "column_types": {"name": "STRING", "job": "STRING", "sex": "STRING", ROW_ID: "LONG"},
-        "lob_columns": None,
-        "event_at": utc(times[0]),
-        "published_at": utc(times[1]),
-        "checkpoint_at": utc(times[0]),
-        "landed_at": LANDED_AT,
-        "landing_commit": LANDING_COMMIT,
-        "transaction_id": None,
-        "sequence": {
-            "position": Decimal(position),
-            "transaction_index": TOPIC_NUMBER,
-            "partition": 0,
-            "offset": offset,
-            "row_index": 0,
-        },
-        "delivery_position": Decimal(position),
-        "pairing_id": None,
-        "ddl_text": None,
-        "ddl_meta": None,
-        "is_truncation": False,
-        "table_changes": None,
-        "lists_all_columns": lists_all_columns(members_.get("op")),
-        "value": None,
-        **members_,
-    }
-
 
 @pytest.mark.parametrize(
-    ("name", "event"),
+    ("value", "reject_code"),
     [
-        (
-            "vendor insert",
-            vendor_event(0, *INSERTED, op="insert", source_op="INSERT", after=MAN),
-        ),
-        (
-            "vendor update before",
-            vendor_event(
-                1,
-                *UPDATED,
-                record_type="update_before",
-                op=None,
-                source_op="UPDATE_BEFOR",
-                before=MAN,
-                pairing_id="dataworks_json:pkset_test.pkset_test_no_pk:1620457642589000001",
-            ),
-        ),
-        (
-            "vendor update after",
-            vendor_event(
-                2,
-                *UPDATED,
-                op="update",
-                source_op="UPDATE_AFTER",
-                after=WOMAN,
-                pairing_id="dataworks_json:pkset_test.pkset_test_no_pk:1620457642589000001",
-            ),
-        ),
-        (
-            "vendor update",
-            vendor_event(
-                3, *UPDATED, op="update", source_op="UPDATE_AFTER", before=MAN, after=WOMAN
-            ),
-        ),
-        (
-            "vendor delete",
-            vendor_event(4, *DELETED, op="delete", source_op="DELETE", before=WOMAN),
-        ),
+        pytest.param(value, code, id=name, marks=said(value))
+        for name, (value, code) in REJECTED.items()
     ],
 )
-def test_a_message_of_the_vendors_page_is_read(
-    rows: dict[str, dict[str, Any]], name: str, event: dict[str, Any]
-) -> None:
-    assert without_ids(rows[name]) == event
-
-
-def test_the_heartbeat_of_the_vendors_page_tells_its_times(rows: dict[str, dict[str, Any]]) -> None:
-    heartbeat = rows["vendor heartbeat"]
-    known = {name: member for name, member in heartbeat.items() if member is not None}
-    assert known == {
-        "record_type": "heartbeat",
-        "source_format": "dataworks_json",
-        "topic": "topic",
-        "partition": 0,
-        "offset": 5,
-        "row_index": 0,
-        "source_op": "MHEARTBEAT",
-        "event_at": utc(1620457659000),
-        "checkpoint_at": utc(1620457659000),
-        "landed_at": LANDED_AT,
-        "landing_commit": LANDING_COMMIT,
-        "sequence": {
-            "position": None,
-            "transaction_index": TOPIC_NUMBER,
-            "partition": 0,
-            "offset": 5,
-            "row_index": 0,
-        },
-        "is_truncation": False,
-    }
-
-
-def test_a_heartbeat_may_have_empty_schema_members(rows: dict[str, dict[str, Any]]) -> None:
-    heartbeat = rows["empty schema members"]
-    assert members(heartbeat, "record_type", "table_id") == ("heartbeat", None)
-
-
-@pytest.mark.parametrize("op", OPS)
-def test_every_op_code_has_its_meaning(rows: dict[str, dict[str, Any]], op: str) -> None:
-    row = rows[f"op {op}"]
-    meaning = members(row, "record_type", "op", "is_truncation")
-    assert (row["source_op"], meaning) == (op, source_ops("dataworks_json")[op])
-
-
-@pytest.mark.parametrize("name", REJECTED)
 def test_what_cannot_be_read_whole_is_rejected_with_its_bytes(
-    rows: dict[str, dict[str, Any]], name: str
+    row: Row, value: Any, reject_code: str
 ) -> None:
-    value, code = REJECTED[name]
-    if not isinstance(value, bytes):
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        value = text.encode()
-    row = rows[name]
-    assert members(row, "record_type", "reject_code", "value") == ("rejected", code, value)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    assert members(row, "record_type", "reject_code", "value") == (
+        "rejected",
+        reject_code,
+        text.encode(),
+    )
     assert row["reject_reason"]
     assert members(row, "event_id", "table_id", "op", "before", "after", "sequence") == (None,) * 6
 
 
-def test_one_update_message_with_both_images_waits_for_no_other_half(
-    rows: dict[str, dict[str, Any]],
-) -> None:
-    for name in ("update", "plain update"):
-        update = rows[name]
-        assert members(update, "op", "before", "after", "pairing_id") == ("update", A, B, None)
+@said(UPDATE, PLAIN_UPDATE)
+def test_one_update_message_with_both_images_waits_for_no_other_half(rows: Rows) -> None:
+    columns = ("op", "before", "after", "pairing_id")
+    assert [members(row, *columns) for row in rows] == [("update", A, B, None)] * 2
 
 
-def test_a_plain_update_of_one_image_is_a_half(rows: dict[str, dict[str, Any]]) -> None:
-    pairing_id = rows["update before"]["pairing_id"]
-    after = rows["plain update without before"]
-    assert members(after, "op", "before", "after", "pairing_id") == ("update", None, B, pairing_id)
-    before = rows["plain update without after"]
-    assert members(before, "record_type", "op", "before", "after", "pairing_id") == (
-        "update_before",
-        None,
-        A,
-        None,
-        pairing_id,
+@said(row_message("UPDATE", after=B), row_message("UPDATE", before=A))
+def test_a_plain_update_of_one_image_is_a_half(rows: Rows) -> None:
+    columns = ("record_type", "op", "before", "after", "pairing_id")
+    assert [members(row, *columns) for row in rows] == [
+        ("change", "update", None, B, PAIRING_ID),
+        ("update_before", None, A, None, PAIRING_ID),
+    ]
+
+
+@said(
+    row_message(
+        "UPDATE_AFTER",
+        before={**A, "body": "TOAST"},
+        after=B,
+        columns={"id": "LONG", "name": "STRING", "body": "STRING"},
     )
-
-
-def test_the_row_before_is_read_whole(rows: dict[str, dict[str, Any]]) -> None:
-    update = rows["a value that only the row before has"]
-    assert members(update, "before", "after", "unavailable_columns") == (
+)
+def test_the_row_before_is_read_whole(row: Row) -> None:
+    assert members(row, "before", "after", "unavailable_columns") == (
         {**A, "body": "TOAST"},
         B,
         ["body"],
     )
 
 
-def test_a_key_column_counts_once(rows: dict[str, dict[str, Any]]) -> None:
-    key = members(rows["a key column twice"], "key_columns", "row_key", "event_id")
-    assert key == (["id"], '{"id":1}', rows["insert"]["event_id"])
-    two = members(rows["two key columns, one twice"], "key_columns", "row_key")
-    assert two == (["name", "id"], '{"name":"a","id":1}')
-    assert rows["a null among key columns"]["key_columns"] == ["id"]
+@said(
+    INSERT,
+    row_message("INSERT", after=A, primary_key=["id", "id"]),
+    row_message("INSERT", after=A, primary_key=["name", "id", "name"]),
+    row_message("INSERT", after=A, primary_key=[None, "id"]),
+)
+def test_a_key_column_counts_once(rows: Rows) -> None:
+    insert, twice, two, with_null = rows
+    key = members(twice, "key_columns", "row_key", "event_id")
+    assert key == (["id"], '{"id":1}', insert["event_id"])
+    assert members(two, "key_columns", "row_key") == (["name", "id"], '{"name":"a","id":1}')
+    assert with_null["key_columns"] == ["id"]
 
 
-def test_a_whole_number_makes_one_key_as_text_and_as_number(
-    rows: dict[str, dict[str, Any]],
-) -> None:
-    update = rows["a whole number as text"]
-    assert members(update, "row_key", "previous_row_key", "after") == (
+@said(row_message("UPDATE_AFTER", before=A, after={**B, "id": "1"}))
+def test_a_whole_number_makes_one_key_as_text_and_as_number(row: Row) -> None:
+    assert members(row, "row_key", "previous_row_key", "after") == (
         '{"id":1}',
         None,
         {**B, "id": "1"},
     )
-    of_names = {
-        "a whole number as text without a key": '{"id":1,"name":"a"}',
-        "a whole number of 38 digits as text": f'{{"id":{"9" * 38}}}',
-        "no whole number": '{"id":"1.5"}',
-        "a text of digits": '{"name":"1"}',
-        "whole numbers in a key": '{"c":3,"b":"2","a":null,"d":4}',
-    }
-    assert {name: rows[name]["row_key"] for name in of_names} == of_names
 
 
-def test_an_empty_statement_is_none(rows: dict[str, dict[str, Any]]) -> None:
-    insert = rows["an empty statement"]
-    assert members(insert, "record_type", "after", "ddl_text") == ("change", A, None)
-
-
-def test_a_heartbeat_may_name_a_table(rows: dict[str, dict[str, Any]]) -> None:
-    heartbeat = rows["a heartbeat of a table"]
-    assert members(heartbeat, "record_type", "table_id") == ("heartbeat", "shop.orders")
-
-
-def test_the_halves_of_an_update_share_their_pairing_id_only(
-    rows: dict[str, dict[str, Any]],
+@pytest.mark.parametrize(
+    "row_key",
+    [
+        pytest.param(row_key, id=name, marks=said(value))
+        for name, value, row_key in [
+            (
+                "whole number without a key",
+                row_message(
+                    "DELETE", before={**A, "id": "1"}, primary_key=[], source=of_table("keyless")
+                ),
+                '{"id":1,"name":"a"}',
+            ),
+            (
+                "whole number of 38 digits",
+                row_message("INSERT", after={"id": "9" * 38}),
+                f'{{"id":{"9" * 38}}}',
+            ),
+            ("no whole number", row_message("INSERT", after={"id": "1.5"}), '{"id":"1.5"}'),
+            (
+                "text of digits",
+                row_message("INSERT", after={**A, "name": "1"}, primary_key=["name"]),
+                '{"name":"1"}',
+            ),
+            (
+                "several",
+                row_message(
+                    "INSERT",
+                    after={"c": "03", "b": "2", "a": None, "d": 4},
+                    primary_key=["c", "b", "a", "d"],
+                    columns={"a": "LONG", "b": "STRING", "c": "LONG", "d": "LONG"},
+                ),
+                '{"c":3,"b":"2","a":null,"d":4}',
+            ),
+        ]
+    ],
+)
+def test_a_text_is_a_number_in_a_key_where_its_column_has_whole_numbers(
+    row: Row, row_key: str
 ) -> None:
-    before, after = rows["update before"], rows["update after"]
+    assert row["row_key"] == row_key
+
+
+@said(row_message("INSERT", after=A, ddl=""))
+def test_an_empty_statement_is_none(row: Row) -> None:
+    assert members(row, "record_type", "after", "ddl_text") == ("change", A, None)
+
+
+@said(statement_message("MHEARTBEAT"))
+def test_a_heartbeat_may_name_a_table(row: Row) -> None:
+    assert members(row, "record_type", "table_id") == ("heartbeat", "shop.orders")
+
+
+@said(UPDATE_BEFORE, UPDATE_AFTER)
+def test_the_halves_of_an_update_share_their_pairing_id_only(rows: Rows) -> None:
+    before, after = rows
     assert members(before, "record_type", "op", "before", "after") == (
         "update_before",
         None,
@@ -619,41 +505,44 @@ def test_the_halves_of_an_update_share_their_pairing_id_only(
         None,
     )
     assert members(after, "record_type", "op", "before", "after") == ("change", "update", None, B)
-    assert (
-        before["pairing_id"]
-        == after["pairing_id"]
-        == ("dataworks_json:shop.orders:1620457642589000001")
-    )
+    assert before["pairing_id"] == after["pairing_id"] == PAIRING_ID
     assert before["event_id"] != after["event_id"]
     for half in (before, after):
         assert members(half, "row_key", "key_columns") == ('{"id":1}', ["id"])
         assert half["sequence"]["position"] == Decimal(1620457642589000001)
 
 
-def test_a_half_takes_only_its_own_image(rows: dict[str, dict[str, Any]]) -> None:
-    half = rows["update before with an image after"]
-    assert members(half, "record_type", "before", "after") == ("update_before", A, None)
-    half = rows["update after with an empty image before"]
-    assert members(half, "before", "after") == (None, B)
-    assert half["pairing_id"] == rows["update before"]["pairing_id"]
-    assert rows["update before, spelled out"]["pairing_id"] == "dataworks_json:shop.orders:5"
+@said(
+    row_message("UPDATE_BEFOR", before=A, after=B),
+    row_message("UPDATE_AFTER", before={}, after=B),
+    row_message("UPDATE_BEFORE", before=A, sequence_id="5"),
+)
+def test_a_half_takes_only_its_own_image(rows: Rows) -> None:
+    before, after, spelled_out = rows
+    assert members(before, "record_type", "before", "after") == ("update_before", A, None)
+    assert members(after, "before", "after", "pairing_id") == (None, B, PAIRING_ID)
+    assert spelled_out["pairing_id"] == "dataworks_json:shop.orders:5"
 
 
-def test_an_update_that_changes_the_key_keeps_the_old_one(rows: dict[str, dict[str, Any]]) -> None:
-    update = rows["update of a key"]
-    assert members(update, "row_key", "previous_row_key") == ('{"id":2}', '{"id":1}')
-    assert rows["update"]["previous_row_key"] is None
+KEY_CHANGE = row_message("UPDATE_AFTER", before=A, after={"id": 2, "name": "a"})
 
 
-def test_a_delete_takes_its_row_from_before(rows: dict[str, dict[str, Any]]) -> None:
-    for name in ("delete", "delete with an image after"):
-        assert members(rows[name], "op", "before", "after") == ("delete", A, None)
+@said(KEY_CHANGE, UPDATE)
+def test_an_update_that_changes_the_key_keeps_the_old_one(rows: Rows) -> None:
+    assert [members(row, "row_key", "previous_row_key") for row in rows] == [
+        ('{"id":2}', '{"id":1}'),
+        ('{"id":1}', None),
+    ]
 
 
-def test_a_row_of_the_full_load_is_a_snapshot_before_everything(
-    rows: dict[str, dict[str, Any]],
-) -> None:
-    snapshot = rows["snapshot"]
+@said(DELETE, row_message("DELETE", before=A, after=B))
+def test_a_delete_takes_its_row_from_before(rows: Rows) -> None:
+    assert [members(row, "op", "before", "after") for row in rows] == [("delete", A, None)] * 2
+
+
+@said(SNAPSHOT, row_message("UPDATE_AFTER", before=A, after=B, sequence_id="-1"))
+def test_a_row_of_the_full_load_is_a_snapshot_before_everything(rows: Rows) -> None:
+    snapshot, by_update = rows
     assert members(snapshot, "op", "source_op", "before", "after") == (
         "snapshot",
         "INSERT",
@@ -662,87 +551,155 @@ def test_a_row_of_the_full_load_is_a_snapshot_before_everything(
     )
     assert snapshot["sequence"]["position"] == Decimal(-1)
     assert members(snapshot, "event_at", "published_at", "checkpoint_at") == (None,) * 3
-    update = rows["snapshot by update"]
-    assert members(update, "op", "before", "after", "pairing_id") == ("snapshot", None, B, None)
+    assert members(by_update, "op", "before", "after", "pairing_id") == ("snapshot", None, B, None)
 
 
-def test_a_redelivery_has_the_event_id_of_the_first(rows: dict[str, dict[str, Any]]) -> None:
-    for name in ("insert", "update", "update before", "snapshot"):
-        assert rows[name]["event_id"] == rows[f"{name} again"]["event_id"], name
-    # With and without the image before: the key after the change is enough.
-    assert rows["update"]["event_id"] == rows["update after"]["event_id"]
+@pytest.mark.parametrize(
+    (),
+    [
+        pytest.param(id=name, marks=said(first, again))
+        for name, first, again in [
+            ("insert", INSERT, INSERT),
+            ("update", UPDATE, UPDATE),
+            # With and without the image before: the key after the change is enough.
+            ("update after", UPDATE, UPDATE_AFTER),
+            ("update before", UPDATE_BEFORE, UPDATE_BEFORE),
+            ("snapshot", SNAPSHOT, row_message("INSERT", after=A, sequence_id=-1)),
+        ]
+    ],
+)
+def test_a_redelivery_has_the_event_id_of_the_first(rows: Rows) -> None:
+    first, again = (row["event_id"] for row in rows)
+    assert first == again is not None
 
 
-def test_different_events_have_different_event_ids(rows: dict[str, dict[str, Any]]) -> None:
-    names = (
-        "insert",
-        "insert later",
-        "insert elsewhere",
-        "update",
-        "update before",
-        "update of a key",
-        "delete",
-        "snapshot",
-        "snapshot of another row",
-        "snapshot of a later load",
-        "keyless snapshot",
-        "keyless snapshot again",
-        "keyless insert",
-    )
-    assert len({rows[name]["event_id"] for name in names}) == len(names)
+KEYLESS_SNAPSHOT = row_message(
+    "INSERT", after=A, sequence_id="-1", primary_key=None, source=of_table("keyless")
+)
+KEYLESS_INSERT = row_message(
+    "INSERT",
+    after={"b": 1, "a": None},
+    primary_key=[],
+    columns={"b": "LONG", "a": "LONG"},
+    source=of_table("keyless"),
+)
 
 
-def test_a_table_without_any_key_is_keyless(rows: dict[str, dict[str, Any]]) -> None:
-    insert = rows["keyless insert"]
-    assert members(insert, "key_columns", "row_key") == ([], '{"a":null,"b":1}')
+@said(
+    INSERT,
+    row_message("INSERT", after=A, sequence_id="1620457642589000009"),
+    row_message("INSERT", after=A, source=of_table("items")),
+    UPDATE,
+    UPDATE_BEFORE,
+    KEY_CHANGE,
+    DELETE,
+    SNAPSHOT,
+    row_message("INSERT", after={**A, "id": 2}, sequence_id="-1"),
+    row_message("INSERT", after=B, sequence_id="-1"),
+    KEYLESS_SNAPSHOT,
+    KEYLESS_SNAPSHOT,
+    KEYLESS_INSERT,
+)
+def test_different_events_have_different_event_ids(rows: Rows) -> None:
+    ids = {row["event_id"] for row in rows}
+    assert None not in ids
+    assert len(ids) == len(rows) == 13
 
 
-def test_the_projects_key_stands_in_for_a_published_one(rows: dict[str, dict[str, Any]]) -> None:
-    published = rows["insert"]
+@said(KEYLESS_INSERT)
+def test_a_table_without_any_key_is_keyless(row: Row) -> None:
+    assert members(row, "key_columns", "row_key") == ([], '{"a":null,"b":1}')
+
+
+@said(
+    INSERT,
+    row_message(
+        "INSERT",
+        after={"line": 2, "day": "mon"},
+        primary_key=None,
+        columns={},
+        source=of_table("logs"),
+    ),
+    row_message("INSERT", after={**A, ROW_ID: 3}, primary_key=None, source=of_table("hidden")),
+)
+def test_the_projects_key_stands_in_for_a_published_one(rows: Rows) -> None:
+    published, of_project, beside_row_id = rows
     assert published["key_columns"] == ["id"]
-    of_project = rows["key of the project"]
     assert members(of_project, "key_columns", "row_key") == (
         ["day", "line"],
         '{"day":"mon","line":2}',
     )
-    assert rows["hidden row id beside the project's key"]["key_columns"] == ["id"]
+    assert beside_row_id["key_columns"] == ["id"]
 
 
-def test_rowid_is_the_key_of_an_oracle_table_without_one(rows: dict[str, dict[str, Any]]) -> None:
-    keyless = rows["oracle without a key"]
-    assert members(keyless, "source_type", "table_id", "row_key") == (
+ORACLE = {"dbType": "Oracle", "dbName": "ORCL", "schemaName": "HR", "tableName": "EMPLOYEES"}
+
+
+@said(
+    row_message(
+        "INSERT",
+        after={"NAME": "x", "rowid": "AAIUMPAAFAACxExAAE"},
+        primary_key=None,
+        columns={"NAME": "STRING", "rowid": "STRING"},
+        source=ORACLE,
+        scn="123456",
+    ),
+    row_message(
+        "INSERT",
+        after={"ID": 1, "rowid": "AAIUMPAAFAACxExAAE"},
+        primary_key=["ID"],
+        columns={"ID": "LONG", "rowid": "STRING"},
+        source=ORACLE,
+    ),
+    row_message("INSERT", after={"rowid": 1}, primary_key=None, source=of_table("t")),
+)
+def test_rowid_is_the_key_of_an_oracle_table_without_one(rows: Rows) -> None:
+    without_key, with_key, of_mysql = rows
+    assert members(without_key, "source_type", "table_id", "row_key") == (
         "oracle",
         "ORCL.HR.EMPLOYEES",
         '{"rowid":"AAIUMPAAFAACxExAAE"}',
     )
-    assert rows["oracle with a key"]["row_key"] == '{"ID":1}'
-    assert rows["a column that is called rowid"]["key_columns"] == []
+    assert with_key["row_key"] == '{"ID":1}'
+    assert of_mysql["key_columns"] == []
 
 
-def test_key_columns_may_have_odd_names(rows: dict[str, dict[str, Any]]) -> None:
-    row = rows["odd names"]
+@said(row_message("INSERT", after={**ODD_ROW, "z": 1}, primary_key=ODD_KEYS, columns={}))
+def test_key_columns_may_have_odd_names(row: Row) -> None:
     assert row["key_columns"] == ODD_KEYS
     assert row["row_key"] == json.dumps(ODD_ROW, ensure_ascii=False, separators=(",", ":"))
 
 
-def test_null_in_a_key_column_is_a_value(rows: dict[str, dict[str, Any]]) -> None:
-    assert rows["null in a key"]["row_key"] == '{"id":null}'
+@said(row_message("INSERT", after={"id": None, "name": "a"}))
+def test_null_in_a_key_column_is_a_value(row: Row) -> None:
+    assert row["row_key"] == '{"id":null}'
 
 
-def test_null_is_a_value_and_a_column_that_the_image_lacks_is_unavailable(
-    rows: dict[str, dict[str, Any]],
-) -> None:
-    update = rows["null and unavailable"]
+@said(
+    row_message(
+        "UPDATE_AFTER",
+        before={"id": 1},
+        after={"id": 1, "name": None},
+        columns={"id": "LONG", "name": "STRING", "body": "STRING"},
+    ),
+    row_message("DELETE", before={"id": 1}),
+)
+def test_null_is_a_value_and_a_column_that_the_image_lacks_is_unavailable(rows: Rows) -> None:
+    update, delete = rows
     assert members(update, "before", "after", "unavailable_columns") == (
         {"id": 1},
         {"id": 1, "name": None},
         ["body"],
     )
-    assert rows["unavailable in a delete"]["unavailable_columns"] == ["name"]
+    assert delete["unavailable_columns"] == ["name"]
 
 
-def test_values_are_exact_as_published(rows: dict[str, dict[str, Any]]) -> None:
-    row = rows["exact values"]
+@said(
+    '{"schema": {"source": {"tableName": "t"}}, "payload": {"op": "INSERT",'
+    f' "sequenceId": {BIG}{BIG}, "after": {{"dataColumn": {{"id": {BIG}, "ok": true,'
+    ' "price": "1.100000", "ratio": 12345678901234567890.0123456789}}}}'
+)
+def test_values_are_exact_as_published(row: Row) -> None:
     # The key of a keyless table is its whole image as text.
     assert row["row_key"] == (
         f'{{"id":{BIG},"ok":true,"price":"1.100000","ratio":12345678901234567890.0123456789}}'
@@ -750,14 +707,26 @@ def test_values_are_exact_as_published(rows: dict[str, dict[str, Any]]) -> None:
     assert row["sequence"]["position"] == Decimal(f"{BIG}{BIG}")
 
 
-def test_a_time_may_be_text_or_absent(rows: dict[str, dict[str, Any]]) -> None:
-    times = ("event_at", "published_at", "checkpoint_at")
-    assert members(rows["times as text"], *times) == tuple(map(utc, TIMES.values()))
-    assert members(rows["no times"], *times) == (None,) * 3
+@said(
+    row_message("INSERT", after=A, times={name: str(time) for name, time in TIMES.items()}),
+    row_message("INSERT", after=A, times=None),
+)
+def test_a_time_may_be_text_or_absent(rows: Rows) -> None:
+    assert [members(row, "op", "event_at", "published_at", "checkpoint_at") for row in rows] == [
+        ("insert", *map(utc, TIMES.values())),
+        ("insert", None, None, None),
+    ]
 
 
-def test_members_that_are_not_there_are_as_null(rows: dict[str, dict[str, Any]]) -> None:
-    row = rows["insert without null members"]
+@said(
+    json.dumps(
+        {
+            "payload": {"after": {"dataColumn": A}, "op": "INSERT", "sequenceId": "7"},
+            "schema": {"source": {"tableName": "t"}},
+        }
+    )
+)
+def test_members_that_are_not_there_are_as_null(row: Row) -> None:
     assert members(row, "op", "table_id", "source_type", "key_columns", "after", "event_at") == (
         "insert",
         "t",
@@ -768,70 +737,93 @@ def test_members_that_are_not_there_are_as_null(rows: dict[str, dict[str, Any]])
     )
 
 
-def test_unknown_members_are_ignored(rows: dict[str, dict[str, Any]]) -> None:
-    assert rows["insert with more members"]["event_id"] == rows["insert"]["event_id"]
-    assert rows["insert with more members"]["after"] == A
+@said(
+    INSERT,
+    {
+        **with_member(INSERT, "payload.after.rowImage", "full"),
+        "traceId": {"dataColumn": [1]},
+    },
+)
+def test_unknown_members_are_ignored(rows: Rows) -> None:
+    insert, with_more = rows
+    assert with_more["event_id"] == insert["event_id"]
+    assert with_more["after"] == A
 
 
-def test_a_schema_column_without_a_name_is_ignored(rows: dict[str, dict[str, Any]]) -> None:
-    row = rows["nameless column"]
+@said(
+    with_member(INSERT, "schema.dataColumn", [{"name": None, "type": "LONG"}, None, {"name": "id"}])
+)
+def test_a_schema_column_without_a_name_is_ignored(row: Row) -> None:
     assert members(row, "column_types", "unavailable_columns") == ({"id": None, "name": None}, [])
 
 
-def test_a_statement_keeps_its_text_and_table(rows: dict[str, dict[str, Any]]) -> None:
-    alter = rows["alter"]
-    assert members(alter, "record_type", "table_id", "ddl_text", "ddl_meta", "is_truncation") == (
+@said(ALTER)
+def test_a_statement_keeps_its_text_and_table(row: Row) -> None:
+    assert members(row, "record_type", "table_id", "ddl_text", "ddl_meta", "is_truncation") == (
         "ddl",
         "shop.orders",
         "ALTER TABLE orders ADD note text",
         "rO0ABXNyACk=",
         False,
     )
-    assert alter["sequence"]["position"] == Decimal(1620457642589000001)
-    assert alter["event_at"] == utc(TIMES["eventTime"])
-    assert members(alter, "row_key", "key_columns") == (None, None)
+    assert row["sequence"]["position"] == Decimal(1620457642589000001)
+    assert row["event_at"] == utc(TIMES["eventTime"])
+    assert members(row, "row_key", "key_columns") == (None, None)
 
 
-def test_a_statement_has_an_id_by_which_its_redelivery_is_known(
-    rows: dict[str, dict[str, Any]],
-) -> None:
-    assert len({rows[name]["event_id"] for name in ("alter", "truncate")}) == 2
+@said(ALTER, TRUNCATE)
+def test_a_statement_has_an_id_by_which_its_redelivery_is_known(rows: Rows) -> None:
+    alter, truncate = (row["event_id"] for row in rows)
+    assert alter != truncate
 
 
-def test_a_truncate_ends_the_rows_of_its_table(rows: dict[str, dict[str, Any]]) -> None:
-    truncate = rows["truncate"]
-    assert members(truncate, "record_type", "table_id", "is_truncation") == (
+@said(TRUNCATE)
+def test_a_truncate_ends_the_rows_of_its_table(row: Row) -> None:
+    assert members(row, "record_type", "table_id", "is_truncation") == (
         "ddl",
         "shop.orders",
         True,
     )
-    assert truncate["sequence"]["position"] == Decimal(1620457642589000001)
+    assert row["sequence"]["position"] == Decimal(1620457642589000001)
 
 
-def test_the_text_of_a_statement_says_which_tables_it_empties(
-    rows: dict[str, dict[str, Any]],
-) -> None:
-    truncate, query = rows["truncate of the text's table"], rows["query that drops"]
+OF_DATABASE = {"dbType": "MySQL", "dbName": "shop"}
+
+
+@said(
+    statement_message("TRUNCATE", "truncate table items", source=OF_DATABASE),
+    statement_message("ERASE", "drop database shop", source=OF_DATABASE),
+    statement_message("QUERY", "drop table a, old.b"),
+)
+def test_the_text_of_a_statement_says_which_tables_it_empties(rows: Rows) -> None:
+    truncate, erase, query = rows
     assert members(truncate, "table_id", "is_truncation") == ("shop.items", True)
-    assert members(rows["an erased database"], "record_type", "is_truncation") == ("ddl", True)
+    assert members(erase, "record_type", "is_truncation") == ("ddl", True)
     assert [
         (change["change"], change["database_name"], change["table_name"])
         for change in query["table_changes"]
     ] == [("table_drop", "shop", "a"), ("table_drop", "old", "b")]
 
 
-def test_a_statement_may_have_neither_table_nor_position(rows: dict[str, dict[str, Any]]) -> None:
-    query = rows["query without a table"]
-    assert members(query, "record_type", "table_id", "ddl_text") == (
+@said(
+    statement_message(
+        "QUERY",
+        "CREATE DATABASE old",
+        source={"dbType": "MySQL", "dbName": "old"},
+        sequence_id=None,
+    )
+)
+def test_a_statement_may_have_neither_table_nor_position(row: Row) -> None:
+    assert members(row, "record_type", "table_id", "ddl_text") == (
         "ddl",
         "old",
         "CREATE DATABASE old",
     )
 
 
-def test_a_transaction_record_has_no_row(rows: dict[str, dict[str, Any]]) -> None:
-    begin = rows["begin"]
-    assert members(begin, "record_type", "source_op", "event_at", "event_id", "row_key") == (
+@said(statement_message("TRANSACTION_BEGIN"))
+def test_a_transaction_record_has_no_row(row: Row) -> None:
+    assert members(row, "record_type", "source_op", "event_at", "event_id", "row_key") == (
         "transaction",
         "TRANSACTION_BEGIN",
         utc(TIMES["eventTime"]),
