@@ -174,6 +174,7 @@ def test_a_placeholder_of_other_formats_is_a_value(row: Row) -> None:
 @said(INSERT, message("c", after=ANNE), key=KEY)
 def test_a_bare_payload_reads_as_the_enveloped_one_without_types(rows: Rows) -> None:
     bare, envelope = map(dict, rows)
+    assert bare["op"] == "insert"
     assert bare["column_types"] is None and bare["schema_id"] is None
     differing = ("column_types", "column_parameters", "schema_id", "sequence", "offset")
     for row in (bare, envelope):

@@ -414,8 +414,9 @@ def test_another_change_has_another_event_id(rows: Rows) -> None:
 
 @said(*[message("ins", {"A": 1}, seq=None)] * 2)
 def test_changes_without_a_place_in_their_transaction_are_each_their_own(rows: Rows) -> None:
-    one, other = rows
-    assert one["event_id"] != other["event_id"]
+    one, other = (row["event_id"] for row in rows)
+    assert None not in (one, other)
+    assert one != other
 
 
 #: name -> (reject code, message)
