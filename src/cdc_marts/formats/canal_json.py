@@ -27,6 +27,7 @@ from cdc_marts.parsing.settings import KeySettings, key_columns_of
 from cdc_marts.parsing.statements import change_of, named_table, table_changes
 from cdc_marts.parsing.type_systems import source_type
 from cdc_marts.parsing.values import is_bad_millis, non_empty, position, timestamp_of_millis
+from cdc_marts.parsing.variants import may_hold_text
 
 __all__ = ["SOURCE_FORMAT", "parse", "without_rows"]
 
@@ -38,6 +39,9 @@ ENVELOPE = f"""
     pkNames array<string>, mysqlType map<string,string>,
     data variant, old variant, {ERASED} string
 """
+
+#: How MySQL's partial changes of JSON values begin, as Canal's server writes them.
+_JSON_CHANGE = r"^JSON_(?:REPLACE|INSERT|ARRAY_INSERT|REMOVE)\("
 
 
 def parse(
@@ -66,6 +70,7 @@ def _read_envelope(messages: DataFrame, key_settings: KeySettings | None) -> Dat
         ENVELOPE,
         seen_in=lambda message: F.struct(
             _unidentified_rows(message, key_settings).alias("unidentified"),
+            _has_partial_json(message).alias("has_partial_json"),
             _table_changes(message).alias("table_changes"),
         ),
     ).select(*COORDINATES, "value", "unreadable", "message.*", "seen.*")
@@ -202,6 +207,31 @@ def _unidentified_rows(message: Column, key_settings: KeySettings | None) -> Col
     return F.struct(*(has_unidentified(message[side]).alias(side) for side in ("data", "old")))
 
 
+def _has_partial_json(message: Column) -> Column:
+    """Whether a JSON column holds a change of its value, as MySQL logs it if it is told to.
+
+    Canal's server writes such a change as an expression, which no JSON text looks like.
+    """
+    types = message["mysqlType"]
+    is_json = F.exists(F.map_values(types), lambda type_: F.lower(type_) == "json")
+
+    def has_change(row: Column) -> Column:
+        changes = F.map_filter(
+            columns_of(row),
+            lambda name, value: (
+                (F.lower(types[name]) == "json") & value.try_cast("string").rlike(_JSON_CHANGE)
+            ),
+        )
+        return F.size(changes) > 0
+
+    def is_partial(images: Column) -> Column:
+        return F.when(
+            may_hold_text(["JSON_"], images) & is_json, F.exists(_rows(images), has_change)
+        )
+
+    return F.coalesce(is_partial(message["data"]), F.lit(False))
+
+
 def _table_changes(message: Column) -> Column:
     """What a statement does; null for rows, which bring none."""
     row_types = [
@@ -327,6 +357,12 @@ def _broken(is_swapped: Column) -> Column:
             is_update & ~_has_lost_rows() & ~are_objects(F.col("changes")),
             "missing_image",
             "a row in `old` is not an object of columns",
+        ),
+        (
+            is_row_message & F.col("has_partial_json"),
+            "missing_image",
+            "a JSON column holds a change of its value instead of the value: let the MySQL server"
+            " log whole values, by an empty `binlog_row_value_options`",
         ),
         (
             is_row_message & F.col("has_unidentified_row") & is_keyless,

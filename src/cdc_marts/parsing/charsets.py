@@ -16,7 +16,8 @@ _NAMES = {
     "windows-1252": "latin1 cp1252 win1252 windows1252 we8mswin1252",
     # A byte for a character: bytes without a charset come through unchanged.
     "ISO-8859-1": "binary iso88591 we8iso8859p1",
-    "US-ASCII": "ascii usascii us7ascii usa7",
+    # Of MySQL's rarest charsets, which Java lacks, the characters that they share with ASCII.
+    "US-ASCII": "ascii usascii us7ascii usa7 armscii8 dec8 geostd8 hp8 keybcs2",
     "GBK": "gbk cp936 ms936 zhs16gbk",
     "GB2312": "gb2312 euccn zhs16cgb231280",
     "GB18030": "gb18030 zhs32gb18030",

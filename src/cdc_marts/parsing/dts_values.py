@@ -105,11 +105,12 @@ def _date_time_text(value: Column) -> Column:
     """Turn a DateTime into `[-]yyyy-MM-dd HH:mm:ss[.ffffff]`, or into the parts that it has.
 
     The text is what the SDK of DTS prints: an interval of days is `05 03:04:05`, and a sign comes
-    first. There are two differences: a fraction has six digits, and a month may be negative.
+    first. There are two differences: a fraction has six or nine digits, and a month may be
+    negative.
     """
     year, month, day = (value[part] for part in ("year", "month", "day"))
     hour, minute, second = (value[part] for part in ("hour", "minute", "second"))
-    micros = value["millis"]  # so it is named, but it holds microseconds
+    micros = value["millis"]  # so it is named, but see `_fraction`
     sign = F.when(F.least(year, month, day, hour, minute, second, micros) < 0, "-")
     is_dated = F.coalesce(year, month, day).isNotNull()
     is_fraction_only = ~is_dated & hour.isNull()
@@ -213,7 +214,14 @@ def _digits(number: Column, width: int) -> Column:
 
 
 def _fraction(micros: Column) -> Column:
-    return F.concat(F.lit("."), _digits(micros, 6))
+    """Return six digits of a fraction of a second, or nine if it has them.
+
+    The field holds microseconds of MySQL and PostgreSQL, and nanoseconds of other systems. A second
+    has fewer microseconds than 10^6, so a larger number is of nanoseconds.
+    """
+    nanos = F.regexp_replace(_digits(micros, 9), "000$", "")
+    digits = F.when(F.abs(micros.cast("bigint")) < 10**6, _digits(micros, 6)).otherwise(nanos)
+    return F.concat(F.lit("."), digits)
 
 
 def _plain_number(text: Column) -> Column:

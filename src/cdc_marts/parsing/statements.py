@@ -50,9 +50,7 @@ _STANDARD_QUOTED = "|".join(
 )
 #: PostgreSQL's strings between tags, and Oracle's between marks.  They hold no names.
 _BETWEEN_TAGS = r"(?<![\w$])\$(?<tag>\w*)\$.*?\$\k<tag>\$"
-_BETWEEN_MARKS = (
-    r"\b[nN]?[qQ]'(?:\[.*?\]|\{.*?\}|\(.*?\)|<.*?>|(?<mark>[^\s\[{(<]).*?\k<mark>)'"
-)
+_BETWEEN_MARKS = r"\b[nN]?[qQ]'(?:\[.*?\]|\{.*?\}|\(.*?\)|<.*?>|(?<mark>[^\s\[{(<]).*?\k<mark>)'"
 # MySQL executes what stands in `/*!40005 … */`, so only its marks are dropped.
 _MYSQL_COMMENT = r"/\*M?!\d*|/\*.*?\*/|\*/|--(?=\s|\z)[^\n]*|#[^\n]*"
 # PostgreSQL's comments may hold others.

@@ -168,6 +168,14 @@ def test_an_object_in_data_stands_for_one_row(row: Row) -> None:
     assert row["after"] == ROW
 
 
+JSON_EXPRESSION = {"id": "1", "name": "JSON_REPLACE(name, '$.a', 2)"}
+
+
+@said(message("INSERT", data=[JSON_EXPRESSION]))
+def test_a_text_may_look_like_a_change_of_a_json_value(row: Row) -> None:
+    assert row["after"] == JSON_EXPRESSION
+
+
 @said(message("UPDATE", data=[{"id": "1", "name": ""}], old=[{"name": None}]))
 def test_null_and_empty_text_differ(row: Row) -> None:
     assert (row["before"]["name"], row["after"]["name"]) == (None, "")
@@ -351,6 +359,15 @@ REJECTED: dict[str, tuple[Any, str]] = {
     "no data": (message("INSERT"), "missing_image"),
     "no rows": (message("UPDATE", data=[], old=[]), "missing_image"),
     "a row that is no object": (message("INSERT", data=["x"]), "missing_image"),
+    "a partial change of a JSON column": (
+        message(
+            "UPDATE",
+            data=[JSON_EXPRESSION],
+            old=[{"name": '{"a": 1, "b": 2}'}],
+            mysqlType={"id": "bigint", "name": "json"},
+        ),
+        "missing_image",
+    ),
     "delete without a row": (message("DELETE"), "missing_image"),
     "more old rows than rows": (message("UPDATE", data=[ROW], old=[{}, {}]), "missing_image"),
     "fewer old rows than rows": (

@@ -221,6 +221,7 @@ VALUES = {
     "utf8": (text("é中".encode(), "utf8"), '"é中"'),
     "utf8mb3": (text("é中".encode(), "utf8mb3"), '"é中"'),
     "UTF8MB4": (text("é中".encode(), "UTF8MB4"), '"é中"'),
+    "rare charset": (text(b"x", "dec8"), '"x"'),
     "no charset": (text(b"\x00a\xff", ""), '"0061FF"'),
     "no charset, no bytes": (text(b"", ""), '""'),
     "AL32UTF8": (text("é中".encode(), "AL32UTF8"), '"é中"'),
@@ -268,6 +269,14 @@ VALUES = {
     "timestamp out of range": (value(v=dts.timestamp(2**62)), f'"{2**62}"'),
     "date and time": (time(**DATE, **CLOCK), '"2024-02-09 07:05:03"'),
     "date and time with micros": (time(**DATE, **CLOCK, millis=45), '"2024-02-09 07:05:03.000045"'),
+    "date and time with nanos": (
+        time(**DATE, **CLOCK, millis=5_000_000),
+        '"2024-02-09 07:05:03.005000"',
+    ),
+    "date and time with few nanos": (
+        time(**DATE, **CLOCK, millis=3_333_333),
+        '"2024-02-09 07:05:03.003333333"',
+    ),
     "date and time without micros": (time(**DATE, **CLOCK, millis=0), '"2024-02-09 07:05:03"'),
     "date": (time(**DATE), '"2024-02-09"'),
     "zero date": (time(year=0, month=0, day=0), '"0000-00-00"'),
