@@ -212,24 +212,21 @@ def _has_partial_json(message: Column) -> Column:
 
     Canal's server writes such a change as an expression, which no JSON text looks like.
     """
-    types = message["mysqlType"]
-    is_json = F.exists(F.map_values(types), lambda type_: F.lower(type_) == "json")
+    types, images = message["mysqlType"], message["data"]
+    # Most tables have no such column, which is seen sooner than what the images hold.
+    has_json = F.array_contains(F.map_values(types), "json")
 
     def has_change(row: Column) -> Column:
         changes = F.map_filter(
             columns_of(row),
             lambda name, value: (
-                (F.lower(types[name]) == "json") & value.try_cast("string").rlike(_JSON_CHANGE)
+                (types[name] == "json") & value.try_cast("string").rlike(_JSON_CHANGE)
             ),
         )
         return F.size(changes) > 0
 
-    def is_partial(images: Column) -> Column:
-        return F.when(
-            may_hold_text(["JSON_"], images) & is_json, F.exists(_rows(images), has_change)
-        )
-
-    return F.coalesce(is_partial(message["data"]), F.lit(False))
+    may_have_change = has_json & may_hold_text(["JSON_"], images)
+    return F.when(may_have_change, F.exists(_rows(images), has_change))
 
 
 def _table_changes(message: Column) -> Column:

@@ -110,8 +110,8 @@ def _date_time_text(value: Column) -> Column:
     """
     year, month, day = (value[part] for part in ("year", "month", "day"))
     hour, minute, second = (value[part] for part in ("hour", "minute", "second"))
-    micros = value["millis"]  # so it is named, but see `_fraction`
-    sign = F.when(F.least(year, month, day, hour, minute, second, micros) < 0, "-")
+    fraction = value["millis"]  # so it is named, but see `_fraction`
+    sign = F.when(F.least(year, month, day, hour, minute, second, fraction) < 0, "-")
     is_dated = F.coalesce(year, month, day).isNotNull()
     is_fraction_only = ~is_dated & hour.isNull()
     parts = (
@@ -127,7 +127,7 @@ def _date_time_text(value: Column) -> Column:
             F.lit(":"),
             _digits(second, 2),
         ),
-        F.when((micros != 0) | is_fraction_only, _fraction(micros)),
+        F.when((fraction != 0) | is_fraction_only, _fraction(fraction)),
     )
     # Parts that are not there are null, and left out.
     return F.when(value.isNotNull(), F.concat_ws("", *parts))
@@ -208,20 +208,23 @@ def _digits(number: Column, width: int) -> Column:
     Zeros fill it up to a width; a longer number is never cut.
     """
     size = F.abs(number.cast("bigint"))
+    return F.when(size < 10**width, _padded(size, width)).otherwise(size.cast("string"))
+
+
+def _padded(size: Column, width: int) -> Column:
     # A one in front holds the place of the zeros.
-    padded = F.substring((size + 10**width).cast("string"), 2, width)
-    return F.when(size < 10**width, padded).otherwise(size.cast("string"))
+    return F.substring((size + 10**width).cast("string"), 2, width)
 
 
-def _fraction(micros: Column) -> Column:
+def _fraction(part: Column) -> Column:
     """Return six digits of a fraction of a second, or nine if it has them.
 
     The field holds microseconds of MySQL and PostgreSQL, and nanoseconds of other systems. A second
     has fewer microseconds than 10^6, so a larger number is of nanoseconds.
     """
-    nanos = F.regexp_replace(_digits(micros, 9), "000$", "")
-    digits = F.when(F.abs(micros.cast("bigint")) < 10**6, _digits(micros, 6)).otherwise(nanos)
-    return F.concat(F.lit("."), digits)
+    size = F.abs(part.cast("bigint"))
+    nanos = F.regexp_replace(_padded(size, 9), "000$", "")
+    return F.concat(F.lit("."), F.when(size < 10**6, _padded(size, 6)).otherwise(nanos))
 
 
 def _plain_number(text: Column) -> Column:
