@@ -175,7 +175,11 @@ def _workplace(folder: Path) -> Workplace:
     uv, environment = os.environ["UV"], folder / "environment"
     place.run([uv, "build", "--quiet", "--all-packages", "--wheel", "--out-dir", ".", str(ROOT)])
     place.run([uv, "venv", "--quiet", str(environment)])
-    wheels = map(str, folder.glob("*.whl"))
+    wheels = [
+        str(wheel)
+        for name in ("dbt_spark_session", "cdc_marts")
+        for wheel in folder.glob(f"{name}-*.whl")
+    ]
     python = environment / "bin" / "python"
     place.run([uv, "pip", "install", "--quiet", "--python", str(python), *wheels])
     place.run([str(environment / "bin" / "cdc-marts"), "init", place.project.name])

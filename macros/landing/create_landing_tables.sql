@@ -1,23 +1,23 @@
 {#- Creates the missing landing tables.  Any program may append to them. -#}
 {% macro create_landing_tables() -%}
   {%- if execute -%}
-    {%- set schema = source('landing', 'resyncs').without_identifier() -%}
+    {%- set schema = landing_relation('resyncs').without_identifier() -%}
     {%- do adapter.create_schema(schema) -%}
     {%- for source_format in var('source_formats') -%}
-      {%- set landing_table = source('landing', source_format) -%}
+      {%- set landing_table = landing_relation(source_format) -%}
       {%- if load_relation(landing_table) is none -%}
         {%- do run_query(landing_table_sql(landing_table)) -%}
       {%- endif -%}
     {%- endfor -%}
-    {%- set resyncs = source('landing', 'resyncs') -%}
+    {%- set resyncs = landing_relation('resyncs') -%}
     {%- if load_relation(resyncs) is none -%}
       {%- do run_query(resyncs_table_sql(resyncs)) -%}
     {%- endif -%}
-    {%- set removed = source('landing', 'removed_messages') -%}
+    {%- set removed = landing_relation('removed_messages') -%}
     {%- if load_relation(removed) is none -%}
       {%- do run_query(removed_messages_table_sql(removed)) -%}
     {%- endif -%}
-    {%- set run_results = source('landing', 'run_results') -%}
+    {%- set run_results = landing_relation('run_results') -%}
     {%- if load_relation(run_results) is none -%}
       {%- do run_query(run_results_table_sql(run_results)) -%}
     {%- endif -%}

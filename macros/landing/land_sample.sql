@@ -4,7 +4,7 @@
 -#}
 {% macro land_sample(seed) -%}
 {%- if execute -%}
-  {%- set landing_table = source('landing', seed.identifier | replace('sample_', '', 1)) -%}
+  {%- set landing_table = landing_relation(seed.identifier | replace('sample_', '', 1)) -%}
   {%- set missing -%}
 select seed.* from {{ seed }} as seed
 left anti join {{ landing_table }} as landed

@@ -1,10 +1,11 @@
 {#-
   The number of the commit that landed a message.  It is part of the row lineage
   of Iceberg tables of version 3, and compaction keeps it.  Null if the landing
-  table is of another kind, and records no commits.
+  table is of another kind, and records no commits, and with `--empty`, where dbt
+  gives a query in its place.
 -#}
 {% macro landing_commit(landing_table) -%}
-{%- if knows_landing_commits(landing_table) -%}
+{%- if landing_table.limit is none and knows_landing_commits(landing_table) -%}
 _last_updated_sequence_number
 {%- else -%}
 cast(null as bigint)

@@ -5,7 +5,7 @@
 {% macro record_run(results) -%}
   {%- if execute and flags.WHICH in
       ['run', 'build', 'test', 'seed', 'snapshot', 'retry'] -%}
-    {%- set landing_table = source('landing', 'run_results') -%}
+    {%- set landing_table = landing_relation('run_results') -%}
     {%- set run = {
         'run_id': invocation_id,
         'command': flags.WHICH,

@@ -438,12 +438,13 @@ class TestIncrements:
         assert sorted(row.id for row in rows if row.label == "new") == [3]
         assert sorted(row.id for row in rows if row.label == "all") == [1, 2, 3, 10]
 
-    def test_an_empty_run_reads_nothing_and_notes_nothing(self, landing):
+    @pytest.mark.parametrize("reader", ["sql_reader", "python_reader"])
+    def test_an_empty_run_reads_nothing_and_notes_nothing(self, landing, reader):
         landing.append("a", 3)
-        landing.run("--select", "sql_reader", "--empty")
-        assert landing.ids("sql_reader") == [1, 2, 10]
-        landing.run("--select", "sql_reader")
-        assert landing.ids("sql_reader") == [1, 2, 3, 10]
+        landing.run("--select", reader, "--empty")
+        assert landing.ids(reader) == [1, 2, 10]
+        landing.run("--select", reader)
+        assert landing.ids(reader) == [1, 2, 3, 10]
 
 
 def ids_of(spark: SparkSession, expression: str) -> list[int]:

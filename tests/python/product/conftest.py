@@ -13,7 +13,8 @@ from tests.python.product.environments import uv
 
 @pytest.fixture(scope="session")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Distribution -> its wheel."""
+    """Distribution -> its wheel, of those that users install."""
     folder = tmp_path_factory.mktemp("dist")
     finished(uv(), "build", "--wheel", "--all-packages", "--out-dir", folder, cwd=ROOT)
-    return {wheel.name.split("-")[0]: wheel for wheel in folder.glob("*.whl")}
+    built = {wheel.name.split("-")[0]: wheel for wheel in folder.glob("*.whl")}
+    return {name: built[name] for name in ("dbt_spark_session", "cdc_marts")}

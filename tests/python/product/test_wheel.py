@@ -51,7 +51,6 @@ def test_every_file_of_the_dbt_package_is_in_the_wheel(wheel: Path) -> None:
 
 
 def test_the_adapter_is_in_a_wheel_of_its_own(wheels: dict[str, Path]) -> None:
-    assert set(wheels) == {"cdc_marts", "dbt_spark_session"}
     contents = {}
     for distribution, wheel in wheels.items():
         with zipfile.ZipFile(wheel) as content:

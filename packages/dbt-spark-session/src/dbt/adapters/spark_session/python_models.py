@@ -66,6 +66,8 @@ class SessionPythonJob(PythonJobHelper):
             "__name__": "__dbt_model__",
             "spark": session,
             "load_table": self._load_table,
+            "load_no_rows": self._load_no_rows,
+            "as_given": lambda *frames: frames[0] if len(frames) == 1 else frames,
             "new_rows_of": self._new_rows_of,
             "rows_so_far_of": self._rows_so_far_of,
             "create_view": partial(create_view, session),
@@ -84,6 +86,10 @@ class SessionPythonJob(PythonJobHelper):
         frame = TableFrame(self.session, name)
         self.names[frame] = name
         return frame
+
+    def _load_no_rows(self, name: str) -> DataFrame:
+        """A table without its rows, for `--empty`: dbt gives its name, or a query without rows."""
+        return self._rows(name).limit(0)
 
     def _new_rows_of(
         self, table: str, replaces: Mapping[str, Any] | None

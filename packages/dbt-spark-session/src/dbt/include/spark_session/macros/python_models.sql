@@ -4,9 +4,14 @@
 # --- dbt ---
 {%- set replaces = config.get('replaces') or none %}
 _replaces = {{ replaces }}
+{%- if flags.EMPTY %}
+_dbt = dbtObj(load_no_rows)
+_dbt.new_rows = _dbt.rows_so_far = as_given
+{%- else %}
 _dbt = dbtObj(load_table)
 _dbt.new_rows = new_rows_of("{{ read.table }}", _replaces)
 _dbt.rows_so_far = rows_so_far_of("{{ read.table }}")
+{%- endif %}
 _dbt.replaced_rows = _replaces and _replaces["rows"]
 create_view(model(_dbt, spark), "{{ view.identifier }}")
 {% endmacro %}
