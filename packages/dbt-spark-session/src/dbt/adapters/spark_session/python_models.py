@@ -34,6 +34,12 @@ class TableFrame(ClassicDataFrame):
         return self._session.table(self._table)._jdf
 
 
+def _no_rows_of(*frames: DataFrame) -> DataFrame | tuple[DataFrame, ...]:
+    """What `dbt.new_rows` and `dbt.rows_so_far` give with --empty."""
+    found = tuple(frame.limit(0) for frame in frames)
+    return found[0] if len(found) == 1 else found
+
+
 class SessionPythonJob(PythonJobHelper):
     """Executes the compiled model: its DataFrame becomes a temporary view.
 
@@ -66,8 +72,8 @@ class SessionPythonJob(PythonJobHelper):
             "__name__": "__dbt_model__",
             "spark": session,
             "load_table": self._load_table,
-            "load_no_rows": self._load_no_rows,
-            "as_given": lambda *frames: frames[0] if len(frames) == 1 else frames,
+            "load_given": self._rows,
+            "no_rows_of": _no_rows_of,
             "new_rows_of": self._new_rows_of,
             "rows_so_far_of": self._rows_so_far_of,
             "create_view": partial(create_view, session),
@@ -86,10 +92,6 @@ class SessionPythonJob(PythonJobHelper):
         frame = TableFrame(self.session, name)
         self.names[frame] = name
         return frame
-
-    def _load_no_rows(self, name: str) -> DataFrame:
-        """A table without its rows, for `--empty`: dbt gives its name, or a query without rows."""
-        return self._rows(name).limit(0)
 
     def _new_rows_of(
         self, table: str, replaces: Mapping[str, Any] | None

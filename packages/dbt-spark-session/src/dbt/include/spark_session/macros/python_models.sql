@@ -5,8 +5,9 @@
 {%- set replaces = config.get('replaces') or none %}
 _replaces = {{ replaces }}
 {%- if flags.EMPTY %}
-_dbt = dbtObj(load_no_rows)
-_dbt.new_rows = _dbt.rows_so_far = as_given
+{#- For dbt, `ref` gives a Python model all rows with --empty too, and `source` a query. #}
+_dbt = dbtObj(load_given)
+_dbt.new_rows = _dbt.rows_so_far = no_rows_of
 {%- else %}
 _dbt = dbtObj(load_table)
 _dbt.new_rows = new_rows_of("{{ read.table }}", _replaces)
