@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -25,9 +26,20 @@ said = pytest.mark.said
 
 def each_said(messages: Mapping[str, Any], **settings: Any) -> pytest.MarkDecorator:
     """The test is run for each of these messages, and has its name."""
+    groups = {name: [message] for name, message in messages.items()}
+    return each_said_together(groups, **settings)
+
+
+def each_said_together(
+    groups: Mapping[str, Iterable[Any]], **settings: Any
+) -> pytest.MarkDecorator:
+    """The test is run for each of these groups of messages, and has its name."""
     return pytest.mark.parametrize(
         (),
-        [pytest.param(id=name, marks=said(value, **settings)) for name, value in messages.items()],
+        [
+            pytest.param(id=name, marks=said(*messages, **settings))
+            for name, messages in groups.items()
+        ],
     )
 
 
@@ -111,6 +123,47 @@ def members(row: dict[str, Any], *names: str) -> tuple[Any, ...]:
 
 def utc(millis: int | str) -> dt.datetime:
     return dt.datetime(1970, 1, 1) + dt.timedelta(milliseconds=int(millis))
+
+
+def row_change(
+    source_format: str, position: Any, of_table: Mapping[str, Any], **own: Any
+) -> dict[str, Any]:
+    """What `without_ids` leaves of a row change: `of_table` is what all have, `own` what it has."""
+    return {
+        "record_type": "change",
+        "reject_code": None,
+        "reject_reason": None,
+        "source_format": source_format,
+        "topic": "topic",
+        "partition": 0,
+        "row_index": 0,
+        "schema_name": None,
+        "op": None,
+        "previous_row_key": None,
+        "before": None,
+        "after": None,
+        "unavailable_columns": [],
+        "lob_columns": None,
+        "landed_at": LANDED_AT,
+        "landing_commit": LANDING_COMMIT,
+        "transaction_id": None,
+        "sequence": {
+            "position": Decimal(position),
+            "transaction_index": TOPIC_NUMBER,
+            "partition": 0,
+            "row_index": 0,
+        },
+        "delivery_position": Decimal(position),
+        "pairing_id": None,
+        "ddl_text": None,
+        "ddl_meta": None,
+        "is_truncation": False,
+        "table_changes": None,
+        "lists_all_columns": lists_all_columns(own.get("op")),
+        "value": None,
+        **of_table,
+        **own,
+    }
 
 
 def without_ids(row: dict[str, Any]) -> dict[str, Any]:

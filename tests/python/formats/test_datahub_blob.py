@@ -10,11 +10,9 @@ import pytest
 from cdc_marts.formats import datahub_blob
 from cdc_marts.parsing.ops import source_ops
 from tests.python.formats.staging import (
-    LANDED_AT,
-    LANDING_COMMIT,
-    TOPIC_NUMBER,
-    lists_all_columns,
+    each_said_together,
     members,
+    row_change,
     said,
     utc,
     without_ids,
@@ -70,50 +68,23 @@ PAIRING_ID = "datahub_blob:yunshi_db.t_shiyu_pk:1605339516000000005"
 
 def vendor_event(position: str, times: tuple[int, int], **members_: Any) -> Row:
     """What every row change of the vendor's page has in common."""
-    return {
-        "record_type": "change",
-        "reject_code": None,
-        "reject_reason": None,
-        "source_format": "datahub_blob",
-        "topic": "topic",
-        "partition": 0,
-        "row_index": 0,
-        "source_type": "mysql",
-        "database_name": "yunshi_db",
-        "schema_name": None,
-        "table_name": "t_shiyu_pk",
-        "table_id": "yunshi_db.t_shiyu_pk",
-        "op": None,
-        "key_columns": KEY,
-        "row_key": '{"id":1,"name":"joe"}',
-        "previous_row_key": None,
-        "before": None,
-        "after": None,
-        "unavailable_columns": [],
-        "column_types": TYPES,
-        "lob_columns": None,
-        "event_at": utc(times[0]),
-        "published_at": utc(times[1]),
-        "checkpoint_at": utc(times[0]),
-        "landed_at": LANDED_AT,
-        "landing_commit": LANDING_COMMIT,
-        "transaction_id": None,
-        "sequence": {
-            "position": Decimal(position),
-            "transaction_index": TOPIC_NUMBER,
-            "partition": 0,
-            "row_index": 0,
+    return row_change(
+        "datahub_blob",
+        position,
+        {
+            "source_type": "mysql",
+            "database_name": "yunshi_db",
+            "table_name": "t_shiyu_pk",
+            "table_id": "yunshi_db.t_shiyu_pk",
+            "key_columns": KEY,
+            "row_key": '{"id":1,"name":"joe"}',
+            "column_types": TYPES,
+            "event_at": utc(times[0]),
+            "published_at": utc(times[1]),
+            "checkpoint_at": utc(times[0]),
         },
-        "delivery_position": Decimal(position),
-        "pairing_id": None,
-        "ddl_text": None,
-        "ddl_meta": None,
-        "is_truncation": False,
-        "table_changes": None,
-        "lists_all_columns": lists_all_columns(members_.get("op")),
-        "value": None,
         **members_,
-    }
+    )
 
 
 @pytest.mark.parametrize(
@@ -268,16 +239,12 @@ def test_an_empty_image_before_does_not_make_a_half_whole(row: Row) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    (),
-    [
-        pytest.param(id=name, marks=said(*redeliveries))
-        for name, redeliveries in {
-            "insert": (INSERT, INSERT, blob("INSERT", int(INSERTED[0]), INSERTED[1], after=JOE)),
-            "update before": (UPDATE_BEFORE, HALF_BEFORE, HALF_BEFORE),
-            "update after": (UPDATE_AFTER, HALF_AFTER, AFTER_WITH_BOTH),
-        }.items()
-    ],
+@each_said_together(
+    {
+        "insert": (INSERT, INSERT, blob("INSERT", int(INSERTED[0]), INSERTED[1], after=JOE)),
+        "update before": (UPDATE_BEFORE, HALF_BEFORE, HALF_BEFORE),
+        "update after": (UPDATE_AFTER, HALF_AFTER, AFTER_WITH_BOTH),
+    }
 )
 def test_a_redelivery_has_the_event_id_of_the_first(rows: Rows) -> None:
     ids = {row["event_id"] for row in rows}

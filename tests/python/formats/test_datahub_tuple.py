@@ -11,11 +11,9 @@ import pytest
 
 from cdc_marts.formats import datahub_tuple
 from tests.python.formats.staging import (
-    LANDED_AT,
-    LANDING_COMMIT,
-    TOPIC_NUMBER,
-    lists_all_columns,
+    each_said_together,
     members,
+    row_change,
     said,
     utc,
     without_ids,
@@ -114,50 +112,23 @@ FIVE_COLUMNS = without(INSERT, "_source_table_")
 
 def event(position: Any, time: Any, **members_: Any) -> Row:
     """What every row change of the table `orders` has in common."""
-    return {
-        "record_type": "change",
-        "reject_code": None,
-        "reject_reason": None,
-        "source_format": "datahub_tuple",
-        "topic": "topic",
-        "partition": 0,
-        "row_index": 0,
-        "source_type": None,
-        "database_name": None,
-        "schema_name": None,
-        "table_name": "orders",
-        "table_id": "orders",
-        "op": None,
-        "key_columns": ["id"],
-        "row_key": '{"id":1}',
-        "previous_row_key": None,
-        "before": None,
-        "after": None,
-        "unavailable_columns": [],
-        "column_types": None,
-        "lob_columns": None,
-        "event_at": utc(time),
-        "published_at": None,
-        "checkpoint_at": None,
-        "landed_at": LANDED_AT,
-        "landing_commit": LANDING_COMMIT,
-        "transaction_id": None,
-        "sequence": {
-            "position": Decimal(position),
-            "transaction_index": TOPIC_NUMBER,
-            "partition": 0,
-            "row_index": 0,
+    return row_change(
+        "datahub_tuple",
+        position,
+        {
+            "source_type": None,
+            "database_name": None,
+            "table_name": "orders",
+            "table_id": "orders",
+            "key_columns": ["id"],
+            "row_key": '{"id":1}',
+            "column_types": None,
+            "event_at": utc(time),
+            "published_at": None,
+            "checkpoint_at": None,
         },
-        "delivery_position": Decimal(position),
-        "pairing_id": None,
-        "ddl_text": None,
-        "ddl_meta": None,
-        "is_truncation": False,
-        "table_changes": None,
-        "lists_all_columns": lists_all_columns(members_.get("op")),
-        "value": None,
         **members_,
-    }
+    )
 
 
 DTS = {"database_name": "shop", "table_id": "shop.orders"}
@@ -278,17 +249,13 @@ def test_a_reject_names_what_is_missing(rows: Rows) -> None:
     assert "`_sequence_id_`" in letters
 
 
-@pytest.mark.parametrize(
-    (),
-    [
-        pytest.param(id=name, marks=said(first, again))
-        for name, first, again in [
-            ("insert", INSERT, INSERT),
-            ("update before", BEFORE, BEFORE),
-            ("update after", AFTER, AFTER),
-            ("snapshot", SNAPSHOT, dataworks("I", "NY", A, -1, -1)),
-        ]
-    ],
+@each_said_together(
+    {
+        "insert": (INSERT, INSERT),
+        "update before": (BEFORE, BEFORE),
+        "update after": (AFTER, AFTER),
+        "snapshot": (SNAPSHOT, dataworks("I", "NY", A, -1, -1)),
+    }
 )
 def test_a_redelivery_has_the_event_id_of_the_first(rows: Rows) -> None:
     first, again = (row["event_id"] for row in rows)

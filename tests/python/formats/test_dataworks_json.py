@@ -15,8 +15,9 @@ from tests.python.formats.staging import (
     LANDED_AT,
     LANDING_COMMIT,
     TOPIC_NUMBER,
-    lists_all_columns,
+    each_said_together,
     members,
+    row_change,
     said,
     utc,
     without_ids,
@@ -112,49 +113,23 @@ def of_table(name: str) -> dict[str, Any]:
 
 def vendor_event(position: str, times: tuple[int, int], **members_: Any) -> Row:
     """What every row change of the vendor's page has in common."""
-    return {
-        "record_type": "change",
-        "reject_code": None,
-        "reject_reason": None,
-        "source_format": "dataworks_json",
-        "topic": "topic",
-        "partition": 0,
-        "row_index": 0,
-        "source_type": "mysql",
-        "database_name": "pkset_test",
-        "schema_name": None,
-        "table_name": "pkset_test_no_pk",
-        "table_id": "pkset_test.pkset_test_no_pk",
-        "key_columns": [ROW_ID],
-        "row_key": f'{{"{ROW_ID}":15}}',
-        "previous_row_key": None,
-        "before": None,
-        "after": None,
-        "unavailable_columns": [],
-        "column_types": {"name": "STRING", "job": "STRING", "sex": "STRING", ROW_ID: "LONG"},
-        "lob_columns": None,
-        "event_at": utc(times[0]),
-        "published_at": utc(times[1]),
-        "checkpoint_at": utc(times[0]),
-        "landed_at": LANDED_AT,
-        "landing_commit": LANDING_COMMIT,
-        "transaction_id": None,
-        "sequence": {
-            "position": Decimal(position),
-            "transaction_index": TOPIC_NUMBER,
-            "partition": 0,
-            "row_index": 0,
+    return row_change(
+        "dataworks_json",
+        position,
+        {
+            "source_type": "mysql",
+            "database_name": "pkset_test",
+            "table_name": "pkset_test_no_pk",
+            "table_id": "pkset_test.pkset_test_no_pk",
+            "key_columns": [ROW_ID],
+            "row_key": f'{{"{ROW_ID}":15}}',
+            "column_types": {"name": "STRING", "job": "STRING", "sex": "STRING", ROW_ID: "LONG"},
+            "event_at": utc(times[0]),
+            "published_at": utc(times[1]),
+            "checkpoint_at": utc(times[0]),
         },
-        "delivery_position": Decimal(position),
-        "pairing_id": None,
-        "ddl_text": None,
-        "ddl_meta": None,
-        "is_truncation": False,
-        "table_changes": None,
-        "lists_all_columns": lists_all_columns(members_.get("op")),
-        "value": None,
         **members_,
-    }
+    )
 
 
 @pytest.mark.parametrize(
@@ -553,19 +528,15 @@ def test_a_row_of_the_full_load_is_a_snapshot_before_everything(rows: Rows) -> N
     assert members(by_update, "op", "before", "after", "pairing_id") == ("snapshot", None, B, None)
 
 
-@pytest.mark.parametrize(
-    (),
-    [
-        pytest.param(id=name, marks=said(first, again))
-        for name, first, again in [
-            ("insert", INSERT, INSERT),
-            ("update", UPDATE, UPDATE),
-            # With and without the image before: the key after the change is enough.
-            ("update after", UPDATE, UPDATE_AFTER),
-            ("update before", UPDATE_BEFORE, UPDATE_BEFORE),
-            ("snapshot", SNAPSHOT, row_message("INSERT", after=A, sequence_id=-1)),
-        ]
-    ],
+@each_said_together(
+    {
+        "insert": (INSERT, INSERT),
+        "update": (UPDATE, UPDATE),
+        # With and without the image before: the key after the change is enough.
+        "update after": (UPDATE, UPDATE_AFTER),
+        "update before": (UPDATE_BEFORE, UPDATE_BEFORE),
+        "snapshot": (SNAPSHOT, row_message("INSERT", after=A, sequence_id=-1)),
+    }
 )
 def test_a_redelivery_has_the_event_id_of_the_first(rows: Rows) -> None:
     first, again = (row["event_id"] for row in rows)

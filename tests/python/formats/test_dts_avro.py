@@ -16,7 +16,13 @@ from cdc_marts.formats import dts_avro
 from tests.python.encoders import dts_avro as dts
 from tests.python.encoders.dts_avro import ddl, encode
 from tests.python.encoders.dts_avro import row as change
-from tests.python.formats.staging import LANDED_AT, LANDING_COMMIT, TOPIC_NUMBER, each_said
+from tests.python.formats.staging import (
+    LANDED_AT,
+    LANDING_COMMIT,
+    TOPIC_NUMBER,
+    each_said,
+    each_said_together,
+)
 
 Row = dict[str, Any]
 Rows = list[Row]
@@ -518,10 +524,9 @@ def test_the_last_process_time_is_when_the_message_was_written(row: Row) -> None
     assert row["published_at"] == dt.datetime(2023, 11, 14, 22, 13, 20, 456000)
 
 
-@pytest.mark.parametrize(
-    (),
-    [
-        pytest.param(id=name, marks=said(*redeliveries))
+@each_said_together(
+    {
+        name: map(encode, redeliveries)
         for name, redeliveries in {
             "insert": (
                 INSERT,
@@ -531,7 +536,7 @@ def test_the_last_process_time_is_when_the_message_was_written(row: Row) -> None
             "snapshot": (SNAPSHOT, {**SNAPSHOT, "processTimestamps": [MILLIS]}),
             "keyless snapshot": (KEYLESS_INIT, KEYLESS_INIT),
         }.items()
-    ],
+    }
 )
 def test_a_redelivery_has_the_same_event_id(rows: Rows) -> None:
     first, again = (row["event_id"] for row in rows)
@@ -551,10 +556,9 @@ def test_a_row_of_another_full_load_is_no_redelivery(rows: Rows) -> None:
     assert one != other
 
 
-@pytest.mark.parametrize(
-    (),
-    [
-        pytest.param(id=difference, marks=said(INSERT, other))
+@each_said_together(
+    {
+        difference: map(encode, (INSERT, other))
         for difference, other in {
             "id": {**INSERT, "id": 43},
             "position": {**INSERT, "sourcePosition": "4@2"},
@@ -563,7 +567,7 @@ def test_a_row_of_another_full_load_is_no_redelivery(rows: Rows) -> None:
                 "INSERT", TABLE, after={**ROW, "note": "x"}, key=["id"], sourceTxid="9f:17", id=42
             ),
         }.items()
-    ],
+    }
 )
 def test_another_record_has_another_event_id(rows: Rows) -> None:
     ids = {row["event_id"] for row in rows}

@@ -16,6 +16,7 @@ from tests.python.formats.staging import (
     LANDED_AT,
     LANDING_COMMIT,
     each_said,
+    each_said_together,
     lists_all_columns,
     said,
 )
@@ -393,18 +394,14 @@ def test_a_redelivery_has_the_same_event_id(rows: Rows) -> None:
     assert again["published_at"] is None
 
 
-@pytest.mark.parametrize(
-    (),
-    [
-        pytest.param(id=difference, marks=said(INSERT, other))
-        for difference, other in {
-            "scn": message("ins", INSERT["data"], scn="14589063118713"),
-            "trans": message("ins", INSERT["data"], trans="7.0.411500"),
-            "seq": message("ins", INSERT["data"], seq=2),
-            "op": message("del", INSERT["data"]),
-            "table": message("ins", INSERT["data"], table="CL_BIZ1.T2"),
-        }.items()
-    ],
+@each_said_together(
+    {
+        "scn": (INSERT, message("ins", INSERT["data"], scn="14589063118713")),
+        "trans": (INSERT, message("ins", INSERT["data"], trans="7.0.411500")),
+        "seq": (INSERT, message("ins", INSERT["data"], seq=2)),
+        "op": (INSERT, message("del", INSERT["data"])),
+        "table": (INSERT, message("ins", INSERT["data"], table="CL_BIZ1.T2")),
+    }
 )
 def test_another_change_has_another_event_id(rows: Rows) -> None:
     ids = {row["event_id"] for row in rows}

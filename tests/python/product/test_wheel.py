@@ -16,6 +16,8 @@ from tests.python.harness.processes import finished
 from tests.python.harness.written_project import project_settings
 from tests.python.product.environments import Environment
 
+#: What users install.  Profiles are measured in a clone.
+INSTALLED = ("dbt_spark_session", "cdc_marts")
 IN_WHEEL = "cdc_marts/dbt_package"
 
 #: What is proved of the package in the clone is not proved once more.
@@ -51,6 +53,7 @@ def test_every_file_of_the_dbt_package_is_in_the_wheel(wheel: Path) -> None:
 
 
 def test_the_adapter_is_in_a_wheel_of_its_own(wheels: dict[str, Path]) -> None:
+    assert set(wheels) == {*INSTALLED, "cdc_marts_profiling"}
     contents = {}
     for distribution, wheel in wheels.items():
         with zipfile.ZipFile(wheel) as content:
@@ -66,7 +69,7 @@ def test_the_adapter_is_in_a_wheel_of_its_own(wheels: dict[str, Path]) -> None:
 def test_a_project_on_the_installed_wheels_builds_the_demo(
     wheels: dict[str, Path], tmp_path: Path
 ) -> None:
-    environment = Environment.with_wheels(tmp_path, *wheels.values())
+    environment = Environment.with_wheels(tmp_path, *(wheels[name] for name in INSTALLED))
     version_line = environment.run("cdc-marts", "--version")
     assert version_line == f"cdc-marts {version('cdc-marts')}\n"
 
