@@ -6,7 +6,7 @@
 -#}
 {% macro check_removed_messages() -%}
   {%- set landing_table = load_relation(
-      landing_relation(cdc_marts.format_of_staging())
+      cdc_marts.landing_relation(cdc_marts.format_of_staging())
   ) -%}
   {%- if landing_table is not none and not landing_table.is_view
       and adapter.table_property(
@@ -38,7 +38,7 @@ cdc_marts.removed-after-days
 {#- From now on, the landing table counts as complete. -#}
 {% macro forget_removed_messages(landing_table) -%}
   {%- do run_query(
-      'delete from ' ~ landing_relation('removed_messages')
+      'delete from ' ~ cdc_marts.landing_relation('removed_messages')
       ~ " where source_format = '" ~ cdc_marts.format_of_staging() ~ "'"
   ) -%}
   {%- do run_query(
@@ -51,12 +51,12 @@ cdc_marts.removed-after-days
 {% macro check_irreplaceable_rows(landing_table) -%}
   {%- set staging = load_relation(this) -%}
   {%- set listed = run_query(
-      'select 1 from ' ~ landing_relation('removed_messages')
+      'select 1 from ' ~ cdc_marts.landing_relation('removed_messages')
       ~ " where source_format = '" ~ cdc_marts.format_of_staging()
       ~ "' limit 1"
   ) -%}
   {%- if staging is none or staging.is_view or not listed.rows -%}
-    {%- set gone = landing_relation('removed_messages')
+    {%- set gone = cdc_marts.landing_relation('removed_messages')
         if staging is not none and not staging.is_view else this -%}
     {%- do exceptions.raise_compiler_error(
         cdc_marts.removed_messages_error(landing_table, gone)
@@ -76,7 +76,7 @@ cdc_marts.removed-after-days
 (
     select records.*
     from {{ this }} as records
-    left semi join {{ landing_relation('removed_messages') }} as removed
+    left semi join {{ cdc_marts.landing_relation('removed_messages') }} as removed
         on
             records.source_format = removed.source_format
             and records.topic = removed.topic

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -36,8 +36,11 @@ class TableFrame(ClassicDataFrame):
 
 def _no_rows_of(*frames: DataFrame) -> DataFrame | tuple[DataFrame, ...]:
     """What `dbt.new_rows` and `dbt.rows_so_far` give with --empty."""
-    found = tuple(frame.limit(0) for frame in frames)
-    return found[0] if len(found) == 1 else found
+    return _one_or_all([frame.limit(0) for frame in frames])
+
+
+def _one_or_all(frames: Sequence[DataFrame]) -> DataFrame | tuple[DataFrame, ...]:
+    return frames[0] if len(frames) == 1 else tuple(frames)
 
 
 class SessionPythonJob(PythonJobHelper):
@@ -53,6 +56,8 @@ class SessionPythonJob(PythonJobHelper):
       DataFrame, or several.  A model calls it once, with all that it reads so; where
       none has rows, the model is not written.
     - `dbt.rows_so_far(frame)`: those and the ones that earlier runs have read.
+
+    With `--empty`, both give no rows, and the run commits no watermark.
     """
 
     def __init__(self, parsed_model: dict[str, Any], credential: Any) -> None:
@@ -113,7 +118,7 @@ class SessionPythonJob(PythonJobHelper):
                 self._rows(rows) if replaced is None else self._rows(rows).unionByName(replaced)
                 for rows, replaced in zip(new, again, strict=True)
             ]
-            return found[0] if len(found) == 1 else tuple(found)
+            return _one_or_all(found)
 
         return new_rows
 

@@ -5,7 +5,7 @@
 {%- set replaces = config.get('replaces') or none %}
 _replaces = {{ replaces }}
 {%- if flags.EMPTY %}
-{#- For dbt, `ref` gives a Python model all rows with --empty too, and `source` a query. #}
+{#- With --empty, dbt gives a query without rows for a `source`, but the name of a `ref`. #}
 _dbt = dbtObj(load_given)
 _dbt.new_rows = _dbt.rows_so_far = no_rows_of
 {%- else %}
