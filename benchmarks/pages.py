@@ -46,4 +46,4 @@ def _plot(draw: Callable[[Path], None], path: Path) -> None:
     try:
         draw(path)
     except ModuleNotFoundError as error:
-        say(f"No plot: {error}; `./run --group benchmarks python -m …` has it.")
+        say(f"No plot: {error}. Start the command with `./run --group benchmarks` to get it.")

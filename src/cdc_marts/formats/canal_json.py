@@ -208,22 +208,22 @@ def _unidentified_rows(message: Column, key_settings: KeySettings | None) -> Col
 
 
 def _has_partial_json(message: Column) -> Column:
-    """Whether a JSON column holds a change of its value, as MySQL logs it if it is told to.
+    """Whether a JSON column holds a partial change, as MySQL's binary log may have it.
 
-    Canal's server writes such a change as an expression, which no JSON text looks like.
+    Canal's server writes such a change as an expression, which is not JSON.
     """
     types, images = message["mysqlType"], message["data"]
     # Most tables have no such column, which is seen sooner than what the images hold.
     has_json = F.array_contains(F.map_values(types), "json")
 
     def has_change(row: Column) -> Column:
-        changes = F.map_filter(
-            columns_of(row),
-            lambda name, value: (
-                (types[name] == "json") & value.try_cast("string").rlike(_JSON_CHANGE)
+        return F.exists(
+            F.map_entries(columns_of(row)),
+            lambda column: (
+                (types[column["key"]] == "json")
+                & column["value"].try_cast("string").rlike(_JSON_CHANGE)
             ),
         )
-        return F.size(changes) > 0
 
     may_have_change = has_json & may_hold_text(["JSON_"], images)
     return F.when(may_have_change, F.exists(_rows(images), has_change))
