@@ -11,7 +11,7 @@ from pathlib import Path
 from string import Template
 
 from cdc_marts.package_files import IS_INSTALLED, PACKAGE_ROOT
-from cdc_marts.project import ProjectError
+from cdc_marts.project.target import ProjectError
 
 #: In the project's folder.
 LINK = ".cdc_marts_package"

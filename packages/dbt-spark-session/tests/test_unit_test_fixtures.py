@@ -134,7 +134,8 @@ class TestNewRowsOfFixtures:
             }
 
         whole = [("so far", 1), ("so far", 2)]
-        names_new_rows = {"unit_test_new_rows": {"numbers": "id > 1", "others": "false"}}
+        names_new_rows = {"unit_test_new_rows": {"numbers": "id > 1"}}
+        names_another = {"unit_test_new_rows": {"number": "id > 1"}}
         return {
             "numbers.sql": "select 1 as id",
             "doubled.sql": (
@@ -145,11 +146,19 @@ class TestNewRowsOfFixtures:
                 "unit_tests": [
                     unit_test("all_rows_are_new", [("new", 1), ("new", 2), *whole]),
                     unit_test("some_are_new", [("new", 2), *whole], vars=names_new_rows),
+                    unit_test("of_another_input", whole, vars=names_another),
                 ]
             },
         }
 
     def test_rows_are_new_by_the_condition_of_their_input(self, project):
         run_dbt(["run", "--select", "numbers"])
-        results = run_dbt(["test"])
-        assert [str(result.status) for result in results] == ["pass", "pass"]
+        results = run_dbt(["test"], expect_pass=False)
+        statuses = {result.node.name: str(result.status) for result in results}
+        of_another = statuses.pop("of_another_input")
+        assert (of_another, set(statuses.values())) == ("error", {"pass"})
+
+    def test_a_condition_of_an_input_that_is_not_given_is_an_error(self, project):
+        run_dbt(["run", "--select", "numbers"])
+        (result,) = run_dbt(["test", "--select", "of_another_input"], expect_pass=False)
+        assert "number, which the unit test is not given. It is given: numbers." in result.message

@@ -11,18 +11,13 @@ from cdc_marts.cli.console import FAILED, WRONG_USE, counted, say, stop, tell
 from cdc_marts.cli.options import Format, on_target
 from cdc_marts.cli.session import open_session
 from cdc_marts.printing import printable
-from cdc_marts.project import (
-    Target,
-    built_tables,
-    descendants,
-    is_embedded,
-    only_run,
-    relations_of,
-    run_dbt,
-)
+from cdc_marts.project.dbt_commands import run_dbt
+from cdc_marts.project.inventory import built_tables, descendants, relations_of
+from cdc_marts.project.session import is_embedded, only_run
+from cdc_marts.project.target import Target
 
 if TYPE_CHECKING:
-    from cdc_marts.erasure import Erasure, Found
+    from cdc_marts.operations.erasure import Erasure, Found
 
 
 @on_target
@@ -66,8 +61,8 @@ def erase(
     rebuilt, and older snapshots are deleted. Other rows stay as they are. A
     rebuild does not bring the row back, but a source that sends it again does.
     """
-    from cdc_marts.erasure import Erasure, ErasureError
-    from cdc_marts.maintenance import split_tables
+    from cdc_marts.operations.erasure import Erasure, ErasureError
+    from cdc_marts.operations.maintenance import split_tables
 
     if target.name == "demo":
         stop("The samples of the demo are seeds and stay there. Use another target.", WRONG_USE)

@@ -32,7 +32,8 @@ from cdc_marts.formats import has_trait
 from cdc_marts.landing import LandingError, WrongInput
 from cdc_marts.package_files import DBT
 from cdc_marts.printing import printable
-from cdc_marts.project import Target, relations_of
+from cdc_marts.project.inventory import relations_of
+from cdc_marts.project.target import Target
 
 if TYPE_CHECKING:
     from cdc_marts.landing.outcome import Landing

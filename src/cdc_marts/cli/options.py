@@ -15,7 +15,7 @@ import typer
 
 from cdc_marts.cli.console import WRONG_USE, stop
 from cdc_marts.formats import SOURCE_FORMATS, no_such_format
-from cdc_marts.project import ProjectError, Target
+from cdc_marts.project.target import ProjectError, Target
 
 # Its members are read from dbt_project.yml, where no type checker looks.
 SourceFormat = Enum("SourceFormat", {name: name for name in SOURCE_FORMATS})  # type: ignore[misc]

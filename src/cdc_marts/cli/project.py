@@ -12,7 +12,8 @@ from cdc_marts.cli.options import ProjectDir, on_target
 from cdc_marts.cli.session import open_session
 from cdc_marts.package_files import DBT, PACKAGE_ROOT
 from cdc_marts.printing import printable
-from cdc_marts.project import ProjectError, Target, find_root, relations_of
+from cdc_marts.project.inventory import relations_of
+from cdc_marts.project.target import ProjectError, Target, find_root
 
 if TYPE_CHECKING:
     from cdc_marts.scaffold import Scaffolding

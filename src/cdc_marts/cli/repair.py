@@ -12,7 +12,9 @@ from cdc_marts.cli.options import Format, SourceFormat, on_target, source_format
 from cdc_marts.cli.session import open_session
 from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.printing import printable
-from cdc_marts.project import Target, relations_of, run_dbt
+from cdc_marts.project.dbt_commands import run_dbt
+from cdc_marts.project.inventory import relations_of
+from cdc_marts.project.target import Target
 
 
 @on_target
@@ -34,7 +36,7 @@ def requeue(
     The command runs `dbt run` with the var `requeue`. Messages that are readable
     now move from the quarantine into the marts; the others stay.
     """
-    from cdc_marts.requeue import requeue as requeue_messages
+    from cdc_marts.operations.requeue import requeue as requeue_messages
 
     source_formats = SOURCE_FORMATS if source_format is None else (source_format.value,)
     with open_session(target) as session:
@@ -91,8 +93,8 @@ def resync(
     rows that the load does not contain are deleted. Later changes stay. The
     command runs `dbt run`; other tables stay unchanged.
     """
-    from cdc_marts.resync import ResyncError
-    from cdc_marts.resync import resync as resync_table
+    from cdc_marts.operations.resync import ResyncError
+    from cdc_marts.operations.resync import resync as resync_table
 
     if since is None and topic is None:
         raise typer.BadParameter("Identify the load by --since, --topic, or both.")

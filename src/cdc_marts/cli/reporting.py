@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from cdc_marts.cli.console import WRONG_USE, stop
-from cdc_marts.project import Target, inventory_of
+from cdc_marts.project.inventory import inventory_of
+from cdc_marts.project.target import Target
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -20,7 +21,7 @@ DAYS = 30
 def check_report(output: Path) -> None:
     """End the command where the page can't be drawn, or has no folder, before Spark starts."""
     try:
-        import cdc_marts.report.page  # noqa: F401
+        import cdc_marts.operations.report.page  # noqa: F401
     except ModuleNotFoundError as error:
         stop(
             f"The report is drawn with a library that is not installed ({error.name}):"
@@ -36,8 +37,8 @@ def write_report(session: SparkSession, target: Target, output: Path, days: int 
 
     Raises `OSError` where the file can't be written.
     """
-    from cdc_marts.report.facts import gather
-    from cdc_marts.report.page import page
+    from cdc_marts.operations.report.facts import gather
+    from cdc_marts.operations.report.page import page
 
     text = page(gather(session, target.name, days, inventory_of(target))).encode()
     unfinished = output.with_name(f"{output.name}.part")

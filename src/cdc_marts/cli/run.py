@@ -28,16 +28,20 @@ from cdc_marts.cli.landing_options import (
 from cdc_marts.cli.options import on_target, time_span
 from cdc_marts.cli.reporting import check_report, write_report
 from cdc_marts.cli.session import open_session
+from cdc_marts.operations.rounds import Round, Rounds, StopRequest, is_alive, run_round
 from cdc_marts.printing import printable
-from cdc_marts.project import ProjectError, Target, outcome_of_dbt, relations_of, turn_to_write
-from cdc_marts.rounds import Round, Rounds, StopRequest, is_alive, run_round
+from cdc_marts.project.dbt_commands import outcome_of_dbt
+from cdc_marts.project.inventory import relations_of
+from cdc_marts.project.session import turn_to_write
+from cdc_marts.project.target import ProjectError, Target
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from cdc_marts.landing.kafka import Subscription
     from cdc_marts.landing.outcome import Landing
     from cdc_marts.landing.spool import SpooledMessages
-    from cdc_marts.project import DbtOutcome
+    from cdc_marts.project.dbt_commands import DbtOutcome
 
 #: The unit tests of dbt are of the SQL, not of the data.
 _BUILD = ("build", "--exclude-resource-type", "unit_test")
@@ -116,21 +120,13 @@ def run(
     """
     from cdc_marts.landing.spool import SpooledMessages
 
-    span = None if every is None else time_span(every, "--every").total_seconds()
-    if span is None and max_failures is not None:
-        raise typer.BadParameter("--max-failures goes with --every.")
-    if span == 0:
-        raise typer.BadParameter("--every needs a time span above 0.")
+    span = _seconds_between_rounds(every, max_failures)
     if paths and (servers or span is not None):
         raise typer.BadParameter("Files land once: leave out --bootstrap-servers and --every.")
     if report is not None:
         check_report(report)
     with SpooledMessages() as messages:
         if servers is not None:
-            from cdc_marts.landing import kafka
-
-            # Not in each round what is so in each of them.
-            say_once = functools.cache(say)
             wanted = subscription(
                 source_format,
                 map_file,
@@ -141,10 +137,7 @@ def run(
                 max_messages,
                 skip_lost,
             )
-            landing = _Landing(
-                lambda session: kafka.land_kafka(session, wanted, say_once, relations_of(target)),
-                kafka.PACKAGES,
-            )
+            landing = _landing_from_kafka(wanted, target)
         elif paths:
             topics_by_format = topic_map(source_format, map_file)
             for path in paths:
@@ -160,6 +153,28 @@ def run(
         has_succeeded = runner.run_once() if span is None else runner.repeat(span, max_failures)
         if not has_succeeded or messages.wrong_lines:
             raise typer.Exit(FAILED)
+
+
+def _seconds_between_rounds(every: str | None, max_failures: int | None) -> float | None:
+    """The value of `--every`; None for one round."""
+    if every is None:
+        if max_failures is not None:
+            raise typer.BadParameter("--max-failures goes with --every.")
+        return None
+    if not (seconds := time_span(every, "--every").total_seconds()):
+        raise typer.BadParameter("--every needs a time span above 0.")
+    return seconds
+
+
+def _landing_from_kafka(wanted: Subscription, target: Target) -> _Landing:
+    from cdc_marts.landing import kafka
+
+    # Each round lands anew; what is the same in all of them is said once.
+    say_once = functools.cache(say)
+    return _Landing(
+        lambda session: kafka.land_kafka(session, wanted, say_once, relations_of(target)),
+        kafka.PACKAGES,
+    )
 
 
 def _land_files(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from cdc_marts import project
 from cdc_marts.cli.console import FAILED, INTERRUPTED, WRONG_USE, errors, say, stop
+from cdc_marts.project.target import ProjectError, Target
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def open_session(
-    target: project.Target,
+    target: Target,
     failed: str = "Spark failed",
     packages: Sequence[str] = (),
     is_reader: bool = False,
@@ -43,7 +44,7 @@ def open_session(
                 yield session
         except KeyboardInterrupt:
             stop("Interrupted.", INTERRUPTED)
-        except project.ProjectError as error:
+        except ProjectError as error:
             stop(str(error), WRONG_USE)
         except DbtRuntimeError as error:
             stop(error.msg, FAILED)

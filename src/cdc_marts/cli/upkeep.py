@@ -16,19 +16,15 @@ from cdc_marts.cli.options import on_target, time_span
 from cdc_marts.cli.reporting import DAYS, check_report, write_report
 from cdc_marts.cli.session import open_session
 from cdc_marts.printing import printable
-from cdc_marts.project import (
-    ProjectError,
-    Target,
-    UpkeepPlan,
-    only_run,
-    relations_of,
-    upkeep_plan,
-)
+from cdc_marts.project.inventory import relations_of
+from cdc_marts.project.session import only_run
+from cdc_marts.project.target import ProjectError, Target
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cdc_marts.maintenance import TableCounts, Upkeep
+    from cdc_marts.operations.maintenance import TableCounts, Upkeep
+    from cdc_marts.operations.upkeep_plan import UpkeepPlan
 
 
 @on_target
@@ -61,8 +57,8 @@ def status(
     """
     import json
 
-    from cdc_marts.status import as_json, breaches, gather
-    from cdc_marts.status_view import lines_of
+    from cdc_marts.operations.status import as_json, breaches, gather
+    from cdc_marts.operations.status_view import lines_of
 
     longest = None if max_lag is None else time_span(max_lag, "--max-lag")
     with open_session(target) as session:
@@ -137,8 +133,9 @@ def maintain(
     including the tables of removed models. With the setting `retention`, old
     messages are removed from landing; staging keeps their content.
     """
-    from cdc_marts.maintenance import Upkeep, split_tables
-    from cdc_marts.maintenance import maintain as maintain_tables
+    from cdc_marts.operations.maintenance import Upkeep, split_tables
+    from cdc_marts.operations.maintenance import maintain as maintain_tables
+    from cdc_marts.operations.upkeep_plan import upkeep_plan
 
     keep = dt.timedelta(days=keep_days)
     with open_session(target) as session, only_run(session, target, say):
@@ -172,8 +169,8 @@ def _remove_old_messages(
     session: SparkSession, plan: UpkeepPlan, is_confirmed: bool
 ) -> dict[str, TableCounts]:
     """By the setting `retention`; the counts of landing tables before they lost messages."""
-    from cdc_marts.maintenance import TableCounts
-    from cdc_marts.retention import RetentionError, removals, remove
+    from cdc_marts.operations.maintenance import TableCounts
+    from cdc_marts.operations.retention import RetentionError, removals, remove
 
     if plan.landing_days is None:
         return {}

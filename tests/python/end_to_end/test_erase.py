@@ -11,9 +11,10 @@ import yaml
 from pyspark.sql import SparkSession
 from stored_bytes import files_with
 
-from cdc_marts.erasure import Erasure
 from cdc_marts.formats import SOURCE_FORMATS
-from cdc_marts.project import Target, descendants
+from cdc_marts.operations.erasure import Erasure
+from cdc_marts.project.inventory import descendants
+from cdc_marts.project.target import Target
 from cdc_marts.scaffold import PROJECT_FILE
 from tests.python.encoders.by_format import ENCODE
 from tests.python.encoders.changes import (

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, StringType
 
-from cdc_marts.maintenance import maintain
+from cdc_marts.operations.maintenance import maintain
 from tests.python.end_to_end.readers import (
     Reader,
     embedded_catalog,

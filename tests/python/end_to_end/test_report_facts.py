@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from cdc_marts.project import Target, inventory_of
-from cdc_marts.report.facts import Facts, NodeTime, RunTime, SourceTable, Traffic, gather
-from cdc_marts.status import Rejects, Topic
+from cdc_marts.operations.report.facts import Facts, NodeTime, RunTime, SourceTable, Traffic, gather
+from cdc_marts.operations.status import Rejects, Topic
+from cdc_marts.project.inventory import inventory_of
+from cdc_marts.project.target import Target
 from tests.python.encoders import canal_json, cdl_json
 from tests.python.encoders.changes import (
     DELETE,

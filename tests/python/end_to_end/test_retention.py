@@ -12,8 +12,9 @@ import yaml
 from pyspark.sql import SparkSession
 from stored_bytes import files_with
 
-from cdc_marts.erasure import Erasure
-from cdc_marts.project import Target, descendants
+from cdc_marts.operations.erasure import Erasure
+from cdc_marts.project.inventory import descendants
+from cdc_marts.project.target import Target
 from cdc_marts.scaffold import DESCRIPTIONS, PROJECT_FILE
 from tests.python.end_to_end import test_erase as erasing
 from tests.python.harness.commands import run_command

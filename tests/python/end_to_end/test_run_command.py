@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from cdc_marts.project import DbtOutcome, Target, outcome_of_dbt
+from cdc_marts.project.dbt_commands import DbtOutcome, outcome_of_dbt
+from cdc_marts.project.target import Target
 from cdc_marts.scaffold import DESCRIPTIONS
 from tests.python.cluster.services import wait_until
 from tests.python.harness.copied_project import copy_without_tables

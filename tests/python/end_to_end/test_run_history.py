@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from cdc_marts.maintenance import maintain
-from cdc_marts.project import Retention
+from cdc_marts.operations.maintenance import maintain
+from cdc_marts.operations.status import Run, last_run_of
+from cdc_marts.project.inventory import Retention
 from cdc_marts.run_history import record
-from cdc_marts.status import Run, last_run_of
 from tests.python.harness.dbt import run_dbt
 from tests.python.harness.project import Project
 

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import Result
 
 from cdc_marts.formats import SOURCE_FORMATS
-from cdc_marts.status import Rejects, gather
+from cdc_marts.operations.status import Rejects, gather
 from tests.python.encoders import canal_json
 from tests.python.encoders.changes import INSERT, Place, RowChange, Table
 from tests.python.end_to_end.plans import executed

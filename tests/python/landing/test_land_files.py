@@ -16,12 +16,13 @@ import pytest
 from pyspark.sql import Row, SparkSession
 from typer.testing import Result
 
-from cdc_marts import project
 from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.landing import spool
 from cdc_marts.landing.checks import mistake_in
 from cdc_marts.landing.lines import lines_of
 from cdc_marts.landing.tables import create_landing_table
+from cdc_marts.project.session import ADAPTER
+from cdc_marts.project.target import ProjectError, find_root
 from cdc_marts.relations import OWN
 from tests.python.harness.commands import run_command
 from tests.python.harness.manifest import ROOT
@@ -459,13 +460,13 @@ def test_the_project_is_found_from_its_folders(
     for folder in (
         ROOT,
         ROOT / "tests",
-        ROOT / "packages" / "dbt-spark-session" / "src" / "dbt" / "include" / project.ADAPTER,
+        ROOT / "packages" / "dbt-spark-session" / "src" / "dbt" / "include" / ADAPTER,
     ):
         monkeypatch.chdir(folder)
-        assert project.find_root() == ROOT
+        assert find_root() == ROOT
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(project.ProjectError, match="not inside a dbt project"):
-        project.find_root()
+    with pytest.raises(ProjectError, match="not inside a dbt project"):
+        find_root()
 
 
 @pytest.mark.thorough

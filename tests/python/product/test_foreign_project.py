@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from cdc_marts.project import Target, inventory_of
+from cdc_marts.project.inventory import inventory_of
+from cdc_marts.project.target import Target
 from tests.python.harness.manifest import ROOT
 from tests.python.product.foreign_project import NAME, SETTINGS, ForeignProject
 

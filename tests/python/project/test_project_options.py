@@ -14,7 +14,8 @@ from typer.testing import Result
 
 from cdc_marts import project
 from cdc_marts.cli import app
-from cdc_marts.project import Target, built_tables
+from cdc_marts.project.inventory import built_tables
+from cdc_marts.project.target import ProjectError, Target
 from tests.python.harness.commands import run_command
 from tests.python.harness.manifest import ROOT
 
@@ -48,7 +49,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[Target]:
     @contextmanager
     def session(target: Target, **_: Any) -> Iterator[None]:
         targets.append(target)
-        raise project.ProjectError("no session here")
+        raise ProjectError("no session here")
         yield
 
     monkeypatch.setattr(project, "spark_session", session)

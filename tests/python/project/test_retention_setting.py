@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cdc_marts.retention import RetentionError, days_of
+from cdc_marts.operations.retention import RetentionError, days_of
 
 
 @pytest.mark.parametrize(

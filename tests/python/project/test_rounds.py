@@ -18,8 +18,9 @@ from dbt_common.exceptions import DbtRuntimeError
 from cdc_marts.cli.run import lines_of
 from cdc_marts.landing import LandingError
 from cdc_marts.landing.outcome import Landing
-from cdc_marts.project import DbtOutcome, ProjectError
-from cdc_marts.rounds import Round, Rounds, StopRequest, run_round
+from cdc_marts.operations.rounds import Round, Rounds, StopRequest, run_round
+from cdc_marts.project.dbt_commands import DbtOutcome
+from cdc_marts.project.target import ProjectError
 from tests.python.harness.commands import no_session, run_command
 
 cli_run = sys.modules["cdc_marts.cli.run"]

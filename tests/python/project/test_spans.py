@@ -6,7 +6,7 @@ import datetime as dt
 
 import pytest
 
-from cdc_marts.status import span
+from cdc_marts.operations.status import span
 
 
 @pytest.mark.parametrize(

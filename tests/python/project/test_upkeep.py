@@ -12,8 +12,8 @@ import pytest
 from dbt.adapters.spark_session.api import IncrementalRead, commit_watermarks, iceberg_table
 from pyspark.sql import SparkSession
 
-from cdc_marts.maintenance import maintain, needed_snapshots
-from cdc_marts.orphan_files import remove_orphan_files
+from cdc_marts.operations.maintenance import maintain, needed_snapshots
+from cdc_marts.operations.orphan_files import remove_orphan_files
 from tests.python.project.many_tables import calls_of_java, clone, commit_snapshots
 
 SCHEMA = "upkeep"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from cdc_marts.formats import SOURCE_FORMATS
-from cdc_marts.project import Target, upkeep_plan
+from cdc_marts.operations.upkeep_plan import upkeep_plan
+from cdc_marts.project.target import Target
 from tests.python.harness.manifest import ROOT
 
 #: What has rows of all formats.

@@ -6,8 +6,15 @@ import datetime as dt
 import math
 from collections import Counter
 
-from cdc_marts.report.facts import Facts, NodeTime, RunTime, SourceTable, StoredTable, Traffic
-from cdc_marts.status import Rejects, Run, Status, Topic
+from cdc_marts.operations.report.facts import (
+    Facts,
+    NodeTime,
+    RunTime,
+    SourceTable,
+    StoredTable,
+    Traffic,
+)
+from cdc_marts.operations.status import Rejects, Run, Status, Topic
 
 NOW = dt.datetime(2026, 3, 8, 12, tzinfo=dt.timezone.utc)
 #: It would run a script, end an attribute, turn the direction of text, or clear a terminal.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cdc_marts.report.page import page
+from cdc_marts.operations.report.page import page
 from tests.python.report.browser import BROWSER, console_of, screenshot, visit
 from tests.python.report.made_up import HOSTILE, facts
 

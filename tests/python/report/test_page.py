@@ -8,11 +8,11 @@ from html.parser import HTMLParser
 
 import pytest
 
+from cdc_marts.operations.report.facts import Facts, StoredTable, Traffic
+from cdc_marts.operations.report.figures import figures
+from cdc_marts.operations.report.page import page
 from cdc_marts.printing import printable
 from cdc_marts.relations import Relations
-from cdc_marts.report.facts import Facts, StoredTable, Traffic
-from cdc_marts.report.figures import figures
-from cdc_marts.report.page import page
 from tests.python.report.made_up import HOSTILE, facts, nothing
 
 

@@ -28,8 +28,18 @@
   condition for this input: {model, or source__table: condition of its new rows}.
 -#}
 {% macro new_rows_of_fixture(fixture) -%}
+  {%- set conditions = var('unit_test_new_rows', {}) -%}
+  {%- set inputs = [] -%}
+  {%- for unique_id in model.depends_on.nodes -%}
+    {%- do inputs.append(unique_id.split('.', 2) | last) -%}
+  {%- endfor -%}
+  {%- for name in conditions if name not in inputs -%}
+    {{ exceptions.raise_compiler_error(
+        "`unit_test_new_rows` has a condition for " ~ name ~ ", which the unit test is not given. It is given: " ~ inputs | join(", ") ~ "."
+    ) }}
+  {%- endfor -%}
   {%- set name = fixture.identifier | replace('__dbt__cte__', '') -%}
-  {%- set condition = var('unit_test_new_rows', {})[name] -%}
+  {%- set condition = conditions[name] -%}
   {%- if condition -%}
     (select * from {{ fixture }} where {{ condition }})
   {%- else -%}

@@ -11,11 +11,11 @@ from typing import Any
 import altair as alt
 from rich.filesize import decimal
 
+from cdc_marts.operations.report.drawing import BAD, GOOD, OTHERS, SERIES, WARNING, seconds_axis
+from cdc_marts.operations.report.facts import Facts, StoredTable, Traffic
+from cdc_marts.operations.status import Topic, span
 from cdc_marts.printing import printable
 from cdc_marts.relations import LAYERS
-from cdc_marts.report.drawing import BAD, GOOD, OTHERS, SERIES, WARNING, seconds_axis
-from cdc_marts.report.facts import Facts, StoredTable, Traffic
-from cdc_marts.status import Topic, span
 
 _OTHER_TOPICS = "all other topics"
 _BARS_SHOWN = 15

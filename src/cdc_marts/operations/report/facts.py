@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from dbt.adapters.spark_session.api import view_query
 
-from cdc_marts import status
-from cdc_marts.maintenance import TableCounts, split_tables
+from cdc_marts.operations import status
+from cdc_marts.operations.maintenance import TableCounts, split_tables
 from cdc_marts.relations import Relations
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cdc_marts.project import BuiltTable, Inventory
+    from cdc_marts.project.inventory import BuiltTable, Inventory
 
 _RECORDS = "int_staging_records"
 _EVENTS = "change_events"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.spark_session.api import iceberg_table, java_class
 from py4j.java_gateway import is_instance_of
 
-from cdc_marts.procedures import call, timestamp
+from cdc_marts.operations.procedures import call, timestamp
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

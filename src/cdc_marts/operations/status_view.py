@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cdc_marts.operations.status import Run, Status, Topic, span
 from cdc_marts.printing import printable
-from cdc_marts.status import Run, Status, Topic, span
 
 _NONE = "-"
 #: A topic of Kafka has up to 249 characters.

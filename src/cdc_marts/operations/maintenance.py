@@ -26,13 +26,13 @@ from dbt.adapters.spark_session.api import (
     watermarks_in,
 )
 
-from cdc_marts.orphan_files import remove_orphan_files
-from cdc_marts.procedures import call, timestamp
+from cdc_marts.operations.orphan_files import remove_orphan_files
+from cdc_marts.operations.procedures import call, timestamp
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cdc_marts.project import Retention
+    from cdc_marts.project.inventory import Retention
 
 #: A file that a run may be about to commit is younger.
 ORPHANS_OLDER_THAN = dt.timedelta(days=3)

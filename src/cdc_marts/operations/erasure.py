@@ -37,7 +37,7 @@ from pyspark.sql.types import (
 from cdc_marts.landing.arrivals import IDENTITY
 from cdc_marts.landing.removed import in_blocks, removed_of
 from cdc_marts.local_rows import local_rows
-from cdc_marts.maintenance import ORPHANS_OLDER_THAN, needed_snapshots
+from cdc_marts.operations.maintenance import ORPHANS_OLDER_THAN, needed_snapshots
 from cdc_marts.parsing.records import STAGING_COLUMNS
 from cdc_marts.printing import printable
 from cdc_marts.relations import OWN, Relations

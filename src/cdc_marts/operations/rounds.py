@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from cdc_marts.landing.outcome import Landing
-    from cdc_marts.project import DbtOutcome
+    from cdc_marts.project.dbt_commands import DbtOutcome
 
 
 @dataclass
@@ -59,7 +59,7 @@ def run_round(
     from pyspark.errors import PySparkException
 
     from cdc_marts.landing import LandingError
-    from cdc_marts.project import ProjectError
+    from cdc_marts.project.target import ProjectError
 
     done = Round(number, dt.datetime.now(dt.timezone.utc))
     try:

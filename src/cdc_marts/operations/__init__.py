@@ -1,0 +1,1 @@
+"""What is done with a target besides its runs: rounds, status, report, upkeep, repair, erasure."""

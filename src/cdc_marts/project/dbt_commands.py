@@ -1,0 +1,123 @@
+"""Commands of dbt on a target, and what comes of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cdc_marts.project.target import ProjectError, Target, inside
+from cdc_marts.relations import PACKAGE
+from cdc_marts.run_history import FAILED
+
+if TYPE_CHECKING:
+    from dbt.cli.main import dbtRunnerResult
+    from dbt.contracts.graph.manifest import Manifest
+
+#: dbt's events that a node has ended -> their field with the number of all nodes.
+_NODE_ENDED = {
+    "LogModelResult": "total",
+    "LogTestResult": "num_models",
+    "LogSeedResult": "total",
+    "LogSnapshotResult": "total",
+}
+
+
+def run_dbt(command: Sequence[str], target: Target) -> None:
+    """Run a dbt command on `target`, in the session that is open; dbt prints what it does."""
+    from dbt_common.exceptions import DbtRuntimeError
+
+    result = invoke_dbt(command, target)
+    if not result.success:
+        raise DbtRuntimeError(
+            "dbt failed; its messages are above. Completed models keep their results, and the next"
+            " run does the rest."
+        ) from result.exception
+
+
+@dataclass(frozen=True)
+class DbtOutcome:
+    """What came of a dbt command that runs nodes: models, tests, seeds."""
+
+    #: status, such as `success`, `pass`, `warn`, `skipped` -> nodes
+    nodes: Counter[str]
+    #: node -> what it said, of those that failed
+    failed: dict[str, str]
+    #: names of tests that warn
+    warned: list[str]
+    #: why dbt ran no node; None where it did
+    refusal: str | None = None
+
+    @property
+    def has_succeeded(self) -> bool:
+        return not self.failed and self.refusal is None
+
+
+def outcome_of_dbt(
+    command: Sequence[str], target: Target, on_progress: Callable[[int, int], None] | None = None
+) -> DbtOutcome:
+    """Run a dbt command as `run_dbt` does, and return what came of it.
+
+    `on_progress` is called with how many nodes have ended, and of how many.
+    """
+    ended: set[int] = set()
+
+    def on_event(event: Any) -> None:
+        if on_progress is not None and event.info.name in _NODE_ENDED:
+            ended.add(event.data.index)
+            on_progress(len(ended), getattr(event.data, _NODE_ENDED[event.info.name]))
+
+    result = invoke_dbt(command, target, on_event)
+    results = getattr(result.result, "results", [])
+    failed = {
+        found.node.name: " ".join(str(found.message).split())
+        for found in results
+        if found.status in FAILED
+    }
+    refusal = None
+    if not result.success and not failed:
+        refusal = " ".join(str(result.exception or "dbt failed").split())
+    return DbtOutcome(
+        Counter(
+            str(found.status)
+            for found in results
+            # Hooks and exposures have results too.
+            if found.node.resource_type not in ("operation", "exposure")
+        ),
+        failed,
+        [found.node.name for found in results if found.status == "warn"],
+        refusal,
+    )
+
+
+def manifest_of(target: Target) -> Manifest:
+    """The project as dbt reads it now, for `target`."""
+    from dbt.contracts.graph.manifest import Manifest
+
+    result = invoke_dbt(["parse", "--quiet", "--no-write-json"], target)
+    manifest = result.result
+    if not isinstance(manifest, Manifest):
+        reason = " ".join(str(result.exception).split())
+        raise ProjectError(f"dbt can't read the project: {reason}") from result.exception
+    if not any(node.package_name == PACKAGE for node in manifest.nodes.values()):
+        raise ProjectError(
+            f"The project in {target.root} does not use the package {PACKAGE}: add it to"
+            " packages.yml, then run `cdc-marts link` or `dbt deps`."
+        )
+    return manifest
+
+
+def invoke_dbt(
+    command: Sequence[str], target: Target, on_event: Callable[[Any], None] = lambda _: None
+) -> dbtRunnerResult:
+    from dbt.cli.main import dbtRunner
+
+    folders = ("--project-dir", str(target.root), "--profiles-dir", str(target.profiles_dir))
+    # dbt's relative paths start where it runs.
+    with inside(target.root):
+        runner = dbtRunner(callbacks=[on_event])
+        result = runner.invoke([*command, "--target", target.name, *folders])
+    if isinstance(result.exception, KeyboardInterrupt):
+        raise result.exception
+    return result

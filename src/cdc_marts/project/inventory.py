@@ -1,0 +1,146 @@
+"""What a project builds on a target, as dbt reads the project now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cdc_marts.project.dbt_commands import manifest_of
+from cdc_marts.project.target import PROJECT_FILE, ProjectError, Target, member
+from cdc_marts.relations import OWN, PACKAGE, Relations, layer_of
+
+if TYPE_CHECKING:
+    from dbt.contracts.graph.manifest import Manifest
+    from dbt.contracts.graph.nodes import ManifestNode
+
+
+def relations_of(target: Target) -> Relations:
+    """Where the models and sources of the package are on `target`.
+
+    As dbt reads the project now.  In the package's own project they have the names that it gives.
+    """
+    if member(target.root / PROJECT_FILE, "name") == PACKAGE:
+        return OWN
+    return Relations.of_manifest(manifest_of(target))
+
+
+@dataclass(frozen=True)
+class Retention:
+    """How long the rows of a table are kept."""
+
+    days: int
+    #: the column with their times
+    column: str
+
+
+@dataclass(frozen=True)
+class BuiltTable:
+    """A table that the project builds."""
+
+    #: as of `layer_of`
+    layer: str
+    #: None where its rows are kept for ever
+    retention: Retention | None = None
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """The tables of a target, as dbt reads the project now."""
+
+    #: as of `built_tables`
+    tables: dict[str, BuiltTable]
+    relations: Relations
+
+
+def inventory_of(target: Target) -> Inventory:
+    """What the project builds on `target`, and where the package's models are among it."""
+    manifest = manifest_of(target)
+    return Inventory(tables_in(manifest), Relations.of_manifest(manifest))
+
+
+def built_tables(target: Target) -> dict[str, BuiltTable]:
+    """The tables that the project builds on `target`, and those where messages and runs land.
+
+    By their names, as dbt reads the project now: its models that are no views, its seeds, and the
+    package's sources; other sources belong to somebody else.  Those that read come before those
+    that are read, by schemas.
+    """
+    return tables_in(manifest_of(target))
+
+
+def tables_in(manifest: Manifest) -> dict[str, BuiltTable]:
+    relations = Relations.of_manifest(manifest)
+    nodes = [
+        node
+        for node in manifest.nodes.values()
+        if node.resource_type in ("model", "seed", "snapshot")
+        and node.config.materialized not in ("view", "ephemeral")
+    ]
+    landing = [source for source in manifest.sources.values() if source.package_name == PACKAGE]
+    tables = {
+        **{f"{node.schema}.{node.alias}": BuiltTable(layer_of(node)) for node in nodes},
+        **{
+            f"{source.schema}.{source.identifier}": BuiltTable(
+                layer_of(source), _retention(source.meta)
+            )
+            for source in landing
+        },
+    }
+    places = {schema: place for place, schema in enumerate(relations.schemas)}
+    in_order = sorted(tables, key=lambda name: places.get(name.partition(".")[0], -1))
+    return {name: tables[name] for name in in_order}
+
+
+@dataclass(frozen=True)
+class Descendants:
+    """What the project makes from a model, and the model itself."""
+
+    #: tables that `dbt run --full-refresh` builds anew
+    tables: list[str]
+    #: tables that it does not: snapshots, and models that are set so
+    kept: list[str]
+
+
+def descendants(target: Target, model: str) -> Descendants:
+    """What is made from `model`, a model of the package, as dbt reads the project now."""
+    from dbt.artifacts.resources.types import NodeType
+
+    made = Descendants([], [])
+    for node in made_from(manifest_of(target), model):
+        if node.config.materialized in ("view", "ephemeral"):
+            continue
+        is_rebuilt = getattr(node.config, "full_refresh", None) is not False
+        is_kept = node.resource_type == NodeType.Snapshot or not is_rebuilt
+        (made.kept if is_kept else made.tables).append(f"{node.schema}.{node.alias}")
+    return made
+
+
+def made_from(
+    manifest: Manifest, model: str, is_wanted: Callable[[ManifestNode], bool] = lambda _: True
+) -> list[ManifestNode]:
+    """A model of the package, with the wanted models and snapshots that are made from it."""
+    found, last = {f"model.{PACKAGE}.{model}"}, 0
+    while len(found) > last:
+        last = len(found)
+        found |= {
+            name
+            for name, node in manifest.nodes.items()
+            if node.resource_type in ("model", "snapshot")
+            and found & set(node.depends_on_nodes)
+            and is_wanted(node)
+        }
+    return [manifest.nodes[name] for name in sorted(found)]
+
+
+def _retention(meta: Mapping[str, Any]) -> Retention | None:
+    """As the `meta` of a source has it: `keep_days`, `keep_by`."""
+    days = meta.get("keep_days")
+    if days is None:
+        return None
+    if not str(days).isdigit():
+        raise ProjectError(
+            f"The setting `run_history_days` needs a number of days, not {days!r}: correct it in"
+            f" `vars` of {PROJECT_FILE}."
+        )
+    return Retention(int(days), meta["keep_by"])

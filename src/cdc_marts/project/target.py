@@ -1,0 +1,117 @@
+"""A target of a dbt project, and where dbt finds both."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+PROJECT_FILE = "dbt_project.yml"
+PROFILES_FILE = "profiles.yml"
+#: The target of the commands where nothing names one.
+DEFAULT_TARGET = "local"
+
+
+class ProjectError(Exception):
+    """The project or the target can't be used; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A target of the profile of a dbt project."""
+
+    name: str
+    #: the folder of dbt_project.yml
+    root: Path
+    #: the folder of profiles.yml
+    profiles_dir: Path
+
+    @classmethod
+    def find(
+        cls,
+        name: str | None = None,
+        project_dir: Path | None = None,
+        profiles_dir: Path | None = None,
+    ) -> Target:
+        """The target that these name, with dbt's meaning of each.
+
+        What is None is in dbt's environment variables (DBT_TARGET, DBT_PROJECT_DIR,
+        DBT_PROFILES_DIR), or where dbt looks: in the current folder and, for the project, above
+        it.  Profiles are also looked for in the project.
+        """
+        root = find_root(project_dir)
+        return cls(
+            name or os.environ.get("DBT_TARGET") or DEFAULT_TARGET,
+            root,
+            _find_profiles(root, profiles_dir),
+        )
+
+    @property
+    def profile(self) -> str | None:
+        """The name of the profile that the project uses; None where its file can't be read."""
+        return member(self.root / PROJECT_FILE, "profile")
+
+
+def find_root(project_dir: Path | None = None) -> Path:
+    """The folder of the project: `project_dir`, else that of DBT_PROJECT_DIR.
+
+    Else it is the nearest folder, from the current one upwards, that holds a project.
+    """
+    if folder := project_dir or _folder_of_environment("DBT_PROJECT_DIR"):
+        if not (folder / PROJECT_FILE).is_file():
+            raise ProjectError(f"The folder {folder} contains no {PROJECT_FILE}.")
+        return folder.resolve()
+    current = Path.cwd()
+    for root in (current, *current.parents):
+        # The adapter's macros are a dbt project too, but one without a profile.
+        if member(root / PROJECT_FILE, "profile") is not None:
+            return root
+    raise ProjectError(
+        f"{current} is not inside a dbt project: run the command in the folder of {PROJECT_FILE}"
+        " or below it, or name that folder with --project-dir."
+    )
+
+
+def _find_profiles(root: Path, profiles_dir: Path | None) -> Path:
+    if folder := profiles_dir or _folder_of_environment("DBT_PROFILES_DIR"):
+        if not (folder / PROFILES_FILE).is_file():
+            raise ProjectError(f"The folder {folder} contains no {PROFILES_FILE}.")
+        return folder.resolve()
+    folders = (Path.cwd(), root, root / "profiles", Path.home() / ".dbt")
+    for folder in folders:
+        if (folder / PROFILES_FILE).is_file():
+            return folder
+    raise ProjectError(
+        f"There is no {PROFILES_FILE} in {root} or in {folders[-1]}: name its folder with"
+        " --profiles-dir."
+    )
+
+
+def _folder_of_environment(variable: str) -> Path | None:
+    folder = os.environ.get(variable)
+    return Path(folder) if folder else None
+
+
+def member(path: Path, *names: str) -> str | None:
+    """A text in a YAML file, under these names; None where it can't be read."""
+    import yaml
+
+    try:
+        value = yaml.safe_load(path.read_text("utf-8"))
+        for name in names:
+            value = value[name]
+        return str(value)
+    except (OSError, yaml.YAMLError, KeyError, TypeError):
+        return None
+
+
+@contextmanager
+def inside(folder: Path) -> Iterator[None]:
+    caller = Path.cwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(caller)
