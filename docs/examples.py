@@ -151,7 +151,7 @@ def _landed(
     if source_format == "dts_avro":
         from pyspark.sql.avro.functions import from_avro
 
-        from cdc_marts.parsing.dts_schema import RECORD_SCHEMA, TRAILER
+        from cdc_marts.formats.dts.schema import RECORD_SCHEMA, TRAILER
 
         options = {"enableStableIdentifiersForUnionType": "true"}
         record = from_avro(F.concat(F.col("value"), F.lit(TRAILER)), RECORD_SCHEMA, options)

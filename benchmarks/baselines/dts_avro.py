@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
 from benchmarks.baselines.job import change_events, read
-from cdc_marts.parsing.dts_schema import RECORD_SCHEMA
+from cdc_marts.formats.dts.schema import RECORD_SCHEMA
 
 
 def record_schema() -> str:

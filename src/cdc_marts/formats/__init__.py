@@ -1,4 +1,7 @@
-"""One parser a format.  The formats are listed in `dbt_project.yml`, and nowhere else."""
+"""One parser per format; what a family of formats needs alone is in a folder of its own.
+
+The formats are listed in `dbt_project.yml`, and nowhere else.
+"""
 
 import difflib
 

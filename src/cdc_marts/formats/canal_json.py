@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from cdc_marts.formats._canal_batch import ERASED, without_rows
+from cdc_marts.formats.canal.batch import ERASED, without_rows
+from cdc_marts.formats.canal.type_systems import source_type
 from cdc_marts.parsing.images import (
     are_objects,
     column_names,
@@ -25,7 +26,6 @@ from cdc_marts.parsing.ops import meaning_of, source_ops
 from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_columns_of
 from cdc_marts.parsing.statements import change_of, named_table, table_changes
-from cdc_marts.parsing.type_systems import source_type
 from cdc_marts.parsing.values import is_bad_millis, non_empty, position, timestamp_of_millis
 from cdc_marts.parsing.variants import may_hold_text
 

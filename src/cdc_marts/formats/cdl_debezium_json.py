@@ -9,8 +9,8 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from cdc_marts.parsing import cdl
-from cdc_marts.parsing.connect import read_payload
+from cdc_marts.formats.cdl.payload import COMMON_PAYLOAD, FieldNames, stage
+from cdc_marts.formats.connect.envelope import read_payload
 from cdc_marts.parsing.settings import KeySettings
 from cdc_marts.parsing.values import non_empty
 
@@ -22,10 +22,10 @@ PAYLOAD = f"""
         snapshot: string, lsn: string, txId: string, ts_ms: string
     >,
     op string, ts_ms string, before variant, after variant,
-    {cdl.COMMON_PAYLOAD}
+    {COMMON_PAYLOAD}
 """
 
-FIELD_NAMES = cdl.FieldNames(
+FIELD_NAMES = FieldNames(
     SOURCE_FORMAT,
     name="CDL Debezium JSON",
     message_version="2.0",
@@ -70,7 +70,7 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
         source.ts_ms.alias("event_millis"),
         payload.ts_ms.alias("published_millis"),
     )
-    return cdl.stage(named, FIELD_NAMES, key_settings)
+    return stage(named, FIELD_NAMES, key_settings)
 
 
 def _is_snapshot(flag: Column) -> Column:

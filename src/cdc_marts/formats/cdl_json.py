@@ -8,8 +8,8 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from cdc_marts.parsing import cdl
-from cdc_marts.parsing.connect import read_payload
+from cdc_marts.formats.cdl.payload import COMMON_PAYLOAD, FieldNames, stage
+from cdc_marts.formats.connect.envelope import read_payload
 from cdc_marts.parsing.settings import KeySettings
 from cdc_marts.parsing.values import non_empty
 
@@ -19,10 +19,10 @@ PAYLOAD = f"""
     DATA_STORE string, SEG_OWNER string, TABLE_NAME string, OPERATION string, TIMESTAMP string,
     data variant, before variant,
     transaction struct<properties: array<struct<name: string, value: string>>>,
-    {cdl.COMMON_PAYLOAD}
+    {COMMON_PAYLOAD}
 """
 
-FIELD_NAMES = cdl.FieldNames(
+FIELD_NAMES = FieldNames(
     SOURCE_FORMAT,
     name="CDL JSON",
     message_version="1.0",
@@ -55,7 +55,7 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
         payload.TIMESTAMP.alias("event_millis"),
         F.lit(None).cast("string").alias("published_millis"),
     )
-    return cdl.stage(named, FIELD_NAMES, key_settings)
+    return stage(named, FIELD_NAMES, key_settings)
 
 
 def _property(name: str) -> Column:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from cdc_marts.formats._streamx import parse_envelope
+from cdc_marts.formats.streamx.envelope import parse_envelope
 from cdc_marts.parsing.settings import KeySettings
 
 SOURCE_FORMAT = "datahub_blob"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from cdc_marts.formats._streamx import (
+from cdc_marts.formats.streamx.envelope import (
     identity,
     is_bad_sequence_id,
     pairing_id,

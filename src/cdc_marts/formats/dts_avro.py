@@ -11,8 +11,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
-from cdc_marts.parsing.dts_schema import RECORD_SCHEMA, TRAILER
-from cdc_marts.parsing.dts_values import unreadable_value, value_of
+from cdc_marts.formats.dts.schema import RECORD_SCHEMA, TRAILER
+from cdc_marts.formats.dts.values import unreadable_value, value_of
 from cdc_marts.parsing.images import column_names, image_of, names_left_out
 from cdc_marts.parsing.messages import COORDINATES, rejection
 from cdc_marts.parsing.ops import meaning_of

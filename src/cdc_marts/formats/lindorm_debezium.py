@@ -9,7 +9,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from cdc_marts.parsing.connect import (
+from cdc_marts.formats.connect.envelope import (
     column_parameters,
     column_types,
     fields_of,

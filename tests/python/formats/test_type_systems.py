@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from cdc_marts.parsing.type_systems import source_type, source_type_of
+from cdc_marts.formats.canal.type_systems import source_type, source_type_of
 
 TABLES = {
     "mysql": [

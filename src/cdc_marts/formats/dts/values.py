@@ -9,7 +9,7 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from cdc_marts.parsing.charsets import UTF8, is_known_charset, is_text, is_utf8, text_of
+from cdc_marts.formats.dts.charsets import UTF8, is_known_charset, is_text, is_utf8, text_of
 from cdc_marts.parsing.messages import rejection
 from cdc_marts.parsing.values import is_epoch_seconds
 

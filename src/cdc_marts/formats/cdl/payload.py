@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from cdc_marts.parsing.connect import (
+from cdc_marts.formats.connect.envelope import (
     column_parameters,
     column_types,
     field_names,

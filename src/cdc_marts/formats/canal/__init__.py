@@ -1,0 +1,1 @@
+"""What the parser of Canal JSON needs alone."""

@@ -1,0 +1,1 @@
+"""What the two formats of Huawei CDL share."""

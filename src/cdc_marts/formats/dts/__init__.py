@@ -1,0 +1,1 @@
+"""What the parser of DTS Avro needs alone."""
