@@ -21,7 +21,7 @@ from cdc_marts.parsing.images import (
     names_left_out,
     overlay,
 )
-from cdc_marts.parsing.messages import COORDINATES, lacking_key, read_json, rejection
+from cdc_marts.parsing.messages import COORDINATES, Check, lacking_key, read_json, rejection
 from cdc_marts.parsing.ops import meaning_of, source_ops
 from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_columns_of
@@ -300,14 +300,11 @@ def _without_columns() -> Column:
 
 
 def _broken(is_swapped: Column) -> Column:
-    def lacks_columns(row: Column) -> Column:
-        # Of a swapped topic `rows` are those in `old`, `changes` those in `data`.
-        after, before = (column_names(columns_of(row[side])) for side in ("image", "changes"))
-        return F.size(F.array_except(before, after)) > 0
+    return rejection(*_checks_of_fields(is_swapped), *_checks_of_rows(is_swapped))
 
-    is_row_message, is_update = _is_row_message(), _is_update()
-    is_keyless = F.size("key_columns") == 0
-    return rejection(
+
+def _checks_of_fields(is_swapped: Column) -> tuple[Check, ...]:
+    return (
         (F.col("type").isNull(), "missing_field", "the message lacks `type`"),
         (
             F.col("meaning").isNull(),
@@ -315,18 +312,31 @@ def _broken(is_swapped: Column) -> Column:
             F.concat(F.lit("unknown Canal JSON operation in `type`: "), F.col("type")),
         ),
         (
-            is_row_message & non_empty(F.col("table")).isNull(),
+            _is_row_message() & non_empty(F.col("table")).isNull(),
             "missing_field",
             "a row change needs `table`",
         ),
         (is_bad_millis(F.col("es")), "bad_timestamp", "`es` is not a time in epoch milliseconds"),
         (is_bad_millis(F.col("ts")), "bad_timestamp", "`ts` is not a time in epoch milliseconds"),
         (
-            is_update & is_swapped.isNull(),
+            _is_update() & is_swapped.isNull(),
             "missing_field",
             "the message lacks `ts`, which decides whether `old` and `data` are swapped: the topic"
             " has a time in `swapped_canal_topics`",
         ),
+    )
+
+
+def _checks_of_rows(is_swapped: Column) -> tuple[Check, ...]:
+    is_row_message, is_update = _is_row_message(), _is_update()
+    is_keyless = F.size("key_columns") == 0
+
+    def lacks_columns(row: Column) -> Column:
+        # Of a swapped topic `rows` are those in `old`, `changes` those in `data`.
+        after, before = (column_names(columns_of(row[side])) for side in ("image", "changes"))
+        return F.size(F.array_except(before, after)) > 0
+
+    return (
         (
             is_row_message & (F.size("rows") < 1),
             "missing_image",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
+from typing import TypeAlias
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -41,12 +42,13 @@ _WITH_LARGE_EXPONENT = r"-?[0-9]++(?:\.[0-9]++)?[eE]\+?[0-9]{3,}+"
 _BACKSLASH, _QUOTE, _NEW_QUOTE = "\x01", "\x02", "\x03"
 
 
-def rejection(*checks: tuple[Column, str, Column | str]) -> Column:
-    """Return the first check that fails, as struct<code, reason>; null if all checks pass.
+#: A condition that is true for a broken message, a reject code, and a sentence on which a person
+#: can act.
+Check: TypeAlias = tuple[Column, str, Column | str]
 
-    A check consists of a condition that is true for a broken message, a reject code, and a sentence
-    on which a person can act.
-    """
+
+def rejection(*checks: Check) -> Column:
+    """Return the first check that fails, as struct<code, reason>; null if all checks pass."""
     return F.coalesce(
         *(
             F.when(

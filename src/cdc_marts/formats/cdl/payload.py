@@ -22,7 +22,7 @@ from cdc_marts.formats.connect.envelope import (
     without_placeholders,
 )
 from cdc_marts.parsing.images import columns_of, image_hashes, with_images
-from cdc_marts.parsing.messages import rejection
+from cdc_marts.parsing.messages import Check, rejection
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_columns_of
@@ -207,17 +207,18 @@ def _versions(version: str) -> tuple[str, ...]:
 
 
 def _broken(names: FieldNames) -> Column:
+    return rejection(*_checks_of_fields(names), *_checks_of_images(names))
+
+
+def _is_record(record_type: str) -> Column:
+    return ~F.col("is_heartbeat") & F.col("meaning.record_type").eqNullSafe(record_type)
+
+
+def _checks_of_fields(names: FieldNames) -> tuple[Check, ...]:
     version = non_empty(F.col("payload.message_version"))
     is_heartbeat = F.col("is_heartbeat")
-    is_row = ~is_heartbeat & F.col("meaning.record_type").eqNullSafe("change")
-    is_of_table = is_row | (~is_heartbeat & F.col("meaning.record_type").eqNullSafe("ddl"))
-    is_delete = F.col("op") == "delete"
-
-    def is_empty(side: str) -> Column:
-        has_columns = (F.size(f"columns_{side}") > 0) | (F.size(f"placeholders_{side}") > 0)
-        return ~F.coalesce(has_columns, F.lit(False))
-
-    return rejection(
+    is_of_table = _is_record("change") | _is_record("ddl")
+    return (
         (
             ~version.isin(*_versions(names.message_version)),
             "wrong_format",
@@ -270,6 +271,17 @@ def _broken(names: FieldNames) -> Column:
             "missing_field",
             f"a change outside of a snapshot needs `{names.lsn}`, which orders it",
         ),
+    )
+
+
+def _checks_of_images(names: FieldNames) -> tuple[Check, ...]:
+    is_row, is_delete = _is_record("change"), F.col("op") == "delete"
+
+    def is_empty(side: str) -> Column:
+        has_columns = (F.size(f"columns_{side}") > 0) | (F.size(f"placeholders_{side}") > 0)
+        return ~F.coalesce(has_columns, F.lit(False))
+
+    return (
         (
             is_row & F.col("is_no_row_before"),
             "missing_image",

@@ -18,7 +18,7 @@ from cdc_marts.parsing.images import (
     no_columns,
     row_or_null,
 )
-from cdc_marts.parsing.messages import COORDINATES, read_json, rejection
+from cdc_marts.parsing.messages import COORDINATES, Check, read_json, rejection
 from cdc_marts.parsing.ops import meaning_of, source_ops
 from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_setting
@@ -316,6 +316,10 @@ def _key_columns(key_settings: KeySettings | None) -> Column:
 
 
 def _broken() -> Column:
+    return rejection(*_checks_of_fields(), *_checks_of_images())
+
+
+def _checks_of_fields() -> tuple[Check, ...]:
     # A statement without its table or its place in the log would be lost unseen.
     is_nameless_truncation = (
         F.col("meaning.is_truncation")
@@ -325,8 +329,7 @@ def _broken() -> Column:
         & ~takes_all_rows(F.col("table_changes"))
     )
     is_placed = F.col("is_row") | is_applied(F.col("table_changes"))
-    before_columns = column_names(F.col("columns_before"))
-    return rejection(
+    return (
         (
             F.col("source_op").isNull(),
             "missing_field",
@@ -365,6 +368,12 @@ def _broken() -> Column:
             "malformed_json",
             "`payload.ddl` is not an object",
         ),
+    )
+
+
+def _checks_of_images() -> tuple[Check, ...]:
+    before_columns = column_names(F.col("columns_before"))
+    return (
         *(
             (
                 F.col("is_row") & is_no_row(F.col(f"image_{side}"), F.col(f"image_columns_{side}")),
