@@ -1,7 +1,10 @@
-from cdc_marts.fold.columns import TABLE
 from cdc_marts.fold.filled_rows import filled_rows, no_filled_rows, partial_by_image
 from cdc_marts.fold.key_chains import keys_of_chains
-from cdc_marts.fold.keys_to_fill import keys_to_fill, tables_with_partial_images
+from cdc_marts.fold.keys_to_fill import (
+    keys_to_fill,
+    keys_with_partial_images,
+    tables_with_partial_images,
+)
 from cdc_marts.fold.ranges import effects_on
 
 
@@ -20,7 +23,6 @@ def model(dbt, session):
         return no_filled_rows(effects)
     key_changes, split_key_changes = dbt.ref("int_key_changes"), dbt.ref("int_split_key_changes")
     longest_key_chain = dbt.config.get("longest_key_chain")
-    keys, effects_on_keys = None, effects.join(tables, [*TABLE], "left_semi")
     if dbt.is_incremental:
         changed_keys = keys_to_fill(
             tables,
@@ -31,12 +33,14 @@ def model(dbt, session):
             new_truncations=new_truncations,
             filled_rows=session.table(str(dbt.this)),
         )
-        keys, earlier_keys = keys_of_chains(
-            changed_keys, key_changes, split_key_changes, longest_key_chain
-        )
-        if keys.isEmpty():
-            return no_filled_rows(effects)
-        effects_on_keys = effects_on(earlier_keys, effects, dbt.ref("int_exceptional_records"))
+    else:
+        changed_keys = keys_with_partial_images(effects, tables, missing)
+    keys, earlier_keys = keys_of_chains(
+        changed_keys, key_changes, split_key_changes, longest_key_chain
+    )
+    if keys.isEmpty():
+        return no_filled_rows(effects)
+    effects_on_keys = effects_on(earlier_keys, effects, dbt.ref("int_exceptional_records"))
     return filled_rows(
         partial_by_image(effects_on_keys, missing),
         keys=keys,

@@ -29,7 +29,7 @@ _LIFE = (*KEY, "life")
 def filled_rows(
     effects_on_keys: DataFrame,
     *,
-    keys: DataFrame | None,
+    keys: DataFrame,
     effects: DataFrame,
     records: DataFrame,
     split_key_changes: DataFrame,
@@ -47,9 +47,9 @@ def filled_rows(
 
     `effects_on_keys`: all effects on these keys, and on the keys that their rows had before, with
     the columns of `int_row_effects`; `is_partial` is also true if an image lacks columns of its
-    table.  `keys`: the keys whose rows are filled, or None if all are.  For other keys, effects on
-    the earlier keys of their rows may be missing.  `effects`: all effects.  `records`,
-    `split_key_changes`, `superseded`, `truncations`, `message_places`: the models `int_records`,
+    table.  `keys`: the keys whose rows are filled.  For other keys, effects on the earlier keys of
+    their rows may be missing.  `effects`: all effects.  `records`, `split_key_changes`,
+    `superseded`, `truncations`, `message_places`: the models `int_records`,
     `int_split_key_changes`, `int_superseded_effects`, `int_truncations` and `int_message_places`.
     `update_befores`: the `update_before` records of split updates.  `longest_key_chain`: across how
     many key changes of the row a value is looked for.
@@ -123,9 +123,7 @@ def _beside(
     return effects_on_keys.where("false") if is_beside is None else effects.where(is_beside)
 
 
-def _sources_of_values(
-    lives: DataFrame, keys: DataFrame | None, longest_key_chain: int
-) -> DataFrame:
+def _sources_of_values(lives: DataFrame, keys: DataFrame, longest_key_chain: int) -> DataFrame:
     """The lives with partial events, and the lives of their rows under earlier keys.
 
     Returns source_format, table_id, row_key, life, origin_key, origin_life, distance: over how many
@@ -153,8 +151,8 @@ def _sources_of_values(
     return reduce(DataFrame.unionByName, sources)
 
 
-def _on_keys(rows: DataFrame, keys: DataFrame | None) -> DataFrame:
-    return rows if keys is None else rows.join(broadcast_if_few(keys), [*KEY], "left_semi")
+def _on_keys(rows: DataFrame, keys: DataFrame) -> DataFrame:
+    return rows.join(broadcast_if_few(keys), [*KEY], "left_semi")
 
 
 def _origins(lives: DataFrame) -> DataFrame:

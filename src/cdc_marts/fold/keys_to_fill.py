@@ -1,4 +1,4 @@
-"""The keys on which a run fills partial images again, because values of their rows may differ."""
+"""The keys on which a run fills partial images: all of them, or those whose values may differ."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from functools import reduce
 from pyspark.sql import DataFrame
 
 from cdc_marts.fold.columns import KEY, TABLE
+from cdc_marts.fold.filled_rows import partial_by_image
 from cdc_marts.fold.key_changes import keys_changed_beside
 
 
@@ -17,6 +18,19 @@ def tables_with_partial_images(known_tables: DataFrame, missing_columns: DataFra
     """
     by_message = known_tables.where("has_partial_images").select(*TABLE)
     return by_message.union(missing_columns.select(*TABLE)).distinct()
+
+
+def keys_with_partial_images(
+    effects: DataFrame, tables: DataFrame, missing_columns: DataFrame
+) -> DataFrame:
+    """The keys (`KEY`) in some tables that have partial images, each once.
+
+    `effects`: with the columns of `int_row_effects`.  `tables`: the tables with partial images.
+    `missing_columns`: the model `int_missing_columns`.
+    """
+    of_tables = effects.join(tables, [*TABLE], "left_semi")
+    partial = partial_by_image(of_tables, missing_columns).where("is_partial")
+    return partial.select(*KEY).distinct()
 
 
 def keys_to_fill(

@@ -11,6 +11,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from cdc_marts.checkpoints import checkpointed
+from cdc_marts.fold.columns import KEY
 from cdc_marts.fold.filled_rows import filled_rows, partial_by_image
 from tests.python.fold.frames import (
     PLACES,
@@ -265,7 +267,7 @@ def _filled(
 ) -> dict[str, Filled]:
     """The cases in one run, each with a table and events of its own.
 
-    `keys`: those whose rows are filled, all if None.
+    `keys`: those whose rows are filled; without it, those of all effects.
     """
 
     def frame_of(columns: str, rows: Mapping[str, Sequence[dict[str, Any]]]) -> DataFrame:
@@ -276,10 +278,13 @@ def _filled(
     )
     found = filled_rows(
         effects,
-        keys=keys
-        and frame_of(
-            "source_format table_id row_key",
-            {name: [{"row_key": k} for k in keys] for name in cases},
+        keys=checkpointed(
+            effects.select(*KEY).distinct()
+            if keys is None
+            else frame_of(
+                "source_format table_id row_key",
+                {name: [{"row_key": k} for k in keys] for name in cases},
+            )
         ),
         effects=effects,
         records=effects.withColumn("record_type", F.lit("change")),
