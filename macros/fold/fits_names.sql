@@ -8,6 +8,12 @@
 {%- endmacro %}
 
 
+{#- Condition that a table has a database where a change names one. -#}
+{% macro is_of_database() -%}
+(changes.database_name is null or tables.database_name is not null)
+{%- endmacro %}
+
+
 {% macro fits_as_schema(way) -%}
 (
     changes.schema_name is null

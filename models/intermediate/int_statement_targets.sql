@@ -1,10 +1,12 @@
 -- Which known tables the changes of statements refer to.  A change refers to
 -- the tables whose names equal the names in the statement.  If there are none,
 -- letter case is ignored.  A name that the statement leaves out matches any
--- name.  If a change fits several tables equally well, it is applied to none of
--- them (`is_ambiguous`).  A change without a table name refers to all tables of
--- the database or schema that it names.  A single name before the table name is
--- the name of the database, or, if no database has this name, of the schema.
+-- name.  A table without a database belongs to none that a statement names; it
+-- is meant by its own name only if no other table is.  If a change fits several
+-- tables equally well, it is applied to none of them (`is_ambiguous`).  A
+-- change without a table name refers to all tables of the database or schema
+-- that it names.  A single name before the table name is the name of the
+-- database, or, if no database has this name, of the schema.
 
 with
 
@@ -81,10 +83,17 @@ fitting_tables as (
         changes.*,
         tables.table_id,
         case
-            when {{ fits_names('exactly') }} then 1
-            when {{ fits_names('in_any_case') }} then 2
+            when
+                {{ is_of_database() }} and {{ fits_names('exactly') }}
+                then 1
+            when
+                {{ is_of_database() }} and {{ fits_names('in_any_case') }}
+                then 2
             when {{ fits_as_schema('exactly') }} then 3
             when {{ fits_as_schema('in_any_case') }} then 4
+            when changes.table_name is null then null
+            when {{ fits_names('exactly') }} then 5
+            when {{ fits_names('in_any_case') }} then 6
         end as fit,
         if(
             changes.table_name is not null,
