@@ -61,6 +61,8 @@ _PLACE_OF_ROW = (
 )
 #: What a tombstone has in staging.
 _OF_TOMBSTONES = ("source_format", *IDENTITY, "row_index", "landed_at", "landing_commit")
+#: Of JSON: a text, which is the group, or space between values.
+_TEXT_OR_SPACE = re.compile(r'("(?:[^"\\]|\\.)*")|\s+')
 #: Records of rows; those of whole messages name no row.
 _ROWS = ("change", "update_before")
 
@@ -118,7 +120,7 @@ class Erasure:
         Raises ErasureError where no message names one of them, unless an erasure is unfinished.
         """
         self._check_is_built()
-        asked = list(dict.fromkeys(map(_compact, keys)))
+        asked = list(dict.fromkeys(map(compact_key, keys)))
         records = self._rows_of_table()
         missing = set(asked) - {
             row["row_key"]
@@ -402,12 +404,17 @@ def _place(message: Any) -> tuple[Any, ...]:
     return tuple(message[: len(IDENTITY)])
 
 
-def _compact(key: str) -> str:
-    """A key as `row_key` has it, also where it was given with spaces."""
+def compact_key(key: str) -> str:
+    """A key as `row_key` has it, also where it was given with spaces.
+
+    Values stay as they are written: Python would round decimals and escape control characters in
+    another way.
+    """
     try:
-        return json.dumps(json.loads(key), ensure_ascii=False, separators=(",", ":"))
+        json.loads(key)
     except ValueError:
         return key
+    return _TEXT_OR_SPACE.sub(r"\1", key)
 
 
 def _values_of(row_key: str) -> list[str]:

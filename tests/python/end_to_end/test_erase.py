@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from stored_bytes import files_with
 
 from cdc_marts.formats import SOURCE_FORMATS
-from cdc_marts.operations.erasure import Erasure
+from cdc_marts.operations.erasure import Erasure, compact_key
 from cdc_marts.project.inventory import descendants
 from cdc_marts.project.target import Target
 from cdc_marts.scaffold import PROJECT_FILE
@@ -205,6 +205,22 @@ def test_an_erased_row_is_in_no_file_and_other_rows_stay(
     assert "No message that was read names a row" in again.output
     agree_with_a_rebuild(project)
     assert files_with(spark_home, SECRETS) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "row_key"),
+    [
+        ('{"a b": "c: d", "e" :\t1}', '{"a b":"c: d","e":1}'),
+        # More digits than a double has; Python would write 1e-07
+        ('{"v": 12345678901234567890.123456789}', '{"v":12345678901234567890.123456789}'),
+        ('{"v":0.0000001}', '{"v":0.0000001}'),
+        # Escaped as Spark does it
+        (r'{"v": "\u001F \" \\"}', r'{"v":"\u001F \" \\"}'),
+        ("no JSON", "no JSON"),
+    ],
+)
+def test_a_key_may_be_given_with_spaces_and_keeps_its_values(given: str, row_key: str) -> None:
+    assert compact_key(given) == row_key
 
 
 def agree_with_a_rebuild(project: Project) -> None:
