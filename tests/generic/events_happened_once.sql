@@ -1,7 +1,8 @@
 {#-
   No event repeats another event under another id.  If a DTS task is created
-  again, it numbers its records from the beginning, and rows of CDL snapshots of
-  keyless tables have no ids.  So a repeated change counts as another event.
+  again, it numbers its records from the beginning, and in full loads of keyless
+  tables, the rows of CDL, StreamX and DataHub TUPLE have no ids.  So a repeated
+  change counts as another event.
   But two changes that differ only in their ids may also be two changes: equal
   rows of a keyless table, or a row that got the same values twice within one
   transaction.  A warning names the tables; a new full load shows the rows of
@@ -37,7 +38,10 @@ alike_events as (
     where
         {{ is_of_format_that('renumbers_records') }}
         and (is_keyless or op <> 'snapshot')
-        or {{ is_of_format_that('known_by_images') }}
+        or (
+            {{ is_of_format_that('known_by_images') }}
+            or {{ is_of_format_that('numbers_no_loads') }}
+        )
         and is_keyless
         and op = 'snapshot'
     group by

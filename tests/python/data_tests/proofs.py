@@ -894,7 +894,13 @@ PROOFS = {
                 ('dts_avro', 'visits', 'i', '1', 'snapshot', null, '{"v":1}'),
                 -- likewise
                 ('cdl_debezium_json', 'visits', 'h', '1', 'snapshot', null, '{"v":1}'),
-                ('cdl_debezium_json', 'visits', 'i', '1', 'snapshot', null, '{"v":1}')
+                ('cdl_debezium_json', 'visits', 'i', '1', 'snapshot', null, '{"v":1}'),
+                -- likewise
+                ('dataworks_json', 'visits', 'h', '1', 'snapshot', null, '{"v":1}'),
+                ('dataworks_json', 'visits', 'i', '1', 'snapshot', null, '{"v":1}'),
+                -- likewise
+                ('datahub_tuple', 'visits', 'h', '1', 'snapshot', null, '{"v":1}'),
+                ('datahub_tuple', 'visits', 'i', '1', 'snapshot', null, '{"v":1}')
             """,
             selected="""
                 source_format, table_id, event_id, row_key, op, transaction_id,
