@@ -234,7 +234,8 @@ class Erasure:
         is_mention = _has_values_of(text, row_keys)
         if is_mention is None:
             return []
-        names_no_row = F.col("record_type").isin("rejected", "transaction")
+        changes_no_table = (F.col("record_type") == "ddl") & F.col("table_changes").isNull()
+        names_no_row = F.col("record_type").isin("rejected", "transaction") | changes_no_table
         staged = self.session.table(self.staging).where(names_no_row & text.isNotNull())
         return staged.where(is_mention).select(*IDENTITY).distinct().collect()
 

@@ -148,7 +148,12 @@ def landed(project: Project) -> Project:
         # A message that landed twice, and one that nobody can read.
         project.land(source_format, [*sent, sent[0]])
     unreadable = json.dumps({"data": [person(LAST_KEY, MAILS[2])]}).encode()[:-1]
-    project.land(CANAL, [Landed("people", 90, unreadable)])
+    # A statement on a row that counts as one on a schema, and changes none.
+    text = f"insert into people values ('{LAST_KEY}', '{MAILS[2]}')"
+    misnamed = json.dumps(
+        {"database": "shop", "table": "people", "type": "QUERY", "isDdl": True, "sql": text}
+    ).encode()
+    project.land(CANAL, [Landed("people", 90, unreadable), Landed("people", 91, misnamed)])
     project.dbt("run")
     return project
 
