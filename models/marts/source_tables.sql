@@ -4,16 +4,34 @@ events as (select * from {{ ref('change_events') }}),
 
 table_schemas as (select * from {{ ref('int_table_schemas') }}),
 
+lost_columns as (select * from {{ ref('int_lost_columns') }}),
+
 columns_seen as (
 
     select
         source_format,
         table_id,
         column_name,
-        max_by(column_type, last_sequence) as column_type
+        max_by(column_type, last_sequence) as column_type,
+        max(last_sequence) as last_sequence
     from table_schemas
         lateral view explode(column_types) as column_name, column_type
     group by source_format, table_id, column_name
+
+),
+
+current_columns as (
+
+    select columns_seen.*
+    from columns_seen
+    left anti join lost_columns
+        on
+            {{ matches(
+                'columns_seen',
+                'lost_columns',
+                ['source_format', 'table_id', 'column_name'],
+            ) }}
+            and columns_seen.last_sequence < lost_columns.sequence
 
 ),
 
@@ -25,7 +43,7 @@ table_columns as (
         map_from_entries(
             array_sort(collect_list(struct(column_name, column_type)))
         ) as column_types
-    from columns_seen
+    from current_columns
     group by source_format, table_id
 
 ),

@@ -12,7 +12,7 @@ import psutil
 import pytest
 from pyspark.sql import SparkSession
 
-from cdc_marts import maintenance
+from cdc_marts.operations import maintenance
 from cdc_marts.operations.maintenance import maintain, needed_snapshots
 from tests.python.project.many_tables import calls_of_java, clone, commit_snapshots
 
