@@ -111,6 +111,10 @@ def manifest_of(target: Target) -> Manifest:
 def invoke_dbt(
     command: Sequence[str], target: Target, on_event: Callable[[Any], None] = lambda _: None
 ) -> dbtRunnerResult:
+    """Run a dbt command on `target`, and return dbt's result, also if it failed.
+
+    `on_event` is called with each event of dbt.  Raises KeyboardInterrupt if dbt was interrupted.
+    """
     from dbt.cli.main import dbtRunner
 
     folders = ("--project-dir", str(target.root), "--profiles-dir", str(target.profiles_dir))

@@ -70,6 +70,7 @@ def built_tables(target: Target) -> dict[str, BuiltTable]:
 
 
 def tables_in(manifest: Manifest) -> dict[str, BuiltTable]:
+    """As `built_tables`, of a project that dbt has read."""
     relations = Relations.of_manifest(manifest)
     nodes = [
         node

@@ -109,6 +109,7 @@ def member(path: Path, *names: str) -> str | None:
 
 @contextmanager
 def inside(folder: Path) -> Iterator[None]:
+    """Work in this folder as long as the block runs."""
     caller = Path.cwd()
     os.chdir(folder)
     try:
