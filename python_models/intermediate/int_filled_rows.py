@@ -24,7 +24,7 @@ def model(dbt, session):
     key_changes, split_key_changes = dbt.ref("int_key_changes"), dbt.ref("int_split_key_changes")
     longest_key_chain = dbt.config.get("longest_key_chain")
     if dbt.is_incremental:
-        changed_keys = keys_to_fill(
+        keys_looked_at = keys_to_fill(
             tables,
             touched_keys=touched_keys,
             replayed_keys=replayed_keys,
@@ -34,9 +34,9 @@ def model(dbt, session):
             filled_rows=session.table(str(dbt.this)),
         )
     else:
-        changed_keys = keys_with_partial_images(effects, tables, missing)
+        keys_looked_at = keys_with_partial_images(effects, tables, missing)
     keys, earlier_keys = keys_of_chains(
-        changed_keys, key_changes, split_key_changes, longest_key_chain
+        keys_looked_at, key_changes, split_key_changes, longest_key_chain
     )
     if keys.isEmpty():
         return no_filled_rows(effects)

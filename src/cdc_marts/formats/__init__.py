@@ -1,4 +1,4 @@
-"""One parser per format; what a family of formats needs alone is in a folder of its own.
+"""One parser per format; what only one family of formats needs is in a folder of its own.
 
 The formats are listed in `dbt_project.yml`, and nowhere else.
 """

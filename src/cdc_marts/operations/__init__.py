@@ -1,1 +1,1 @@
-"""What is done with a target besides its runs: rounds, status, report, upkeep, repair, erasure."""
+"""What commands do with a target: rounds of runs, status, report, upkeep, repair and erasure."""

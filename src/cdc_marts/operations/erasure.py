@@ -229,7 +229,10 @@ class Erasure:
         return [message for message in in_messages if message not in shared], shared
 
     def _mentions(self, row_keys: Sequence[str]) -> list[Row]:
-        """Quarantined messages, and texts of statements on rows, with all values of a key."""
+        """Quarantined messages and statements that have all values of a key in their text.
+
+        Statements that change tables stay: they are no statements on rows.
+        """
         text = F.coalesce("ddl_text", F.decode("value", "ISO-8859-1"))
         is_mention = _has_values_of(text, row_keys)
         if is_mention is None:

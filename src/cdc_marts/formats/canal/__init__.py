@@ -1,1 +1,1 @@
-"""What the parser of Canal JSON needs alone."""
+"""What only the parser of Canal JSON needs."""

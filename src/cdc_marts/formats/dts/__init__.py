@@ -1,1 +1,1 @@
-"""What the parser of DTS Avro needs alone."""
+"""What only the parser of DTS Avro needs."""

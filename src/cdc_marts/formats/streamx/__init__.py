@@ -1,1 +1,4 @@
-"""What the formats with a StreamX envelope share: DataWorks JSON and DataHub BLOB, partly TUPLE."""
+"""What DataWorks JSON and DataHub BLOB share: the StreamX envelope.
+
+DataHub TUPLE has the same order, identity and pairs, without the envelope.
+"""
