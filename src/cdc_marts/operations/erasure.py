@@ -171,7 +171,7 @@ class Erasure:
         references = []
         for table in tables:
             orphans_before = young if table == self.landing else now
-            names = forget_past(self.session, table, needed[table].kept, orphans_before)
+            names = forget_past(self.session, table, needed[table], orphans_before)
             references += [f"{table}: {name}" for name in names]
         self._set_unfinished(False)
         return references

@@ -93,7 +93,7 @@ def maintain(
     """
     histories = _histories(session, tables)
     _skip_unchanging_snapshots(session, histories)
-    needed = _with_needed(histories)
+    needed = _needed(histories)
     with _threads(session) as pool:
         yield from pool.map(
             lambda table: _maintain_table(
@@ -106,7 +106,7 @@ def maintain(
 def _maintain_table(
     session: SparkSession,
     table: str,
-    needed: _History,
+    needed: _Needed,
     keep: dt.timedelta,
     retention: Retention | None,
     removed: TableCounts | None,
@@ -148,7 +148,7 @@ def _may_have_files_to_rewrite(found: TableSnapshots) -> bool:
 
 
 def _expire_snapshots(
-    session: SparkSession, name: str, needed: _History, before: dt.datetime
+    session: SparkSession, name: str, needed: _Needed, before: dt.datetime
 ) -> None:
     """Expire what is older than a time and not needed, without a Spark job.
 
@@ -157,7 +157,7 @@ def _expire_snapshots(
     table = iceberg_table(session, name)
     found = all_snapshots(session, table)
     # What was rewritten just now came on top.
-    kept = needed.kept + len(found.ancestors) - needed.ancestors
+    kept = needed.newest + len(found.ancestors) - needed.of
     millis = int(before.timestamp() * 1000)
     expired = [
         snapshot.id
@@ -191,7 +191,7 @@ def split_tables(
     return own, others
 
 
-@dataclass
+@dataclass(frozen=True)
 class _History:
     """A table's snapshots from the newest back, as the watermarks in them."""
 
@@ -199,12 +199,6 @@ class _History:
     watermarks: dict[int, dict[str, int]]
     #: ids of the snapshots that left the rows as they were
     unchanging: frozenset[int]
-    #: how many of the newest are needed
-    kept: int = 1
-
-    @property
-    def ancestors(self) -> int:
-        return len(self.watermarks)
 
     @property
     def newest_watermarks(self) -> dict[str, int]:
@@ -221,20 +215,39 @@ class _History:
         is_unchanged = read in self.watermarks and self.unchanging.issuperset(after)
         return after[0] if is_unchanged and len(after) > 1 else read
 
-    def keep_watermarks(self) -> None:
-        """Keep the newest watermark of every input, seen from the oldest snapshot that is kept."""
+    def with_watermarks(self, kept: int) -> int:
+        """How many of the newest must be kept to find the newest watermark of every input.
+
+        Runs look for it from the oldest of the `kept` snapshots back.
+        """
         seen: set[str] = set()
         for place, watermarks in enumerate(self.watermarks.values(), start=1):
-            is_older = place > self.kept
-            if is_older and watermarks.keys() - seen:
-                self.kept = place
-            if place >= self.kept:
+            if place > kept and watermarks.keys() - seen:
+                kept = place
+            if place >= kept:
                 seen |= watermarks.keys()
+        return kept
+
+    def reads(self, kept: int) -> Iterator[tuple[str, int]]:
+        """Input table and snapshot of each watermark in the newest `kept` snapshots."""
+        for watermarks in islice(self.watermarks.values(), kept):
+            yield from watermarks.items()
 
 
-def needed_snapshots(session: SparkSession, tables: Sequence[str]) -> dict[str, _History]:
+@dataclass(frozen=True)
+class _Needed:
+    """Which snapshots of a table incremental runs need."""
+
+    #: how many of the newest
+    newest: int
+    #: how many there were, from the newest back
+    of: int
+
+
+def needed_snapshots(session: SparkSession, tables: Sequence[str]) -> dict[str, int]:
     """Table -> how many of its newest snapshots incremental runs need."""
-    return _with_needed(_histories(session, tables))
+    needed = _needed(_histories(session, tables))
+    return {table: snapshots.newest for table, snapshots in needed.items()}
 
 
 def _histories(session: SparkSession, tables: Sequence[str]) -> dict[str, _History]:
@@ -263,23 +276,24 @@ def _skip_unchanging_snapshots(session: SparkSession, histories: dict[str, _Hist
             histories[table] = _history(session, table)
 
 
-def _with_needed(histories: dict[str, _History]) -> dict[str, _History]:
-    """The same, which know how many snapshots are needed."""
+def _needed(histories: Mapping[str, _History]) -> dict[str, _Needed]:
+    """Table -> what is needed of it, by its own runs and by those of the tables that read it."""
     places = {
         table: {snapshot: place for place, snapshot in enumerate(history.watermarks, start=1)}
         for table, history in histories.items()
     }
-    while True:
-        before = [history.kept for history in histories.values()]
-        for history in histories.values():
-            history.keep_watermarks()
-            for watermarks in islice(history.watermarks.values(), history.kept):
-                for source, snapshot in watermarks.items():
-                    if snapshot in places.get(source, ()):
-                        read = histories[source]
-                        read.kept = max(read.kept, places[source][snapshot])
-        if before == [history.kept for history in histories.values()]:
-            return histories
+    kept = dict.fromkeys(histories, 1)
+    before: dict[str, int] = {}
+    while kept != before:
+        before = dict(kept)
+        for table, history in histories.items():
+            kept[table] = history.with_watermarks(kept[table])
+            for source, snapshot in history.reads(kept[table]):
+                if snapshot in places.get(source, ()):
+                    kept[source] = max(kept[source], places[source][snapshot])
+    return {
+        table: _Needed(kept[table], len(history.watermarks)) for table, history in histories.items()
+    }
 
 
 def _history(session: SparkSession, name: str) -> _History:

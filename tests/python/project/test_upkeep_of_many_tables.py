@@ -63,9 +63,9 @@ def test_needed_snapshots_take_one_look_at_each_table(
         needed = needed_snapshots(spark, tables)
 
     assert sorted(looks) == sorted(tables)
-    assert {needed[table].kept for table in tables if table != LOG} == {1}
+    assert {needed[table] for table in tables if table != LOG} == {1}
     # All marts have read all but the newest snapshot.
-    assert needed[LOG].kept == 2
+    assert needed[LOG] == 2
     some = tables[:10]
     calls = calls_of_java(spark, lambda: needed_snapshots(spark, some))
     assert calls <= MOST_CALLS * len(some)
