@@ -158,18 +158,25 @@ def _expire_snapshots(
     found = all_snapshots(session, table)
     # What was rewritten just now came on top.
     kept = needed.newest + len(found.ancestors) - needed.of
+    replaced = found.unreachable
     millis = int(before.timestamp() * 1000)
     expired = [
-        snapshot.id
-        for snapshot in found.ancestors[kept:]
-        if snapshot.committed_at < millis and snapshot.id not in found.referenced
+        snapshot
+        for snapshot in (*found.ancestors[kept:], *replaced)
+        if snapshot.committed_at < millis
+        and snapshot.id not in found.referenced
+        and snapshot.id not in needed.read
     ]
     if not expired:
         return
-    expiry = table.expireSnapshots().expireOlderThan(millis).retainLast(kept)
-    # By a name alone Iceberg looks which files are still needed; else it would delete a file of
+    # Iceberg goes by the time alone for what a `create or replace` left.
+    read = [snapshot.committed_at for snapshot in replaced if snapshot.id in needed.read]
+    expiry = table.expireSnapshots().expireOlderThan(min([millis, *read])).retainLast(kept)
+    # By names Iceberg looks which files are still needed; else it would delete a file of
     # deletion vectors with the first one of them that was replaced.
-    expiry.expireSnapshotId(expired[-1]).commit()
+    for snapshot in expired:
+        expiry = expiry.expireSnapshotId(snapshot.id)
+    expiry.commit()
 
 
 def split_tables(
@@ -242,6 +249,8 @@ class _Needed:
     newest: int
     #: how many there were, from the newest back
     of: int
+    #: ids up to which tables have read it, also of those that a `create or replace` left
+    read: frozenset[int]
 
 
 def needed_snapshots(session: SparkSession, tables: Sequence[str]) -> dict[str, int]:
@@ -291,8 +300,13 @@ def _needed(histories: Mapping[str, _History]) -> dict[str, _Needed]:
             for source, snapshot in history.reads(kept[table]):
                 if snapshot in places.get(source, ()):
                     kept[source] = max(kept[source], places[source][snapshot])
+    read: dict[str, set[int]] = {table: set() for table in histories}
+    for table, history in histories.items():
+        for source, snapshot in history.reads(kept[table]):
+            read.setdefault(source, set()).add(snapshot)
     return {
-        table: _Needed(kept[table], len(history.watermarks)) for table, history in histories.items()
+        table: _Needed(kept[table], len(history.watermarks), frozenset(read[table]))
+        for table, history in histories.items()
     }
 
 

@@ -140,6 +140,48 @@ def test_a_reader_whose_model_is_gone_keeps_no_snapshot(
     assert needed_snapshots(spark, [LOG, QUICK])[LOG] == 1
 
 
+def test_what_a_replaced_table_had_before_expires(spark: SparkSession, tables: list[str]) -> None:
+    """A table model replaces its table in each run, so its newest snapshot has no parent."""
+    for number in range(3):
+        spark.sql(f"create or replace table {QUICK} as select {number} as id")
+    spark.sql(f"alter table {QUICK} create branch kept")
+    spark.sql(f"create or replace table {QUICK} as select 9L as id")
+    files = set(spark.sql(f"select file_path from {QUICK}.all_data_files").collect())
+    assert len(files) == 5
+
+    young = {upkeep.table: upkeep for upkeep in maintain(spark, [QUICK], dt.timedelta(days=5))}
+    done = {upkeep.table: upkeep for upkeep in maintain(spark, [QUICK], dt.timedelta())}
+
+    assert young[QUICK].snapshots == (5, 5)
+    # The newest of the branch, and the current one.
+    assert done[QUICK].snapshots == (5, 2)
+    files = set(spark.sql(f"select file_path from {QUICK}.all_data_files").collect())
+    assert len(files) == 2
+    assert ids(spark, QUICK) == [9]
+    assert ids(spark, f"{QUICK}.branch_kept") == [2]
+
+
+def test_what_a_reader_read_of_a_replaced_table_stays(
+    spark: SparkSession, tables: list[str]
+) -> None:
+    [read_up_to] = spark.sql(f"select snapshot_id from {LOG}.refs").collect()
+    append(spark, 2)
+    spark.sql(f"create or replace table {LOG} as select 3L as id")
+
+    done = {upkeep.table: upkeep for upkeep in maintain(spark, tables, dt.timedelta())}
+
+    assert done[LOG].snapshots == (3, 2)
+    before = IncrementalRead(spark, QUICK, is_incremental=True).changes(LOG).rows_before
+    assert f"{read_up_to.snapshot_id}" in before
+    assert [row.id for row in spark.sql(f"select id from {before}").collect()] == [1]
+
+    for reader in (QUICK, SLOW):
+        [now] = spark.sql(f"select snapshot_id from {LOG}.refs").collect()
+        commit_watermarks(spark, reader, {LOG: now.snapshot_id})
+    done = {upkeep.table: upkeep for upkeep in maintain(spark, tables, dt.timedelta())}
+    assert done[LOG].snapshots == (2, 1)
+
+
 def test_deletion_vectors_stay_that_share_a_file_with_one_that_was_replaced(
     spark: SparkSession, tables: list[str]
 ) -> None:

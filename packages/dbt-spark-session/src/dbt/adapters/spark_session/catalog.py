@@ -70,19 +70,30 @@ class TableSnapshots:
     #: ids of those that are the newest of a branch, or have a tag
     referenced: frozenset[int]
 
+    @property
+    def unreachable(self) -> list[Snapshot]:
+        """Those to which neither a branch nor a tag leads: a `create or replace` left them."""
+        reachable = {snapshot.id for snapshot in self.ancestors}
+        for newest in self.referenced:
+            reachable |= {snapshot.id for snapshot in _back_from(newest, self.by_id)}
+        return [snapshot for snapshot in self.by_id.values() if snapshot.id not in reachable]
+
 
 def all_snapshots(session: SparkSession, table: Any) -> TableSnapshots:
     """The snapshots of an Iceberg table, by one call of Java however many they are."""
     parser = java_class(session, "org.apache.iceberg.TableMetadataParser")
     metadata = json.loads(parser.toJson(table.operations().current()))
     by_id = {found["snapshot-id"]: _snapshot(found) for found in metadata.get("snapshots", ())}
-    ancestors: list[Snapshot] = []
-    snapshot = by_id.get(metadata.get("current-snapshot-id"))
-    while snapshot is not None:
-        ancestors.append(snapshot)
-        snapshot = None if snapshot.parent_id is None else by_id.get(snapshot.parent_id)
+    ancestors = list(_back_from(metadata.get("current-snapshot-id"), by_id))
     referenced = frozenset(ref["snapshot-id"] for ref in metadata.get("refs", {}).values())
     return TableSnapshots(by_id, ancestors, referenced)
+
+
+def _back_from(newest: int | None, by_id: Mapping[int, Snapshot]) -> Iterator[Snapshot]:
+    """A snapshot, and those before it that are still there."""
+    while newest is not None and (snapshot := by_id.get(newest)) is not None:
+        yield snapshot
+        newest = snapshot.parent_id
 
 
 def _snapshot(found: dict[str, Any]) -> Snapshot:
