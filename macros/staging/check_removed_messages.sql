@@ -2,7 +2,8 @@
   Before a staging model is rebuilt.  `cdc-marts maintain` may have removed
   messages from its landing table (setting `retention`).  Only the staging rows
   still have the content of these messages, so the model keeps these rows.  The
-  run stops if they are gone, or if the messages would now be read differently.
+  run stops if they are gone, or if the messages would now be read differently,
+  and with `--empty`, which gives the model none of these rows to keep.
 -#}
 {% macro check_removed_messages() -%}
   {%- set landing_table = load_relation(
@@ -62,6 +63,11 @@ cdc_marts.removed-after-days
         cdc_marts.removed_messages_error(landing_table, gone)
     ) -%}
   {%- endif -%}
+  {%- if flags.EMPTY -%}
+    {%- do exceptions.raise_compiler_error(
+        cdc_marts.empty_rebuild_error(landing_table)
+    ) -%}
+  {%- endif -%}
   {%- do cdc_marts.check_setting_changes(cdc_marts.irreplaceable_rows_sql()) -%}
   {%- do log(
       this ~ ' keeps its rows of the messages that were removed from '
@@ -92,6 +98,12 @@ cdc_marts.removed-after-days
 {% macro removed_messages_error(landing_table, gone) -%}
 {{ landing_table }} no longer holds all messages that landed: `cdc-marts maintain` removed older ones, by the setting `retention`. What they said was in {{ this }}, but {{ gone }} was dropped or emptied.
 Restore it, {{ cdc_marts.reread_advice() }}
+{%- endmacro %}
+
+
+{% macro empty_rebuild_error(landing_table) -%}
+A full refresh with --empty would lose rows of {{ this }}: what messages said that `cdc-marts maintain` removed from {{ landing_table }}, by the setting `retention`.
+Leave out --full-refresh or --empty, {{ cdc_marts.reread_advice() }}
 {%- endmacro %}
 
 

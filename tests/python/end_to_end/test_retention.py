@@ -220,6 +220,18 @@ def test_a_full_refresh_keeps_what_staging_has(
     assert tables_of(project) == expected[2]
 
 
+def test_an_empty_full_refresh_stops_before_it_loses_what_staging_has(shortened: Project) -> None:
+    project = shortened
+    before = tables_of(project)["staging.stg_canal_json"]
+    with pytest.raises(AssertionError, match="with --empty would lose rows") as error:
+        project.dbt("run", "--empty", "--full-refresh", "--select", "stg_canal_json")
+    assert "--vars 'without_removed_messages: true'" in str(error.value)
+    assert tables_of(project)["staging.stg_canal_json"] == before
+
+    project.dbt("run", "--empty", "--select", "stg_canal_json")
+    assert tables_of(project)["staging.stg_canal_json"] == before
+
+
 def test_rows_that_can_not_be_read_again_stop_a_full_refresh(shortened: Project) -> None:
     project = shortened
     build = ("run", "--full-refresh", "--select", "stg_lindorm_debezium")
