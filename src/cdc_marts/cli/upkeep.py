@@ -61,7 +61,7 @@ def status(
     from cdc_marts.operations.status_view import lines_of
 
     longest = None if max_lag is None else time_span(max_lag, "--max-lag")
-    with open_session(target) as session:
+    with open_session(target, is_reader=True) as session:
         found = gather(session, target.name, relations=relations_of(target))
     passed = list(breaches(found, longest, max_rejects))
     if is_json:

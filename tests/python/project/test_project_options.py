@@ -114,6 +114,21 @@ def test_a_command_opens_the_target_that_its_options_name(
     assert (result.exit_code, opened) == (2, [Target("local", shop, other)]), result.output
 
 
+@pytest.mark.parametrize("command", [("status",), ("report",), ("sql", "select 1")])
+def test_a_command_that_only_reads_neither_waits_for_a_run_nor_delays_one(
+    command: tuple[str, ...], shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def session(_: Target, **options: Any) -> None:
+        asked.append(options)
+        raise ProjectError("no session here")
+
+    monkeypatch.setattr(project, "spark_session", session)
+    run(*command, "--project-dir", shop)
+    assert [options["is_reader"] for options in asked] == [True]
+
+
 def test_variables_say_what_options_do_not(
     shop: Path, tmp_path: Path, opened: list[Target], monkeypatch: pytest.MonkeyPatch
 ) -> None:
