@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
+from dbt.adapters.spark_session.view_checksums import CHECKSUM
 from dbt.tests.util import run_dbt, write_file
 
 NUMBERS = """
@@ -66,6 +68,26 @@ class TestViews:
     def test_a_view_that_was_dropped_is_created(self, project, spark):
         spark.sql(f"drop view {project.test_schema}.second_view")
         assert self.created() == {"second_view", "of_no_table"}
+
+    def test_a_view_that_somebody_replaced_is_created(self, project, spark):
+        spark.sql(f"create or replace view {project.test_schema}.second_view as select 5 as n")
+        assert self.created() == {"second_view", "of_no_table"}
+        [row] = spark.table(f"{project.test_schema}.second_view").collect()
+        assert row.n == 1
+
+    def test_a_view_whose_query_had_no_checksum_meanwhile_is_created(self, project, spark):
+        name = f"{project.test_schema}.second_view"
+        model = Path(project.project_root, "models", "second_view.sql")
+        query = model.read_text()
+        catalog = spark.catalog.currentCatalog()
+        model.write_text(f"select n + 1 as n from {catalog}.{project.test_schema}.first_view")
+        assert self.created() == {"second_view", "of_no_table"}
+        [left] = spark.sql(f"show tblproperties {name} ('{CHECKSUM}')").collect()
+        model.write_text(query)
+        assert self.created() == {"second_view", "of_no_table"}
+        [row] = spark.table(name).collect()
+        assert row.n == 1
+        assert left.value == ""
 
     def test_a_view_with_another_query_is_created(self, project, spark):
         query = "select n + 1 as n from {{ ref('first_view') }}"

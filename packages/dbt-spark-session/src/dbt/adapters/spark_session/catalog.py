@@ -116,10 +116,12 @@ def view_query(session: SparkSession, name: str) -> str | None:
     return None if view is None else view.query()
 
 
-def view_property(session: SparkSession, name: str, key: str) -> str | None:
-    """A property of the view `schema.view`; None where there is none of that name."""
+def view_query_and_property(
+    session: SparkSession, name: str, key: str
+) -> tuple[str | None, str | None]:
+    """The query of the view `schema.view` and a property of it; None for what is not there."""
     view = _view(session, name)
-    return None if view is None else view.properties().get(key)
+    return (None, None) if view is None else (view.query(), view.properties().get(key))
 
 
 def columns_id(session: SparkSession, name: str) -> str | None:

@@ -25,7 +25,6 @@ from dbt.adapters.spark_session.catalog import (
     iceberg_table,
     snapshots,
     table_property,
-    view_property,
 )
 from dbt.adapters.spark_session.connections import SparkSessionConnectionManager
 from dbt.adapters.spark_session.data_tests import ResultFiles, question_checksum
@@ -48,7 +47,7 @@ from dbt.adapters.spark_session.replacements import (
     finish_replacement,
     start_replacement,
 )
-from dbt.adapters.spark_session.view_checksums import CHECKSUM, view_checksum
+from dbt.adapters.spark_session.view_checksums import CHECKSUM, is_same_view, view_checksum
 from dbt_common.clients import agate_helper
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.errors import PySparkException
@@ -397,9 +396,9 @@ class SparkSessionAdapter(SparkAdapter):
         return view_checksum(self.session, query, model)
 
     @available.parse_none
-    def checksum_of_view(self, relation: BaseRelation) -> str | None:
-        """The checksum that a view was created with; None where it has none."""
-        return view_property(self.session, relation.render(), CHECKSUM)
+    def is_same_view(self, relation: BaseRelation, query: str, checksum: str) -> bool:
+        """Whether a view was created with this checksum, and nobody has replaced its query."""
+        return is_same_view(self.session, relation.render(), query, checksum)
 
     @available
     def checksum_property(self) -> str:

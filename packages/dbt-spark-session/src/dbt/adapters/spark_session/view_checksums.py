@@ -13,7 +13,7 @@ from typing import Any
 
 import pyspark
 from dbt.adapters.spark_session.__version__ import version
-from dbt.adapters.spark_session.catalog import columns_id
+from dbt.adapters.spark_session.catalog import columns_id, view_query_and_property
 from dbt.adapters.spark_session.queries import read_by
 from pyspark.sql import SparkSession
 
@@ -35,6 +35,16 @@ def view_checksum(session: SparkSession, query: str, model: Mapping[str, Any]) -
         return None
     described = [version, pyspark.__version__, query, ids, _comments(model)]
     return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
+
+
+def is_same_view(session: SparkSession, name: str, query: str, checksum: str) -> bool:
+    """Whether the view `schema.view` is the one that was created with this query and checksum.
+
+    A view that somebody replaced keeps the property, and has another query.  Spark keeps of a
+    query what stands from its first word to its last one.
+    """
+    found, created_with = view_query_and_property(session, name, CHECKSUM)
+    return found is not None and found in query and created_with == checksum
 
 
 def _comments(model: Mapping[str, Any]) -> list[Any]:

@@ -1,6 +1,6 @@
 {#-
   As dbt-spark's, but a view that is there is not created again while neither its query nor the
-  columns of what it reads have changed.  `--full-refresh` creates it in any case.
+  columns of what it reads have changed, nor somebody has replaced it.  `--full-refresh` creates it in any case.
 -#}
 {% materialization view, adapter='spark_session' %}
   {%- set existing_relation = load_cached_relation(this) -%}
@@ -9,7 +9,7 @@
       or existing_relation is none
       or not existing_relation.is_view
       or should_full_refresh()
-      or adapter.checksum_of_view(existing_relation) != checksum -%}
+      or not adapter.is_same_view(existing_relation, compiled_code, checksum) -%}
     {%- do return(create_or_replace_view()) -%}
   {%- endif -%}
 
@@ -24,7 +24,10 @@
 {% endmaterialization %}
 
 
-{#- As dbt-spark's, and with the checksum of the view. -#}
+{#-
+  As dbt-spark's, and with the checksum of the view.  It is empty where there is none: Iceberg keeps
+  the properties of the view that it replaces.
+-#}
 {% macro spark_session__create_view_as(relation, sql) -%}
   {%- set checksum = adapter.view_checksum(sql, model) -%}
   create or replace view {{ relation }}
@@ -35,9 +38,7 @@
   {%- if config.get('contract').enforced -%}
     {{ get_assert_columns_equivalent(sql) }}
   {%- endif %}
-  {%- if checksum is not none %}
-  tblproperties ({{ adapter.string_literal(adapter.checksum_property()) }} = {{ adapter.string_literal(checksum) }})
-  {%- endif %}
+  tblproperties ({{ adapter.string_literal(adapter.checksum_property()) }} = {{ adapter.string_literal(checksum or '') }})
   as
     {{ sql }}
 {%- endmacro %}
