@@ -92,7 +92,7 @@ def erase(
             tables = filter(session.catalog.tableExists, (erasure.landing, *made.tables))
             references = erasure.forget(list(tables), is_alone)
             _, unknown = split_tables(session, built_tables(target), erasure.relations.schemas)
-        is_back = erasure.has_rows(found.row_keys)
+        is_back = erasure.has_rows(found)
     tell(
         f"Erased. {counted(len(made.tables), 'table')} were built anew, and no older snapshot of"
         " them is left."

@@ -59,6 +59,7 @@ _PLACE_OF_ROW = (
     .add("erased_offset", LongType())
     .add("erased_row", IntegerType())
 )
+_PAIRING_ID = StructType().add("pairing_id", StringType())
 #: What a tombstone has in staging.
 _OF_TOMBSTONES = ("source_format", *IDENTITY, "row_index", "landed_at", "landing_commit")
 #: Of JSON: a text, which is the group, or space between values.
@@ -85,6 +86,8 @@ class Found:
     shared: list[Row]
     #: messages that name no row, and whose text has the values of one of the keys
     mentions: list[Row]
+    #: `pairing_id` of the split updates of these rows
+    pairing_ids: list[str]
 
 
 @dataclass(frozen=True)
@@ -121,21 +124,22 @@ class Erasure:
         """
         self._check_is_built()
         asked = list(dict.fromkeys(map(compact_key, keys)))
-        records = self._rows_of_table()
+        named = self._rows_of_table().select("row_key").union(self._events().select("row_key"))
         missing = set(asked) - {
-            row["row_key"]
-            for row in records.where(F.col("row_key").isin(asked)).select("row_key").collect()
+            row["row_key"] for row in named.where(F.col("row_key").isin(asked)).distinct().collect()
         }
         if missing and not self.is_unfinished:
             raise ErasureError(self._no_such_rows(sorted(missing)))
         row_keys = self._followed(asked)
-        whole, shared = self._messages(row_keys)
+        pairing_ids = self._pairing_ids(row_keys)
+        whole, shared = self._messages(row_keys, pairing_ids)
         return Found(
             row_keys,
             self._live(row_keys),
             whole,
             shared,
             self._mentions(row_keys),
+            pairing_ids,
         )
 
     def erase(self, found: Found, with_mentions: bool, rebuild: Callable[[], None]) -> None:
@@ -176,9 +180,13 @@ class Erasure:
         self._set_unfinished(False)
         return references
 
-    def has_rows(self, row_keys: Collection[str]) -> bool:
+    def has_rows(self, found: Found) -> bool:
         """Whether a message that was read meanwhile names one of these rows."""
-        return not self._rows_of_table().where(_is_of(row_keys)).isEmpty()
+        # An event may have a key that no message has: that of a keyless row made of two halves.
+        return any(
+            not self._places_of_rows(rows, found.row_keys, found.pairing_ids).isEmpty()
+            for rows in (self._rows_of_table(), self._events())
+        )
 
     def _check_is_built(self) -> None:
         if not self.session.catalog.tableExists(self.staging):
@@ -199,34 +207,66 @@ class Erasure:
             found += new
         return found
 
+    def _of_table(self, model: str) -> DataFrame:
+        """The rows of a model that are of the source table."""
+        return self.session.table(self.relations.model(model)).where(
+            (F.col("source_format") == self.source_format) & (F.col("table_id") == self.table_id)
+        )
+
+    def _events(self) -> DataFrame:
+        return self._of_table("change_events")
+
     def _key_changes(self) -> DataFrame:
         """`old_key`, `new_key` of each change of a key, in whatever way the format reports it."""
-        is_of_table = (F.col("source_format") == self.source_format) & (
-            F.col("table_id") == self.table_id
-        )
-        events = self.session.table(self.relations.model("change_events")).where(is_of_table)
-        pairs = self.session.table(self.relations.model("int_split_key_changes")).where(is_of_table)
-        in_one_event = events.where("previous_row_key <> row_key").select(
-            F.col("previous_row_key").alias("old_key"), F.col("row_key").alias("new_key")
+        pairs = self._of_table("int_split_key_changes")
+        in_one_event = (
+            self._events()
+            .where("previous_row_key <> row_key")
+            .select(F.col("previous_row_key").alias("old_key"), F.col("row_key").alias("new_key"))
         )
         return in_one_event.union(pairs.select("old_key", "new_key"))
 
-    def _messages(self, row_keys: Sequence[str]) -> tuple[list[Row], list[Row]]:
+    def _pairing_ids(self, row_keys: Sequence[str]) -> list[str]:
+        """Of the split updates of rows with these keys; each half may name the row by a part.
+
+        The halves make one event, whose key is that of the marts: a keyless row has in it the
+        columns of both halves.
+        """
+        halves = [
+            rows.where(_is_of(row_keys)).select("pairing_id")
+            for rows in (self._rows_of_table(), self._events())
+        ]
+        found = halves[0].union(halves[1]).where("pairing_id is not null").distinct().collect()
+        return sorted(row["pairing_id"] for row in found)
+
+    def _places_of_rows(
+        self, rows: DataFrame, row_keys: Sequence[str], pairing_ids: Sequence[str]
+    ) -> DataFrame:
+        """Places of the records or events with one of these keys, or of one of these updates."""
+        place = (*IDENTITY, "row_index")
+        halves = local_rows(self.session, [(id_,) for id_ in pairing_ids], _PAIRING_ID)
+        of_updates = rows.join(F.broadcast(halves), "pairing_id", "left_semi")
+        return rows.where(_is_of(row_keys)).select(*place).union(of_updates.select(*place))
+
+    def _messages(
+        self, row_keys: Sequence[str], pairing_ids: Sequence[str]
+    ) -> tuple[list[Row], list[Row]]:
         """Messages with nothing but these rows, and those that hold other rows too."""
-        of_rows = self._rows_of_table().where(_is_of(row_keys)).select(*IDENTITY).distinct()
+        of_rows = self._places_of_rows(self._rows_of_table(), row_keys, pairing_ids)
+        rows_of_messages = of_rows.groupBy(*IDENTITY).agg(F.collect_set("row_index").alias("rows"))
         in_messages = (
             self.session.table(self.staging)
             .where(F.col("record_type").isin(*_ROWS))
-            .join(of_rows, list(IDENTITY), "left_semi")
-            .groupBy(*IDENTITY)
-            .agg(
-                F.collect_set(F.when(_is_of(row_keys), F.col("row_index"))).alias("rows"),
-                F.count("*").alias("count"),
-            )
+            .join(rows_of_messages, list(IDENTITY))
+            .groupBy(*IDENTITY, "rows")
+            .agg(F.count("*").alias("count"))
             .collect()
         )
-        shared = [message for message in in_messages if message["count"] > len(message["rows"])]
-        return [message for message in in_messages if message not in shared], shared
+        whole: list[Row] = []
+        shared: list[Row] = []
+        for message in in_messages:
+            (shared if message["count"] > len(message["rows"]) else whole).append(message)
+        return whole, shared
 
     def _mentions(self, row_keys: Sequence[str]) -> list[Row]:
         """Quarantined messages and statements that have all values of a key in their text.
