@@ -135,6 +135,33 @@ PYTHON_COUNTING_YML = """
 """
 
 
+#: A log of each table, a view of those that have rows, a state made from it, and a mart of both.
+LOGS_AND_MART = {
+    "log_a.sql": LOG,
+    "log_b.sql": LOG.replace("'a'", "'b'"),
+    "logs.sql": """
+        {% set logs = [ref('log_a')] + ([ref('log_b')] if has_rows(ref('log_b')) else []) %}
+        {% for log in logs %}
+        select id, text from {{ log }} {{ "union all" if not loop.last }}
+        {% endfor %}
+        """,
+    "state.sql": STATE.replace("ref('log')", "ref('logs')"),
+    "mart.sql": """
+        {{ config(materialized='incremental', incremental_strategy='merge', unique_key='id') }}
+        select state.id, state.text from {{ ref('state') }} as state
+        left semi join {{ new_rows(ref('logs')) }} as logs using (id)
+        """,
+    "looked_up.sql": """
+        select a.id, b.text
+        from {{ ref('log_a') }} as a left join {{ ref('log_b') }} as b on a.id = b.id
+        """,
+    "looking_up.sql": LOG.replace("source('landing', 'a')", "ref('log_a')")
+    + "-- depends_on: {{ ref('looked_up') }}",
+    "beside.sql": LOG.replace("source('landing', 'a')", "ref('log_b')")
+    + "-- depends_on: {{ ref('looking_up') }}",
+}
+
+
 class Landing:
     """Tables a and b, and what the readers have made of them."""
 
@@ -543,6 +570,34 @@ class TestInputsThatAreBehind:
         self.check(landing)
         landing.run("--exclude", "log")
         self.check(landing, 3)
+
+
+class TestViewsOfTablesWithRows:
+    """A view shows a log from its first rows on, and a state made from the view may be behind."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"sources.yml": SOURCES_YML, **LOGS_AND_MART}
+
+    @pytest.fixture
+    def landing(self, project, spark) -> Landing:
+        landing = Landing(spark, project.test_schema)
+        landing.create()
+        landing.append("a", 1)
+        landing.run("--full-refresh")
+        landing.append("b", 10)
+        return landing
+
+    def test_first_rows_that_the_state_has_not_read_are_left_to_a_later_run(self, landing):
+        landing.run("--select", "log_b", "logs")
+        landing.run("--select", "mart")
+        landing.run()
+        assert landing.ids("mart") == [1, 10]
+
+    def test_a_model_that_looks_them_up_holds_nobody_back(self, landing):
+        landing.run("--select", "log_b", "logs")
+        landing.run("--select", "beside")
+        assert landing.ids("beside") == [10]
 
 
 class TestRowsSoFar:

@@ -38,8 +38,9 @@ from dbt.adapters.spark_session.errors import message_of
 from dbt.adapters.spark_session.incremental_read import (
     Changes,
     IncrementalRead,
+    Input,
 )
-from dbt.adapters.spark_session.increments import incremental_inputs
+from dbt.adapters.spark_session.increments import incremental_inputs, views_of
 from dbt.adapters.spark_session.merge_filter import possible_matches
 from dbt.adapters.spark_session.python_models import SessionPythonJob
 from dbt.adapters.spark_session.replacements import (
@@ -214,11 +215,28 @@ class SparkSessionAdapter(SparkAdapter):
             )
         return self._reads[table]
 
-    def _incremental_inputs(self, model: Mapping[str, Any], graph: Mapping[str, Any]) -> list[str]:
+    def _incremental_inputs(
+        self, model: Mapping[str, Any], graph: Mapping[str, Any]
+    ) -> list[Input]:
         """Those that are there of the incremental models that a model reads, through views too."""
+        nodes = graph["nodes"]
+        return [
+            Input(
+                name,
+                {
+                    view_name: frozenset(self._names(tables))
+                    for view, tables in views_of(node, nodes)
+                    for view_name in self._names([view])
+                },
+            )
+            for node in incremental_inputs(model, nodes)
+            for name in self._names([node])
+        ]
+
+    def _names(self, nodes: Iterable[Mapping[str, Any]]) -> list[str]:
+        """The names of the tables and views of some models, if they are there."""
         relations = (
-            self.get_relation(node["database"], node["schema"], node["alias"])
-            for node in incremental_inputs(model, graph["nodes"])
+            self.get_relation(node["database"], node["schema"], node["alias"]) for node in nodes
         )
         return [relation.render() for relation in relations if relation is not None]
 

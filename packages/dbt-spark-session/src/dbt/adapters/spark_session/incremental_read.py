@@ -58,7 +58,19 @@ class Changes:
         return Changes(rows, rows)
 
 
-def _none() -> Collection[str]:
+@dataclass(frozen=True)
+class Input:
+    """An incremental model that a model reads, itself or through views.
+
+    `name`: `schema.table`.  `views`: for each view that it reads itself, the incremental models
+    that the view may read.  A view may leave them out of its query as long as they have no rows.
+    """
+
+    name: str
+    views: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+
+def _none() -> Collection[Input]:
     return ()
 
 
@@ -78,7 +90,7 @@ class IncrementalRead:
     session: SparkSession
     table: str
     is_incremental: bool
-    find_inputs: Callable[[], Collection[str]] = _none
+    find_inputs: Callable[[], Collection[Input]] = _none
 
     #: input -> the snapshot up to which this run reads it; committed with its rows
     watermarks: dict[str, int] = field(default_factory=dict, init=False)
@@ -177,7 +189,7 @@ class IncrementalRead:
     # Ranges
 
     @cached_property
-    def _inputs(self) -> Collection[str]:
+    def _inputs(self) -> Collection[Input]:
         return self.find_inputs()
 
     def _watermark(self, source: str) -> int | None:
@@ -223,11 +235,24 @@ class IncrementalRead:
         if name not in self._ends:
             read_by = {}
             for other in self._inputs:
-                if other != name and name in self._watermarks_of(other):
-                    read = self._watermarks_of(other, self._end(other))
-                    read_by[other] = read.get(name, NO_SNAPSHOT)
+                if other.name != name and self._is_made_from(other, name):
+                    read = self._watermarks_of(other.name, self._end(other.name))
+                    read_by[other.name] = read.get(name, NO_SNAPSHOT)
             self._ends[name] = self._newest_read_by_all(name, read_by)
         return self._ends[name]
+
+    def _is_made_from(self, other: Input, name: str) -> bool:
+        """Whether an input reads the new rows of `name`.
+
+        Also if it has not run since `name` got its first rows, which a view did not show before.
+        """
+        watermarks = self._watermarks_of(other.name)
+        return name in watermarks or any(
+            name in tables
+            and not tables.isdisjoint(watermarks)
+            and name in _tables_selected_by(self.session, view)
+            for view, tables in other.views.items()
+        )
 
     def _watermarks_of(self, other: str, at: int | None = None) -> dict[str, int]:
         if (other, at) not in self._read_by:
@@ -254,6 +279,15 @@ class IncrementalRead:
                 end = None
         reader = next(other for other, read in read_by.items() if read in behind)
         raise rebuilt_error(name, reader)
+
+
+def _tables_selected_by(session: SparkSession, view: str) -> set[str]:
+    """The tables whose new rows are new rows of a view; none if it is no selection or union."""
+    query = view_query(session, view)
+    try:
+        return set() if query is None else {found.name for found in sources_of(query)}
+    except DbtRuntimeError:
+        return set()
 
 
 def _sources_of_view(name: str, query: str) -> tuple[Source, ...]:

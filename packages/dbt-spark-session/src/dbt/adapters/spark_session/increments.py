@@ -11,7 +11,7 @@ What a run of a consumer reads is an `IncrementalRead` (`incremental_read`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dbt.adapters.spark_session.catalog import Snapshot, iceberg_table, snapshots
@@ -33,18 +33,38 @@ def incremental_inputs(model: Mapping[str, Any], nodes: Mapping[str, Any]) -> li
 
     `nodes`: the nodes of the graph, by their unique ids.
     """
-    found, seen, waiting = [], set(), list(model["depends_on"]["nodes"])
+    return [node for node in _read_by(model, nodes) if _is_incremental(node)]
+
+
+def views_of(model: Mapping[str, Any], nodes: Mapping[str, Any]) -> Iterator[tuple[Any, list[Any]]]:
+    """The views that a model reads, itself or through views, with the incremental models of each.
+
+    These are the models that the view itself may read.  `nodes`: as in `incremental_inputs`.
+    """
+    for view in _read_by(model, nodes):
+        if not _is_incremental(view):
+            read = (nodes[name] for name in view["depends_on"]["nodes"] if name in nodes)
+            yield view, [node for node in read if _is_incremental(node)]
+
+
+def _read_by(model: Mapping[str, Any], nodes: Mapping[str, Any]) -> Iterator[Any]:
+    """The incremental models and the views that a model reads, itself or through views."""
+    seen, waiting = set(), list(model["depends_on"]["nodes"])
     while waiting:
         name = waiting.pop()
         node = nodes.get(name)
         if node is None or name in seen:
             continue
         seen.add(name)
-        if node["config"]["materialized"] == "incremental":
-            found.append(node)
-        elif node["config"]["materialized"] in ("view", "ephemeral"):
+        is_view = node["config"]["materialized"] in ("view", "ephemeral")
+        if is_view:
             waiting += node["depends_on"]["nodes"]
-    return found
+        if is_view or _is_incremental(node):
+            yield node
+
+
+def _is_incremental(node: Mapping[str, Any]) -> bool:
+    return bool(node["config"]["materialized"] == "incremental")
 
 
 def unread_rows(session: SparkSession, name: str, consumer: str | None) -> tuple[str, int]:
