@@ -24,6 +24,7 @@
 {#- The first run reads these inputs too, so that it notes their watermarks. -#}
 {%- set new_touched_keys = new_rows(ref('int_touched_keys')) %}
 {%- set new_truncations = new_rows(ref('int_truncations')) %}
+{%- set new_exceptions = new_rows(ref('int_exceptional_records')) %}
 
 {%- set key = ['source_format', 'table_id', 'row_key'] %}
 {%- set table_key = ['source_format', 'table_id'] %}
@@ -105,6 +106,8 @@ colliding_keys as (
 
 ),
 
+split_key_changes as (select * from {{ split_key_changes }}),
+
 -- The old keys of split key changes whose insert is new.  The delete may have
 -- been read earlier; only now it is known to be part of a key change.
 other_sides as (
@@ -113,11 +116,38 @@ other_sides as (
         split_key_changes.source_format,
         split_key_changes.table_id,
         split_key_changes.old_key as row_key
-    from {{ split_key_changes }} as split_key_changes
+    from split_key_changes
     left semi join new_key_changes
         on
             {{ matches('split_key_changes', 'new_key_changes', table_key) }}
             and split_key_changes.insert_id = new_key_changes.event_id
+
+),
+
+new_redeliveries as (
+
+    select * from {{ new_exceptions }}
+    where exception = 'redelivery'
+
+),
+
+-- Only a redelivery may show that an insert directly follows its delete.
+keys_of_redelivered_changes as (
+
+    select
+        split_key_changes.source_format,
+        split_key_changes.table_id,
+        row_keys.row_key
+    from split_key_changes
+    left semi join new_redeliveries
+        on
+            split_key_changes.source_format = new_redeliveries.source_format
+            and new_redeliveries.event_id in (
+                split_key_changes.delete_id, split_key_changes.insert_id
+            )
+        lateral view explode(
+            array(split_key_changes.old_key, split_key_changes.new_key)
+        ) row_keys as row_key
 
 ),
 
@@ -133,6 +163,10 @@ touched_keys as (
     union all
 
     select * from other_sides
+
+    union all
+
+    select * from keys_of_redelivered_changes
 
 ),
 

@@ -3,13 +3,18 @@
 -- transaction, changes of one time count as one transaction.  A delete and an
 -- insert are one key change in two cases:
 --
--- - The insert directly follows the delete in a partition; a tombstone of the
---   old key may stand between them.  Redeliveries of the two count as they do,
---   also in another topic.
+-- - The insert follows the delete in a partition, directly or with one message
+--   between them, which is usually the tombstone of the old key.  Redeliveries
+--   of the two count as they do, also in another topic.  If a delete or an
+--   insert has several such neighbours, the nearest one that came in the right
+--   order when it was first delivered is used.
 -- - Their transaction has no other delete or insert of the table at their
 --   position.
 
 {%- set table_key = ['source_format', 'table_id'] %}
+{%- set delivered_event = [
+    'source_format', 'event_id', 'topic', '`partition`'
+] %}
 
 with
 
@@ -67,6 +72,21 @@ deliveries as (
 
 ),
 
+-- After a restart, a producer delivers messages again.  So a delete may stand
+-- before an insert that had come before it.
+first_deliveries as (
+
+    select
+        source_format,
+        event_id,
+        topic,
+        `partition`,
+        min(offset) as first_offset
+    from deliveries
+    group by source_format, event_id, topic, `partition`
+
+),
+
 neighbours as (
 
     select
@@ -75,7 +95,14 @@ neighbours as (
         deletes.event_id as delete_id,
         inserts.event_id as insert_id,
         deletes.row_key as old_key,
-        inserts.row_key as new_key
+        inserts.row_key as new_key,
+        struct(
+            first_deletes.first_offset > first_inserts.first_offset,
+            inserts.offset - deletes.offset,
+            inserts.topic,
+            inserts.`partition`,
+            inserts.offset
+        ) as distance
     from deliveries as deletes
     inner join deliveries as inserts
         on
@@ -85,7 +112,40 @@ neighbours as (
             and deletes.`transaction` <=> inserts.`transaction`
             and inserts.offset - deletes.offset in (1, 2)
             and deletes.row_key <> inserts.row_key
+    inner join first_deliveries as first_deletes
+        on {{ matches('deletes', 'first_deletes', delivered_event) }}
+    inner join first_deliveries as first_inserts
+        on {{ matches('inserts', 'first_inserts', delivered_event) }}
     where deletes.is_delete and not inserts.is_delete
+
+),
+
+ranked_neighbours as (
+
+    select
+        *,
+        row_number() over (
+            partition by source_format, table_id, delete_id order by distance
+        ) as rank_for_delete,
+        row_number() over (
+            partition by source_format, table_id, insert_id order by distance
+        ) as rank_for_insert
+    from neighbours
+
+),
+
+-- Each delete and each insert belongs to one key change at most.
+nearest_neighbours as (
+
+    select
+        source_format,
+        table_id,
+        delete_id,
+        insert_id,
+        old_key,
+        new_key
+    from ranked_neighbours
+    where rank_for_delete = 1 and rank_for_insert = 1
 
 ),
 
@@ -113,7 +173,7 @@ lone_pairs as (
 
 )
 
-select * from neighbours
+select * from nearest_neighbours
 
 union
 

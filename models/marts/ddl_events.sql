@@ -48,6 +48,7 @@ applied_changes as (
         statement_id,
         array_sort(collect_list(applied_change)) as applied_changes
     from newest_resolutions
+    where applied_change is not null
     group by source_format, statement_id
 
 ),

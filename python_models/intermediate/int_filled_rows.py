@@ -1,20 +1,32 @@
+from cdc_marts.checkpoints import checkpointed
 from cdc_marts.fold.filled_rows import filled_rows, no_filled_rows, partial_by_image
 from cdc_marts.fold.key_chains import keys_of_chains
 from cdc_marts.fold.keys_to_fill import (
     keys_to_fill,
     keys_with_partial_images,
     tables_with_partial_images,
+    tables_with_revised_drops,
 )
 from cdc_marts.fold.ranges import effects_on
 
 
 def model(dbt, session):
     all_effects = dbt.ref("int_row_effects")
-    new_effects, touched_keys, replayed_keys, new_truncations = dbt.new_rows(
+    exceptional_records = dbt.ref("int_exceptional_records")
+    (
+        new_effects,
+        touched_keys,
+        replayed_keys,
+        new_truncations,
+        new_exceptions,
+        new_resolutions,
+    ) = dbt.new_rows(
         all_effects,
         dbt.ref("int_touched_keys"),
         dbt.ref("int_replayed_keys"),
         dbt.ref("int_truncations"),
+        exceptional_records,
+        dbt.ref("int_resolved_changes"),
     )
     effects = dbt.rows_so_far(all_effects).where("not is_keyless")
     missing = dbt.ref("int_missing_columns")
@@ -31,8 +43,14 @@ def model(dbt, session):
             new_effects=new_effects,
             key_changes=key_changes,
             new_truncations=new_truncations,
+            new_exceptions=new_exceptions,
+            split_key_changes=split_key_changes,
             filled_rows=session.table(str(dbt.this)),
         )
+        revised_tables = checkpointed(tables_with_revised_drops(new_resolutions))
+        if not revised_tables.isEmpty():
+            partial = keys_with_partial_images(effects, revised_tables, missing)
+            keys_looked_at = keys_looked_at.union(partial).distinct()
     else:
         keys_looked_at = keys_with_partial_images(effects, tables, missing)
     keys, earlier_keys = keys_of_chains(
@@ -40,7 +58,7 @@ def model(dbt, session):
     )
     if keys.isEmpty():
         return no_filled_rows(effects)
-    effects_on_keys = effects_on(earlier_keys, effects, dbt.ref("int_exceptional_records"))
+    effects_on_keys = effects_on(earlier_keys, effects, exceptional_records)
     return filled_rows(
         partial_by_image(effects_on_keys, missing),
         keys=keys,

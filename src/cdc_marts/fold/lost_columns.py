@@ -8,7 +8,7 @@ query than to run it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -131,24 +131,39 @@ class _Table:
     @cached_property
     def drops(self) -> dict[tuple[str, Order], Row]:
         """The sequences of statements, by column and order."""
-        return {
-            (column, order_of(sequence)): sequence
-            for named, sequence in self.statements
-            for column in self._columns_of(named, sequence)
-        }
+        drops: dict[tuple[str, Order], Row] = {}
+        for named, sequence in sorted(self.statements, key=lambda drop: order_of(drop[1])):
+            at = order_of(sequence)
+            for column in self._columns_of(named, at, dict(drops.keys())):
+                drops[column, at] = sequence
+        return drops
 
-    def _columns_of(self, named: str | None, sequence: Row) -> list[str]:
+    def _columns_of(
+        self, named: str | None, at: Order, last_drops: Mapping[str, Order]
+    ) -> list[str]:
         """The columns that a statement drops.
 
         The statement may write the name in another letter case, if only one column has these
-        letters.
+        letters.  A column that the table got later, or had lost before, is not meant.
         """
+        there = [column for column, first in self.first_seen.items() if first < at]
         if named is None:
-            return [
-                column for column, first in self.first_seen.items() if first < order_of(sequence)
-            ]
-        alike = [column for column in self.first_seen if column.lower() == named.lower()]
+            return there
+        alike = [
+            column
+            for column in there
+            if column.lower() == named.lower()
+            and (
+                column not in last_drops or self._is_listed_between(column, last_drops[column], at)
+            )
+        ]
         return alike if len(alike) == 1 else [named]
+
+    def _is_listed_between(self, column: str, start: Order, end: Order) -> bool:
+        return any(
+            column in version.column_names and start < version.last and version.first < end
+            for version in self.versions
+        )
 
     def has_partial_images(self) -> bool:
         """Whether an update or a delete listed too few columns before any insert listed the same.

@@ -7,7 +7,12 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from cdc_marts.fold.keys_to_fill import keys_to_fill, rows_behind, tables_with_partial_images
+from cdc_marts.fold.keys_to_fill import (
+    keys_to_fill,
+    rows_behind,
+    tables_with_partial_images,
+    tables_with_revised_drops,
+)
 from tests.python.fold.frames import frame
 
 NAMES = {"source_format": "canal_json", "table_id": "shop.orders"}
@@ -60,11 +65,33 @@ def test_keys_are_looked_at_whose_values_may_have_changed(spark: SparkSession) -
             spark, EFFECTS, [moved, effect("elsewhere", 8, op="insert"), effect("updated", 7)]
         ),
         new_truncations=frame(spark, "source_format table_id sequence is_revision", [truncation]),
+        new_exceptions=frame(
+            spark,
+            "source_format event_id exception",
+            [
+                {**NAMES, "event_id": "delivered again", "exception": "redelivery"},
+                {**NAMES, "event_id": "in halves", "exception": "split_update"},
+            ],
+        ),
+        split_key_changes=frame(
+            spark,
+            "source_format table_id delete_id insert_id new_key",
+            [
+                {
+                    **NAMES,
+                    "delete_id": "delivered again",
+                    "insert_id": "once",
+                    "new_key": "behind a redelivery",
+                },
+                {**NAMES, "delete_id": "in halves", "insert_id": "too", "new_key": "untouched"},
+            ],
+        ),
         filled_rows=frame(
             spark, EFFECTS, [effect("behind a truncation", 5), effect("before a truncation", 3)]
         ),
     )
     assert sorted(row.row_key for row in keys.collect()) == [
+        "behind a redelivery",
         "behind a truncation",
         "inserted beside a new effect",
         "replayed",
@@ -104,3 +131,17 @@ def test_a_truncation_concerns_the_rows_behind_it(
         frame(spark, "source_format table_id event_id sequence", rows),
     )
     assert sorted(row.event_id for row in found.collect()) == events
+
+
+def test_tables_whose_drops_an_earlier_run_had_otherwise_are_looked_at_again(
+    spark: SparkSession,
+) -> None:
+    resolutions = [
+        {**NAMES, "change": "column_drop", "version": 2},
+        {**NAMES, "change": "table_drop", "version": 3},
+        {**CARTS, "change": "column_drop", "version": 1},
+        {**CARTS, "change": "truncation", "version": 2},
+    ]
+    columns = "source_format table_id change version"
+    tables = tables_with_revised_drops(frame(spark, columns, resolutions))
+    assert [row.table_id for row in tables.collect()] == ["shop.orders"]

@@ -147,3 +147,20 @@ def test_a_statement_names_a_column_in_any_letter_case_where_that_is_unambiguous
 
 def test_a_statement_may_drop_a_column_of_a_table_without_rows(spark: SparkSession) -> None:
     assert lost(spark, [], [drop("note", 9), drop("note", 9)]) == [("note", 9, True)]
+
+
+def test_a_drop_in_another_letter_case_means_the_column_that_was_there(spark: SparkSession) -> None:
+    versions = [
+        version("id note", (1, 1), (1, 1)),
+        version("id", (3, 3)),
+        version("id NOTE", (5, 5)),
+        version("id note NOTE", (8, 8)),
+    ]
+    assert lost(spark, versions, [drop("NOTE", 2)]) == [("note", 2, True)]
+    # Of two that had the letters, one was gone.
+    assert lost(spark, versions, [drop("NOTE", 2), drop("Note", 6)]) == [
+        ("NOTE", 6, True),
+        ("note", 2, True),
+    ]
+    # Both are there again: no column has the letters alone.
+    assert ("Note", 9, True) in lost(spark, versions, [drop("NOTE", 2), drop("Note", 9)])

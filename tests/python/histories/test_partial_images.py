@@ -171,6 +171,11 @@ def tombstone(table: str, place: int) -> Message:
     return None
 
 
+def of_upper_case(message: Callable[[str, int], Message]) -> Callable[[str, int], Message]:
+    """Of the table whose name has the same letters, all in upper case."""
+    return lambda table, place: message(table.upper(), place)
+
+
 def row(**columns: str) -> Row:
     return columns
 
@@ -265,6 +270,39 @@ CASES = [
         ],
         [WHOLE, row(id="3", v="c")],
         {2: ["body", "v"]},
+    ),
+    Case(
+        "a_column_that_was_dropped_stays_so_when_one_of_its_letters_is_added",
+        "canal_json",
+        [
+            {
+                0: canal("INSERT", WHOLE),
+                1: canal("INSERT", row(id="2", v="a", body="too")),
+                2: canal("INSERT", row(id="3", v="a", body="three")),
+                3: canal("ALTER", sql="alter table {table} drop column BODY"),
+                4: canal("UPDATE", row(id="2", v="b"), old=row(v="a")),
+            },
+            {
+                5: canal("ALTER", sql="alter table {table} add column BODY text"),
+                6: canal("UPDATE", {**row(id="1", v="a"), "BODY": "new"}, old={"BODY": None}),
+            },
+        ],
+        [{**row(id="1", v="a"), "BODY": "new"}, row(id="2", v="b"), row(id="3", v="a")],
+    ),
+    # The second run shows that the statement means another table.
+    Case(
+        "a_column_is_filled_again_when_its_drop_turns_out_to_be_that_of_another_table",
+        "canal_json",
+        [
+            {
+                0: canal("INSERT", WHOLE),
+                1: of_upper_case(canal("ALTER", sql="alter table {table} drop column body")),
+                2: canal("UPDATE", row(id="1", v="b"), old=row(v="a")),
+            },
+            {3: of_upper_case(canal("INSERT", row(id="9", v="z")))},
+        ],
+        [row(id="1", v="b", body="long")],
+        {2: ["body"]},
     ),
     Case(
         "an_insert_that_lists_what_an_update_did_drops_no_column",
@@ -707,6 +745,47 @@ CASES = [
         ],
         [row(id="2", big="TOAST"), row(id="7", big="small")],
         {1: ["big"], 5: ["big"]},
+    ),
+    # The connector restarts behind the insert of the first key change.
+    Case(
+        "a_placeholder_that_is_sent_again_behind_another_delete_keeps_its_value",
+        "cdl_debezium_json",
+        [
+            {
+                0: debezium("c", row(id="8", big="EIGHT"), 10),
+                1: debezium("c", row(id="1", big="ONE"), 11),
+                2: debezium("d", row(id="8"), 20),
+                3: tombstone,
+                4: debezium("c", row(id="9", big=PLACEHOLDER), 20),
+                5: debezium("d", row(id="1"), 20),
+                6: tombstone,
+            },
+            {
+                7: debezium("c", row(id="9", big=PLACEHOLDER), 20),
+                8: debezium("d", row(id="1"), 20),
+                9: tombstone,
+                10: debezium("c", row(id="2", big=PLACEHOLDER), 20),
+            },
+        ],
+        [row(id="2", big="ONE"), row(id="9", big="EIGHT")],
+        {2: ["big"], 4: ["big"], 5: ["big"], 10: ["big"]},
+    ),
+    Case(
+        "a_late_redelivery_shows_from_which_key_a_placeholder_has_its_value",
+        "cdl_debezium_json",
+        [
+            {
+                0: debezium("c", row(id="8", big="EIGHT"), 10),
+                1: debezium("c", row(id="1", big="ONE"), 11),
+                2: debezium("d", row(id="8"), 20),
+                3: debezium("c", row(id="9", big="EIGHT"), 20),
+                4: debezium("d", row(id="1"), 20),
+                9: debezium("c", row(id="2", big=PLACEHOLDER), 20),
+            },
+            {8: debezium("d", row(id="1"), 20)},
+        ],
+        [row(id="2", big="ONE"), row(id="9", big="EIGHT")],
+        {2: ["big"], 4: ["big"], 9: ["big"]},
     ),
     # Two rows swap their keys.  Until the delete of the one is there, its insert under the key of
     # the other is no key change, and the delete behind it takes all that the key has.

@@ -323,6 +323,15 @@ LATE = Case(
     names=("{db}", None, "late"),
 )
 
+#: A second table, seen later, makes the only name of the statement ambiguous.
+LATER_AMBIGUOUS = Case(
+    "dataworks_json",
+    "drop table BOXES",
+    {"{db}.boxes": KEPT, "{db}.Boxes": KEPT},
+    type="ERASE",
+    names=("{db}", None, "BOXES"),
+)
+
 
 def database_of(name: str) -> str:
     return CASES[name].database([*CASES].index(name))
@@ -332,16 +341,17 @@ DATABASES = {*map(database_of, CASES), "db99"}
 
 
 def land(project: Project, run: int) -> None:
-    """Tables of the last case are seen in the second run."""
+    """Tables of the last cases are seen in the second run."""
     carts, late_carts, late, statement, again = LATE.messages(99)
+    boxes, late_boxes, ambiguous = LATER_AMBIGUOUS.messages(98)
     if run == 1:
-        project.land("dataworks_json", landed([late_carts, late, again], first=1000))
+        project.land("dataworks_json", landed([late_carts, late, again, late_boxes], first=1000))
     if run != 0:
         return
     messages: dict[str, list[bytes]] = {}
     for number, case in enumerate(CASES.values()):
         messages.setdefault(case.source_format, []).extend(case.messages(number))
-    messages["dataworks_json"] += [carts, statement]
+    messages["dataworks_json"] += [carts, statement, boxes, ambiguous]
     for source_format, values in messages.items():
         project.land(source_format, landed(values))
 
@@ -376,6 +386,16 @@ def test_a_table_seen_later_may_make_a_name_ambiguous(stages: Stages) -> None:
     assert rows_of(first, "db99.carts") == []
     for table in ("db99.carts", "db99.Carts"):
         assert rows_of(second, table) == [OLD]
+
+
+def test_a_statement_that_no_longer_means_any_table_shows_nothing_that_it_did(
+    stages: Stages,
+) -> None:
+    assert rows_of(stages.after_runs[0], "db98.boxes") == []
+    for marts in (stages.last, stages.rebuilt):
+        ddl_events = marts.rows[DDL_EVENTS]
+        [event] = [row for row in ddl_events if row.get("ddl_text") == LATER_AMBIGUOUS.sql]
+        assert "applied_changes" not in event
 
 
 def test_schema_changes_show_what_they_did(stages: Stages) -> None:
