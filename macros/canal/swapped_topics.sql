@@ -48,10 +48,10 @@
 {%- endmacro %}
 
 
-{#- topic -> {until: time or null}, as the project sets them. -#}
-{% macro declared_swapped_topics() -%}
+{#- topic -> {until: time or null}, from the setting of the project. -#}
+{% macro declared_swapped_topics(setting) -%}
   {%- set topics = {} -%}
-  {%- for topic, until in (config.get('swapped_topics') or {}).items() -%}
+  {%- for topic, until in (setting or {}).items() -%}
     {%- do topics.update({topic: {'until': until}}) -%}
   {%- endfor -%}
   {%- do return(topics) -%}
@@ -77,11 +77,7 @@ cdc_marts.swapped-topics
       {%- do return(fromjson(kept)) -%}
     {%- endif -%}
   {%- endif -%}
-  {%- set topics = {} -%}
-  {%- for topic, until in (var('swapped_canal_topics') or {}).items() -%}
-    {%- do topics.update({topic: {'until': until}}) -%}
-  {%- endfor -%}
-  {%- do return(topics) -%}
+  {%- do return(declared_swapped_topics(var('swapped_canal_topics'))) -%}
 {%- endmacro %}
 
 

@@ -1,26 +1,24 @@
 {#- Creates the missing landing tables.  Any program may append to them. -#}
 {% macro create_landing_tables() -%}
   {%- if execute -%}
-    {%- set schema = landing_relation('resyncs').without_identifier() -%}
-    {%- do adapter.create_schema(schema) -%}
+    {%- set resyncs = landing_relation('resyncs') -%}
+    {%- set removed = landing_relation('removed_messages') -%}
+    {%- set run_results = landing_relation('run_results') -%}
+    {%- set tables = [
+        (resyncs, resyncs_table_sql(resyncs)),
+        (removed, removed_messages_table_sql(removed)),
+        (run_results, run_results_table_sql(run_results)),
+    ] -%}
     {%- for source_format in var('source_formats') -%}
       {%- set landing_table = landing_relation(source_format) -%}
-      {%- if load_relation(landing_table) is none -%}
-        {%- do run_query(landing_table_sql(landing_table)) -%}
-      {%- endif -%}
+      {%- do tables.append(
+          (landing_table, landing_table_sql(landing_table))
+      ) -%}
     {%- endfor -%}
-    {%- set resyncs = landing_relation('resyncs') -%}
-    {%- if load_relation(resyncs) is none -%}
-      {%- do run_query(resyncs_table_sql(resyncs)) -%}
-    {%- endif -%}
-    {%- set removed = landing_relation('removed_messages') -%}
-    {%- if load_relation(removed) is none -%}
-      {%- do run_query(removed_messages_table_sql(removed)) -%}
-    {%- endif -%}
-    {%- set run_results = landing_relation('run_results') -%}
-    {%- if load_relation(run_results) is none -%}
-      {%- do run_query(run_results_table_sql(run_results)) -%}
-    {%- endif -%}
+    {%- do adapter.create_schema(resyncs.without_identifier()) -%}
+    {%- for table, statement in tables if load_relation(table) is none -%}
+      {%- do run_query(statement) -%}
+    {%- endfor -%}
   {%- endif -%}
 {%- endmacro %}
 

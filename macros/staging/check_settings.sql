@@ -58,7 +58,7 @@ alter table {{ this }} set {{ cdc_marts.properties_sql(written) }}
   {%- if config.get('swapped_topics') is not none -%}
     {%- do settings.update({
         cdc_marts.swapped_topics_property():
-            cdc_marts.declared_swapped_topics(),
+            cdc_marts.declared_swapped_topics(config.get('swapped_topics')),
     }) -%}
   {%- endif -%}
   {%- if config.get('datahub_topics') is not none -%}

@@ -3,7 +3,7 @@
   staging model.
 -#}
 {% macro declared_keys() -%}
-  {%- set source_format = model.name | replace('stg_', '', 1) -%}
+  {%- set source_format = cdc_marts.format_of_staging() -%}
   {%- set keys = {} -%}
   {%- for table in config.get('tables').values()
       if table.source_format == source_format and table.key -%}

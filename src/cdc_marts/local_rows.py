@@ -17,14 +17,6 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 
-def collected(rows: DataFrame) -> DataFrame:
-    """The same rows, read once.  For a few rows that are used several times.
-
-    In contrast to a checkpoint, no executor has to keep them, and to collect them again is no job.
-    """
-    return held_by_driver(rows.localCheckpoint())
-
-
 def held_by_driver(checkpoint: DataFrame) -> DataFrame:
     """The few rows of a local checkpoint, as a relation of the driver.
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 #: What dbt calls a node that did not do what it was to do.
-FAILED = ("error", "fail", "runtime error", "partial success")
+FAILED_STATUSES = ("error", "fail", "runtime error", "partial success")
 
 #: A message is read by a person; that of an error of Spark may have a plan behind it.
 _LONGEST_MESSAGE = 2_000
@@ -35,7 +35,7 @@ def record(
     nodes = [_node(result) for result in results if result.status != "no-op"]
     row = {
         **run,
-        "outcome": "failed" if any(n["status"] in FAILED for n in nodes) else "succeeded",
+        "outcome": "failed" if any(n["status"] in FAILED_STATUSES for n in nodes) else "succeeded",
         "started_at": _text(run["started_at"]),
         "ended_at": _text(dt.datetime.now(dt.timezone.utc)),
         "versions": {

@@ -102,7 +102,7 @@ def land_files(
     from cdc_marts.landing.spool import SpooledMessages
 
     with SpooledMessages() as messages:
-        read(messages, paths, topics, topic)
+        read_with_progress_bar(messages, paths, topics, topic)
         if messages.formats:
             _land(messages, target)
         else:
@@ -278,10 +278,10 @@ def summarize(landing: Landing, target: str) -> None:
         tell(f"  {counted(landing.repeated, 'message')} had landed before, and count once.")
 
 
-def read(
+def read_with_progress_bar(
     messages: SpooledMessages, paths: Sequence[Path], topics: TopicMap, topic: str | None
 ) -> None:
-    """Read files before Spark starts, with a bar; a wrong file ends the command."""
+    """Read files before Spark starts; a wrong file ends the command."""
     from cdc_marts.landing.file_messages import read_files
 
     reports = 0

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cdc_marts.cli.console import FAILED, counted, errors, say, stop, tell
-from cdc_marts.cli.landing import read
+from cdc_marts.cli.landing import read_with_progress_bar
 from cdc_marts.cli.landing_options import (
     MapFile,
     MaxMessages,
@@ -50,7 +50,7 @@ _MOST_SHOWN = 10
 
 
 @dataclass(frozen=True)
-class _Landing:
+class _Lander:
     """What lands new messages in a session, if anything, and the jars that it needs."""
 
     land: Callable[[SparkSession], Sequence[Landing]] | None = None
@@ -137,19 +137,19 @@ def run(
                 max_messages,
                 skip_lost,
             )
-            landing = _landing_from_kafka(wanted, target)
+            lander = _lander_of_kafka(wanted, target)
         elif paths:
             topics_by_format = topic_map(source_format, map_file)
             for path in paths:
                 check_file(path)
-            read(messages, paths, topics_by_format, None)
-            landing = _Landing(lambda session: _land_files(session, messages, target))
+            read_with_progress_bar(messages, paths, topics_by_format, None)
+            lander = _Lander(lambda session: _land_files(session, messages, target))
         elif source_format or map_file:
             raise typer.BadParameter("--format and --map need --bootstrap-servers, or files.")
         else:
-            landing = _Landing()
+            lander = _Lander()
         dbt = [*(_BUILD if with_tests else ("run",)), *(("--select", select) if select else ())]
-        runner = _Runner(target, landing, dbt, report, is_verbose)
+        runner = _Runner(target, lander, dbt, report, is_verbose)
         has_succeeded = runner.run_once() if span is None else runner.repeat(span, max_failures)
         if not has_succeeded or messages.wrong_lines:
             raise typer.Exit(FAILED)
@@ -166,12 +166,12 @@ def _seconds_between_rounds(every: str | None, max_failures: int | None) -> floa
     return seconds
 
 
-def _landing_from_kafka(wanted: Subscription, target: Target) -> _Landing:
+def _lander_of_kafka(wanted: Subscription, target: Target) -> _Lander:
     from cdc_marts.landing import kafka
 
     # Each round lands anew; what is the same in all of them is said once.
     say_once = functools.cache(say)
-    return _Landing(
+    return _Lander(
         lambda session: kafka.land_kafka(session, wanted, say_once, relations_of(target)),
         kafka.PACKAGES,
     )
@@ -191,17 +191,17 @@ class _Runner:
     def __init__(
         self,
         target: Target,
-        landing: _Landing,
+        lander: _Lander,
         dbt: Sequence[str],
         report: Path | None,
         is_verbose: bool,
     ) -> None:
-        self._target, self._landing = target, landing
+        self._target, self._lander = target, lander
         self._dbt, self._report, self._is_verbose = dbt, report, is_verbose
 
     def run_once(self) -> bool:
         """Whether the one round succeeded."""
-        with open_session(self._target, packages=self._landing.packages) as session:
+        with open_session(self._target, packages=self._lander.packages) as session:
             return self._round(session, 1)
 
     def repeat(self, every: float, max_failures: int | None) -> bool:
@@ -231,7 +231,7 @@ class _Runner:
                     f" {seconds:.0f} s."
                 )
 
-        with open_session(self._target, packages=self._landing.packages) as session:
+        with open_session(self._target, packages=self._lander.packages) as session:
             try:
                 with stop_request.by_signals():
                     was_asked_to_end = rounds.run(in_turn, rest)
@@ -259,7 +259,7 @@ class _Runner:
                     ),
                 )
 
-            land = self._landing.land
+            land = self._lander.land
             done = run_round(number, None if land is None else lambda: land(session), build)
         for line in lines_of(done, f"dbt {self._dbt[0]}"):
             tell(line)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from cdc_marts.checkpoints import checkpointed
 from cdc_marts.fold.columns import MESSAGE, SEQUENCES, VERSION
 from cdc_marts.fold.ranges import is_one_of
-from cdc_marts.local_rows import collected
 
 _PUBLISHED = ("source_type", "column_types", "column_parameters")
 _DESCRIPTION = (*_PUBLISHED, "column_names")
@@ -96,8 +96,8 @@ def _spans(seen: DataFrame) -> DataFrame:
             *SEQUENCES[1:],
         )
     )
-    # The spans are few, and used several times: as they are collected, the events are read once.
-    return collected(spans)
+    # The spans are few, and used several times: as they are kept, the events are read once.
+    return checkpointed(spans)
 
 
 def _first_messages(spans: DataFrame) -> DataFrame:
@@ -118,7 +118,7 @@ def _descriptions(records: DataFrame, messages: DataFrame) -> DataFrame:
         .join(messages.distinct(), [*MESSAGE], "left_semi")
     )
     # Images are as large as everything else together, and few formats need them here.
-    of_types = collected(_any_of_each(of_versions, *_PUBLISHED))
+    of_types = checkpointed(_any_of_each(of_versions, *_PUBLISHED))
     listed = of_types.withColumn("column_names", F.map_keys("column_types"))
     unlisted = of_types.where("coalesce(size(column_types), 0) < 1")
     if unlisted.isEmpty():

@@ -26,7 +26,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.relations import OWN, Relations
-from cdc_marts.run_history import FAILED
+from cdc_marts.run_history import FAILED_STATUSES
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
@@ -230,7 +230,8 @@ def last_run_of(session: SparkSession, relations: Relations = OWN) -> Run | None
     """The last run that reads messages and ended; None where the history has none."""
     if not session.catalog.tableExists(relations.run_results):
         return None
-    failed = f"filter(nodes, node -> node.status in ({', '.join(map(repr, FAILED))}))"
+    statuses = ", ".join(map(repr, FAILED_STATUSES))
+    failed = f"filter(nodes, node -> node.status in ({statuses}))"
     rows = session.sql(
         "select command, unix_micros(started_at) as started, unix_micros(ended_at) as ended,"
         f" transform({failed}, node -> node.node_name) as failed from {relations.run_results}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cdc_marts.project.target import ProjectError, Target, inside
 from cdc_marts.relations import PACKAGE
-from cdc_marts.run_history import FAILED
+from cdc_marts.run_history import FAILED_STATUSES
 
 if TYPE_CHECKING:
     from dbt.cli.main import dbtRunnerResult
@@ -73,7 +73,7 @@ def outcome_of_dbt(
     failed = {
         found.node.name: " ".join(str(found.message).split())
         for found in results
-        if found.status in FAILED
+        if found.status in FAILED_STATUSES
     }
     refusal = None
     if not result.success and not failed:

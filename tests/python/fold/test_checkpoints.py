@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from cdc_marts import checkpoints
 from cdc_marts.checkpoints import broadcast_if_few, checkpointed
-from cdc_marts.local_rows import collected
 
 
 @pytest.fixture(params=[checkpoints._MOST_HELD_BY_DRIVER, -1], ids=["driver", "executors"])
@@ -96,10 +93,7 @@ def test_what_reads_an_empty_checkpoint_is_left_out(spark: SparkSession) -> None
     assert joined._jdf.queryExecution().optimizedPlan().nodeName() == "LocalRelation"
 
 
-@pytest.mark.parametrize("taken", [checkpointed, collected])
-def test_rows_are_computed_with_the_settings_of_the_session(
-    spark: SparkSession, taken: Callable[[DataFrame], DataFrame]
-) -> None:
+def test_rows_are_computed_with_the_settings_of_the_session(spark: SparkSession) -> None:
     """Spark's own setting fails at a key that a map has twice."""
     twice = spark.range(2).selectExpr("map(concat('k', id), 1, concat('k', id), 2) as places")
-    assert [row.places for row in taken(twice).collect()] == [{"k0": 2}, {"k1": 2}]
+    assert [row.places for row in checkpointed(twice).collect()] == [{"k0": 2}, {"k1": 2}]

@@ -9,7 +9,8 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.types import DecimalType, LongType, StringType, StructType
 
-from cdc_marts.local_rows import collected, local_rows
+from cdc_marts.checkpoints import checkpointed
+from cdc_marts.local_rows import local_rows
 from tests.python.harness.executors import without_python
 
 SCHEMA = (
@@ -32,7 +33,7 @@ def _no_python_on_executors(spark: SparkSession) -> Iterator[None]:
 @pytest.mark.parametrize("rows", [ROWS, []])
 def test_rows_stay_as_they_are(spark: SparkSession, rows: list[dict[str, object]]) -> None:
     local = local_rows(spark, [tuple(row.values()) for row in rows], SCHEMA)
-    for frame in (local, collected(local)):
+    for frame in (local, checkpointed(local)):
         assert [row.asDict(recursive=True) for row in frame.collect()] == rows
         assert frame.schema == SCHEMA
 

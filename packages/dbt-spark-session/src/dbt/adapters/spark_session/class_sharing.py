@@ -30,8 +30,8 @@ def class_sharing_options(java: Path, jars: Sequence[Path]) -> list[str]:
     """Options by which `java` starts Spark with an archive, or ends with writing one.
 
     `jars`: what its class path has beside Spark's own jars and what the
-    environment adds.  None where there is no place for an archive, or where files
-    in a folder may be classes: Java would not start.
+    environment adds.  The list is empty where there is no place for an archive, or
+    where files in a folder may be classes: Java would not start.
     """
     spark = Path(pyspark.__file__).parent
     class_path = [spark / "conf", *_of_environment(), *jars]
