@@ -49,18 +49,25 @@ def commands(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def own_options(command: Any) -> dict[str, Any]:
-    """Name -> option, of those that not every command has."""
-    options = {name: param for param in command.params for name in param.opts}
-    return {
-        name: option
-        for name, option in options.items()
-        if name.startswith("--") and name not in OF_EVERY_COMMAND
+    """Name -> option, of those that not every command has.
+
+    An option may have two names: one that turns it on, and one that turns it off.
+    """
+    options = {
+        name: param
+        for param in command.params
+        for name in (*param.opts, *param.secondary_opts)
+        if name.startswith("--")
     }
+    return {name: option for name, option in options.items() if name not in OF_EVERY_COMMAND}
 
 
 def _section(name: str, command: Any) -> Iterator[str]:
     arguments = {_in_usage(param): param for param in command.params if _is_argument(param)}
-    options = own_options(command)
+    names_of: dict[Any, list[str]] = {}
+    for option_name, option in own_options(command).items():
+        names_of.setdefault(option, []).append(option_name)
+    options = {"` / `".join(names): option for option, names in names_of.items()}
     yield f"### `cdc-marts {name}`\n\n{command.help}\n"
     if arguments:
         usage = " ".join([f"cdc-marts {name}", *(["[OPTIONS]"] if options else []), *arguments])
