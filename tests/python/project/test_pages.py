@@ -13,6 +13,7 @@ import typer
 
 from cdc_marts.cli import app
 from cdc_marts.formats import SOURCE_FORMATS
+from cdc_marts.parsing.session import REQUIRED_CONF
 from tests.python.harness.manifest import ROOT, Node, nodes_of
 from tests.python.harness.scripts import module_of
 from tests.python.harness.written_project import project_settings
@@ -155,6 +156,12 @@ def test_the_reference_lists_the_settings() -> None:
     variables = project_settings()["vars"]
     listed = rows_of_table(DOCS / "reference.md", "Settings")
     assert {name.strip("`") for name in listed} == set(variables)
+
+
+def test_the_reference_lists_the_spark_settings_that_parsers_require() -> None:
+    text = (DOCS / "reference.md").read_text("utf-8")
+    listed = re.findall(r"^\| `(spark\.[\w.]+)` \| `(\w+)` \|", text, re.MULTILINE)
+    assert dict(listed) == REQUIRED_CONF
 
 
 def test_the_reference_lists_the_commands_with_their_options() -> None:
