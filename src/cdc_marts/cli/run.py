@@ -32,7 +32,7 @@ from cdc_marts.operations.rounds import Round, Rounds, StopRequest, is_alive, ru
 from cdc_marts.printing import printable
 from cdc_marts.project.dbt_commands import outcome_of_dbt
 from cdc_marts.project.inventory import relations_of
-from cdc_marts.project.session import turn_to_write
+from cdc_marts.project.session import explain, turn_to_write
 from cdc_marts.project.target import ProjectError, Target
 
 if TYPE_CHECKING:
@@ -260,7 +260,12 @@ class _Runner:
                 )
 
             land = self._lander.land
-            done = run_round(number, None if land is None else lambda: land(session), build)
+            done = run_round(
+                number,
+                None if land is None else lambda: land(session),
+                build,
+                explain=lambda error: explain(error, self._target),
+            )
         for line in lines_of(done, f"dbt {self._dbt[0]}"):
             tell(line)
         has_report = self._report is None or self._write_report(session, self._report)
@@ -268,18 +273,16 @@ class _Runner:
 
     def _write_report(self, session: SparkSession, output: Path) -> bool:
         """Whether the page was written; the next round tries again."""
-        from dbt.adapters.spark_session.api import message_of
+        from dbt.adapters.spark_session.api import SPARK_ERRORS
         from dbt_common.exceptions import DbtBaseException
-        from py4j.protocol import Py4JError
-        from pyspark.errors import PySparkException
 
         try:
             with errors.status("Reporting"):
                 write_report(session, self._target, output)
         except (DbtBaseException, ProjectError) as error:
             say(f"The report failed: {' '.join(str(error).split())}")
-        except (PySparkException, Py4JError, ConnectionError) as error:
-            say(f"The report failed: {message_of(error)}")
+        except SPARK_ERRORS as error:
+            say(f"The report failed: {explain(error, self._target)}")
         except OSError as error:
             say(f"The page can't be written to {output}: {error.strerror}.")
         else:

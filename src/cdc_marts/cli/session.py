@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from cdc_marts import project
 from cdc_marts.cli.console import FAILED, INTERRUPTED, WRONG_USE, errors, say, stop
+from cdc_marts.project.session import explain
 from cdc_marts.project.target import ProjectError, Target
 
 if TYPE_CHECKING:
@@ -29,10 +30,8 @@ def open_session(
     `packages`, `is_reader`: as `project.spark_session` takes them.
     """
     with errors.status("Starting Spark") as starting:
-        from dbt.adapters.spark_session.api import message_of
+        from dbt.adapters.spark_session.api import SPARK_ERRORS
         from dbt_common.exceptions import DbtRuntimeError
-        from py4j.protocol import Py4JError
-        from pyspark.errors import PySparkException
 
         try:
             with project.spark_session(
@@ -48,8 +47,8 @@ def open_session(
             stop(str(error), WRONG_USE)
         except DbtRuntimeError as error:
             stop(error.msg, FAILED)
-        except (PySparkException, Py4JError) as error:
-            stop(f"{failed}: {message_of(error)}", FAILED)
+        except SPARK_ERRORS as error:
+            stop(f"{failed}: {explain(error, target)}", FAILED)
 
 
 def _interrupt(*_: object) -> NoReturn:

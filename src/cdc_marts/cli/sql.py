@@ -103,7 +103,9 @@ def _run(
     session: SparkSession, statement: str, result_format: ResultFormat, output: Path | None = None
 ) -> None:
     """Write the result of a query."""
-    from cdc_marts.sql.errors import SPARK_ERRORS, sentence_of
+    from dbt.adapters.spark_session.api import SPARK_ERRORS
+
+    from cdc_marts.sql.errors import sentence_of
     from cdc_marts.sql.results import ResultError, write_result
 
     try:

@@ -48,15 +48,15 @@ def run_round(
     land: Callable[[], Sequence[Landing]] | None,
     build: Callable[[], DbtOutcome],
     clock: Callable[[], float] = time.monotonic,
+    explain: Callable[[BaseException], str] | None = None,
 ) -> Round:
     """Land and build; what goes wrong in either is the failure of the round.
 
     `land` is None where something else lands messages.  Where landing fails, nothing is built.
+    `explain`: what to say of an error of Spark, where more is known than the error says.
     """
-    from dbt.adapters.spark_session.api import message_of
+    from dbt.adapters.spark_session.api import SPARK_ERRORS, message_of
     from dbt_common.exceptions import DbtBaseException
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
 
     from cdc_marts.landing import LandingError
     from cdc_marts.project.target import ProjectError
@@ -74,8 +74,8 @@ def run_round(
         done.failure = str(error)
     except DbtBaseException as error:
         done.failure = " ".join(str(error).split())
-    except (PySparkException, Py4JError, ConnectionError) as error:
-        done.failure = f"Spark failed: {message_of(error)}"
+    except SPARK_ERRORS as error:
+        done.failure = f"Spark failed: {(explain or message_of)(error)}"
     else:
         if not done.dbt.has_succeeded:
             done.failure = done.dbt.refusal or (

@@ -83,21 +83,33 @@ def turn_to_write(target: Target, on_notice: Callable[[str], None]) -> Iterator[
         release_home()
 
 
+def explain(error: BaseException, target: Target) -> str:
+    """What a person needs of an error in the session of a target."""
+    from dbt.adapters.spark_session.api import message_of
+
+    return message_of(error, _home(target))
+
+
 def state_folder(target: Target) -> Path:
     """Where a command may keep what it needs next time.
 
     That of the target's embedded catalog; the user's own where the catalog is elsewhere.
     """
-    home = _credentials(target, lambda _: None).home
-    if home:
-        return target.root / Path(home).expanduser()
+    if home := _home(target):
+        return home
     states = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(states) / "cdc-marts"
 
 
 def is_embedded(target: Target) -> bool:
     """Whether one process at a time writes to the catalog of a target."""
-    return bool(_credentials(target, lambda _: None).home)
+    return _home(target) is not None
+
+
+def _home(target: Target) -> Path | None:
+    """The folder of the embedded catalog of a target; None where its catalog is elsewhere."""
+    home = _credentials(target, lambda _: None).home
+    return target.root / Path(home).expanduser() if home else None
 
 
 def _credentials(target: Target, on_notice: Callable[[str], None]) -> SparkSessionCredentials:

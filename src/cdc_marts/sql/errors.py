@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from dbt.adapters.spark_session.api import message_of, without_secrets
-from py4j.protocol import Py4JError, Py4JJavaError
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 #: Where a parser, an analysis and a running query say it; only the last counts positions from one.
@@ -17,10 +17,6 @@ _PLACES = (
 #: The condition before a message, and what follows it: a code, the query, a plan.
 _CONDITION = re.compile(r"^\[[\w.]+\] ")
 _BEHIND = re.compile(r"\s*SQLSTATE: \w+|;? line \d+ pos \d+|\n")
-
-
-#: What a query may raise.
-SPARK_ERRORS = (PySparkException, Py4JError)
 
 
 def sentence_of(error: BaseException) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import click
 import pytest
 import typer
+from py4j.protocol import Py4JError
 from typer.testing import Result
 
 from cdc_marts import project
@@ -127,6 +128,31 @@ def test_a_command_that_only_reads_neither_waits_for_a_run_nor_delays_one(
     monkeypatch.setattr(project, "spark_session", session)
     run(*command, "--project-dir", shop)
     assert [options["is_reader"] for options in asked] == [True]
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ConnectionRefusedError(), "Spark's Java process has ended (its log is {home}/spark.log)"),
+        (Py4JError("No space left on device"), "The folder {home} is full"),
+        (Py4JError("Read-only file system"), "The folder {home} can't be written"),
+    ],
+)
+def test_an_error_of_spark_ends_a_command_with_a_sentence(
+    error: Exception, said: str, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = "{type: spark_session, schema: marts, home: kept}"
+    (shop / "profiles.yml").write_text(f"shop: {{outputs: {{demo: {output}}}}}\n", "utf-8")
+
+    @contextmanager
+    def session(*_: object, **__: object) -> Iterator[None]:
+        raise error
+        yield
+
+    monkeypatch.setattr(project, "spark_session", session)
+    result = run("status", "--project-dir", shop, "--target", "demo")
+    assert result.exit_code == 1
+    assert f"Spark failed: {said.format(home=shop / 'kept')}" in result.stderr.replace("\n", " ")
 
 
 def test_variables_say_what_options_do_not(

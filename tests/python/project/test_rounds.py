@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from dbt.adapters.spark_session.errors import SessionError
 from dbt_common.exceptions import DbtRuntimeError
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkRuntimeError
 
 from cdc_marts.cli.run import lines_of
 from cdc_marts.landing import LandingError
@@ -126,6 +128,16 @@ def test_a_round_fails_with_its_nodes_or_with_why_dbt_ran_none() -> None:
     assert "Nodes of dbt failed" in (run_round(1, None, lambda: failed).failure or "")
     assert run_round(1, None, lambda: refused).failure == "a setting is wrong"
     assert "the lock is held" in (run_round(1, None, raises).failure or "")
+
+
+@pytest.mark.parametrize("error", [Py4JError("a"), PySparkRuntimeError("b"), ConnectionError("c")])
+def test_an_error_of_spark_is_explained(error: Exception) -> None:
+    def land() -> list[Landing]:
+        raise error
+
+    done = run_round(1, land, lambda: GOOD, explain=lambda found: f"What {found!r} means.")
+
+    assert done.failure == f"Spark failed: What {error!r} means."
 
 
 def test_a_line_says_what_came_of_a_round() -> None:

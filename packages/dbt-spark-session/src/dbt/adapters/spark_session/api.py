@@ -3,8 +3,9 @@
 - The session of a target: `SparkSessionCredentials.session`, `close_session`, `activate` for its
   use on another thread, `RunLock` on a shared catalog, `take_home` and `release_home` of an
   embedded one.
-- Its errors: `SessionError` where it could not be opened, `message_of` an error in it, and a text
-  `without_secrets` of its target.  Whether a setting `is_secret`.
+- Its errors: `SessionError` where it could not be opened, the `SPARK_ERRORS` that it raises,
+  `message_of` one of them, and a text `without_secrets` of its target.  Whether a setting
+  `is_secret`.
 - Its Java: `java_class` of the running one, `jar_paths` of Maven coordinates, which are downloaded
   once, and `IVY_CACHE`, the folder of the downloads.
 - Tables of its catalog: `tables_of`, `view_query`, and of Iceberg's `iceberg_table`, `has_rows`,
@@ -31,7 +32,7 @@ from dbt.adapters.spark_session.catalog import (
 )
 from dbt.adapters.spark_session.connections import SparkSessionCredentials
 from dbt.adapters.spark_session.dataframes import ModelRun, create_view
-from dbt.adapters.spark_session.errors import SessionError, message_of
+from dbt.adapters.spark_session.errors import SPARK_ERRORS, SessionError, message_of
 from dbt.adapters.spark_session.hash_set import HashSet
 from dbt.adapters.spark_session.incremental_read import IncrementalRead
 from dbt.adapters.spark_session.increments import (
@@ -49,6 +50,7 @@ from dbt.adapters.spark_session.session import IVY_CACHE, close_session, release
 
 __all__ = [
     "IVY_CACHE",
+    "SPARK_ERRORS",
     "HashSet",
     "IncrementalRead",
     "ModelRun",

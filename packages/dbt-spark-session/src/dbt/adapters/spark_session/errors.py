@@ -5,8 +5,11 @@ from pathlib import Path
 
 from dbt.adapters.spark_session.secrets import without_secrets
 from dbt_common.exceptions import DbtRuntimeError
-from py4j.protocol import Py4JNetworkError
+from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.errors import PySparkException
+
+#: What a call of Spark may raise; a `ConnectionError` where its Java process was killed.
+SPARK_ERRORS = (PySparkException, Py4JError, ConnectionError)
 
 #: What Java, the catalog or the system say -> what is the matter with the folder, what to do.
 _STORAGE = {

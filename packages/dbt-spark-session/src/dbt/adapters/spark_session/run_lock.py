@@ -21,10 +21,9 @@ from typing import Any
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark_session.catalog import iceberg_table
-from dbt.adapters.spark_session.errors import SessionError
+from dbt.adapters.spark_session.errors import SPARK_ERRORS, SessionError
 from dbt.adapters.spark_session.jvm import java_class
-from py4j.protocol import Py4JError, Py4JJavaError
-from pyspark.errors import PySparkException
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 logger = AdapterLogger("Spark")
@@ -45,7 +44,6 @@ _TABLE_PROPERTIES = {
 }
 #: Somebody else's commit came first, or the catalog did not say whether ours came.
 _NOT_COMMITTED = ("CommitFailedException", "CommitStateUnknownException")
-_CATALOG_ERRORS = (PySparkException, Py4JError, ConnectionError)
 
 
 @dataclass(frozen=True)
@@ -128,7 +126,7 @@ class RunLock:
             # Of earlier runs nothing is needed.
             expiry = self._table.expireSnapshots()
             expiry.expireOlderThan(int(time.time() * 1000)).retainLast(1).commit()
-        except _CATALOG_ERRORS as error:
+        except SPARK_ERRORS as error:
             # The next run takes it for dead, after a while.
             logger.debug(f"The lock {self.name} could not be released: {error}")
 
@@ -143,7 +141,7 @@ class RunLock:
                 f"create table if not exists {self.name} (nothing string)"
                 f" using iceberg tblproperties ({properties})"
             )
-        except _CATALOG_ERRORS:
+        except SPARK_ERRORS:
             # Of two that make it at once the catalog may refuse one.
             time.sleep(LOOK_EVERY)
             if not self._session.catalog.tableExists(self.name):
@@ -200,10 +198,10 @@ class RunLock:
                 self._signs += 1
                 self._note(_SIGN, f"{self._run} {self._signs}")
                 self._signed_at = now
-            except _CATALOG_ERRORS as error:
+            except SPARK_ERRORS as error:
                 logger.debug(f"No sign of life in {self.name}: {error}")
         else:
             return
         self._is_lost = True
-        with suppress(*_CATALOG_ERRORS):
+        with suppress(*SPARK_ERRORS):
             self._session.sparkContext.cancelAllJobs()
