@@ -61,14 +61,22 @@ class Upkeep:
 
     @staticmethod
     def of_all(done: Sequence[Upkeep]) -> Upkeep:
-        """What was done to several tables together."""
+        """What was done to several tables together.
+
+        Of tables that lost no rows, those after it count before it too: compaction leaves out
+        rows that others had replaced.
+        """
         return Upkeep(
             "all tables",
             _sums(upkeep.files for upkeep in done),
             _sums(upkeep.snapshots for upkeep in done),
             _sums(upkeep.sizes for upkeep in done),
-            _sums(upkeep.rows for upkeep in done),
+            _sums(
+                upkeep.rows if upkeep.has_lost_rows else (upkeep.rows[1], upkeep.rows[1])
+                for upkeep in done
+            ),
             sum(upkeep.orphan_files for upkeep in done),
+            has_lost_rows=any(upkeep.has_lost_rows for upkeep in done),
         )
 
 

@@ -12,7 +12,8 @@ import pytest
 from dbt.adapters.spark_session.api import IncrementalRead, commit_watermarks, iceberg_table
 from pyspark.sql import SparkSession
 
-from cdc_marts.operations.maintenance import maintain, needed_snapshots
+from cdc_marts.cli import upkeep as cli_upkeep
+from cdc_marts.operations.maintenance import Upkeep, maintain, needed_snapshots
 from cdc_marts.operations.orphan_files import remove_orphan_files
 from tests.python.project.many_tables import calls_of_java, clone, commit_snapshots
 
@@ -57,6 +58,17 @@ def started_jobs(spark: SparkSession) -> int:
 
 def ids(spark: SparkSession, table: str) -> list[int]:
     return sorted(row.id for row in spark.table(table).collect())
+
+
+def test_all_tables_together_have_lost_what_one_of_them_lost() -> None:
+    shortened = Upkeep("landing.a", (4, 2), (3, 3), (40, 20), (50, 30), 0, has_lost_rows=True)
+    compacted = Upkeep("staging.a", (9, 1), (9, 1), (90, 10), (1_012, 1_000), 1)
+
+    line = cli_upkeep._line(Upkeep.of_all([shortened, compacted]))
+
+    assert "files 13 -> 3, snapshots 12 -> 4" in line
+    assert line.endswith("rows 1,050 -> 1,030, 1 orphan file")
+    assert "rows" not in cli_upkeep._line(Upkeep.of_all([compacted]))
 
 
 def test_maintenance_keeps_what_readers_read_by(spark: SparkSession, tables: list[str]) -> None:
