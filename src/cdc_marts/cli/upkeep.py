@@ -185,12 +185,11 @@ def _remove_old_messages(
     if first and not is_confirmed:
         staging = ", ".join(removal.staging for removal in first)
         marts = sorted({mart for removal in first for mart in plan.marts[removal.source_format]})
-        typer.confirm(
+        _confirm(
             f"Then {staging} can't be built from landing alone any more, and neither can what is"
             f" made from it: {', '.join(map(printable, marts))}. A full refresh keeps the rows of"
             " removed messages as they were read, and builds the marts from them. A changed parser,"
-            " key or topic setting no longer applies to these messages. Remove them?",
-            abort=True,
+            " key or topic setting no longer applies to these messages. Remove them?"
         )
     before = {}
     for removal in found:
@@ -200,6 +199,21 @@ def _remove_old_messages(
         except RetentionError as error:
             stop(str(error), FAILED)
     return before
+
+
+def _confirm(question: str) -> None:
+    try:
+        is_confirmed = typer.confirm(question)
+    except typer.Abort:  # also where there is no terminal to answer from
+        typer.echo()
+        is_confirmed = False
+    if not is_confirmed:
+        stop(
+            "Nothing was removed, and no table was maintained. To remove these messages, run"
+            " `cdc-marts maintain --yes` once by hand: it asks again only for a landing table that"
+            " has not lost messages of this age. In a schedule, add --yes.",
+            FAILED,
+        )
 
 
 def _line(done: Upkeep) -> str:

@@ -123,6 +123,7 @@ def shortened(project: Project, folder: Path, expected: list[Any]) -> Project:
     assert refused.exit_code == 1, refused.output
     assert "staging.stg_canal_json" in refused.output
     assert "can't be built from landing alone any more" in refused.output
+    assert "run `cdc-marts maintain --yes` once by hand" in refused.output
     assert all(f"marts.{mart}" in refused.output for mart in ("change_events", "row_history"))
     assert count(project, "landing.removed_messages") == 0
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from typing import Any
 
 import pytest
+import typer
 
+from cdc_marts.cli import upkeep
 from cdc_marts.operations.retention import RetentionError, days_of
 
 
@@ -50,3 +54,20 @@ def test_a_wrong_setting_is_named_with_a_right_one(setting: Any, message: str) -
 def test_staging_can_not_be_shortened() -> None:
     with pytest.raises(RetentionError, match=r"can't name `staging`.*Only `landing`"):
         days_of({"landing": "90 days", "staging": "1 year"})
+
+
+@pytest.mark.parametrize("answer", ["", "n\n"])
+def test_maintenance_that_nobody_confirms_says_what_to_do(
+    answer: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A schedule has no terminal, so nobody answers."""
+    monkeypatch.setattr(sys, "stdin", io.StringIO(answer))
+    with pytest.raises(typer.Exit) as stopped:
+        upkeep._confirm("Remove them?")
+    assert stopped.value.exit_code == 1
+    assert "run `cdc-marts maintain --yes` once by hand" in capsys.readouterr().err
+
+
+def test_maintenance_that_somebody_confirms_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
+    upkeep._confirm("Remove them?")
