@@ -1,9 +1,9 @@
 """How a target stands: what landed, what waits, what was rejected, and when the last run was.
 
 It is read from metadata of the tables and from small tables: the counts that each run
-leaves (`int_message_counts`), and the partitions of the rejected messages.  Neither messages nor
-images are read: of messages that wait their topics are, and where updates came in halves, which
-halves belong together.
+leaves (`int_message_counts`), the halves of updates that wait for the other one
+(`int_pending_halves`), and the partitions of the rejected messages.  Neither messages nor images
+are read: of messages that wait their topics are.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def gather(
     """The status of the target that `session` is open on."""
     topics = _Topics()
     notes: list[str] = []
-    last_run = last_run_of(session, relations)
+    last_run = last_run_of(session, target, relations)
     last_read_at = max(
         filter(None, map(_last_read_at(session, relations), SOURCE_FORMATS)), default=None
     )
@@ -226,8 +226,11 @@ def span(time: dt.timedelta) -> str:
     return " ".join(parts[:2]) or "0s"
 
 
-def last_run_of(session: SparkSession, relations: Relations = OWN) -> Run | None:
-    """The last run that reads messages and ended; None where the history has none."""
+def last_run_of(session: SparkSession, target: str, relations: Relations = OWN) -> Run | None:
+    """The last run on a target that reads messages and ended; None where the history has none.
+
+    Several targets may share a landing schema, and with it the history.
+    """
     if not session.catalog.tableExists(relations.run_results):
         return None
     statuses = ", ".join(map(repr, FAILED_STATUSES))
@@ -235,7 +238,9 @@ def last_run_of(session: SparkSession, relations: Relations = OWN) -> Run | None
     rows = session.sql(
         "select command, unix_micros(started_at) as started, unix_micros(ended_at) as ended,"
         f" transform({failed}, node -> node.node_name) as failed from {relations.run_results}"
-        f" where command in ({', '.join(map(repr, _RUNS))}) order by started_at desc limit 1"
+        f" where command in ({', '.join(map(repr, _RUNS))}) and target_name = :target"
+        " order by started_at desc limit 1",
+        args={"target": target},
     ).collect()
     for row in rows:
         started_at, ended_at = _instant(row.started), _instant(row.ended)
@@ -353,9 +358,8 @@ def _sequence_number_before(session: SparkSession, table: str, time: dt.datetime
 
 
 def _add_pending(session: SparkSession, relations: Relations, topics: _Topics) -> None:
-    """Where halves of updates were read at all, how many wait."""
-    has_halves = any(topic.read["update_before"] for topic in topics.values())
-    if not has_halves or not session.catalog.tableExists(relations.model(_PENDING)):
+    """How many halves of updates wait for the other one."""
+    if not session.catalog.tableExists(relations.model(_PENDING)):
         return
     rows = session.sql(
         f"select source_format, topic, count(*) as messages from {relations.model(_PENDING)}"

@@ -237,6 +237,13 @@ def test_a_test_that_warns_is_a_run_and_prints_the_rejects_of_each_topic(
         " many of a topic are known.\n"
         "\n"
     )
+    # A run on another target, whose landing schema is the same.
+    results = "landing.run_results"
+    [foreign] = project.rows(f"select * from {results} order by started_at desc limit 1")
+    foreign |= {"run_id": "foreign", "target_name": "dev", "started_at": now + dt.timedelta(days=1)}
+    frame = project.spark.createDataFrame([foreign], project.spark.table(results).schema)
+    frame.writeTo(results).append()
+
     facts = facts_of(project)
     *_, run, tested = facts.runs
     assert [run.command, tested.command] == ["dbt run", "dbt test"]

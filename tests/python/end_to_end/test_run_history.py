@@ -19,6 +19,7 @@ pytestmark = pytest.mark.long
 
 TABLE = "landing.run_results"
 STARTED_AT = dt.datetime(2026, 1, 1, 12, tzinfo=dt.timezone.utc)
+LATER = STARTED_AT + dt.timedelta(minutes=10)
 #: What ends a literal, a JSON text, a line, a page or a terminal's patience.
 HOSTILE = 'it\'s "said" \\ ${x}\n\x1b[2J<script>\u674e\u96f7'
 
@@ -42,7 +43,7 @@ def test_a_failed_run_names_what_failed_in_it(history: Project) -> None:
 
     [run] = history.rows(f"select * from {TABLE}")
     nodes = {node["node_name"]: node for node in run["nodes"]}
-    last = last_run_of(history.spark)
+    last = last_run_of(history.spark, "local")
     assert (run["run_id"], run["outcome"], run["selected"]) == ("first", "failed", ["a+", HOSTILE])
     assert run["versions"].keys() == {"cdc_marts", "dbt", "spark"}
     assert list(nodes) == ["change_events", "shop", "ledger_balances", "later"]
@@ -57,7 +58,20 @@ def test_a_failed_run_names_what_failed_in_it(history: Project) -> None:
 
 def test_tests_alone_are_no_run_that_reads_messages(history: Project) -> None:
     record(history.spark, TABLE, _run("tests", command="test"), [])
-    assert last_run_of(history.spark) is None
+    assert last_run_of(history.spark, "local") is None
+
+
+def test_the_last_run_is_that_of_the_target(history: Project) -> None:
+    """Targets that share a landing schema share the history."""
+    record(history.spark, TABLE, _run("ours"), [])
+    elsewhere = _run("theirs", target_name="it's elsewhere", started_at=LATER)
+    record(history.spark, TABLE, elsewhere, [_result("shop", "error")])
+
+    ours, theirs = (last_run_of(history.spark, name) for name in ("local", "it's elsewhere"))
+
+    assert ours is not None and (ours.started_at, ours.failed) == (STARTED_AT, ())
+    assert theirs is not None and (theirs.started_at, theirs.failed) == (LATER, ("shop",))
+    assert last_run_of(history.spark, "unknown") is None
 
 
 def test_maintenance_deletes_runs_that_are_older_than_the_setting(history: Project) -> None:
@@ -85,14 +99,19 @@ def test_a_run_goes_on_and_warns_where_its_results_can_not_be_kept(project: Proj
     assert "lacks the columns command, ended_at" in warning
 
 
-def _run(run_id: str, command: str = "run") -> dict[str, Any]:
+def _run(
+    run_id: str,
+    command: str = "run",
+    target_name: str = "local",
+    started_at: dt.datetime = STARTED_AT,
+) -> dict[str, Any]:
     return {
         "run_id": run_id,
         "command": command,
         "selected": ["a+", HOSTILE],
         "is_full_refresh": False,
-        "target_name": "local",
-        "started_at": STARTED_AT,
+        "target_name": target_name,
+        "started_at": started_at,
     }
 
 

@@ -131,8 +131,8 @@ def gather(session: SparkSession, target: str, days: int, inventory: Inventory) 
         list(_traffic(session, relations, bucket, since)),
         _source_tables(session, relations),
         list(_stored_tables(session, inventory.tables, relations)),
-        list(_runs(session, relations)),
-        list(_nodes(session, relations)),
+        list(_runs(session, target, relations)),
+        list(_nodes(session, target, relations)),
     )
 
 
@@ -201,14 +201,16 @@ def _stored_tables(
         yield StoredTable(name, layers[name.lower()], counts.rows, counts.files, counts.size)
 
 
-def _runs(session: SparkSession, relations: Relations) -> Iterator[RunTime]:
+def _runs(session: SparkSession, target: str, relations: Relations) -> Iterator[RunTime]:
+    """Of the target alone: others may share its landing schema, and with it the history."""
     runs = relations.model(_RUNS)
     if not _has_view(session, runs):
         return
     rows = session.sql(
         "select command, unix_micros(started_at) as started, cast(seconds as double) as seconds,"
-        f" outcome, warning_count, failed_nodes from {runs} order by started_at desc"
-        f" limit {_RUNS_SHOWN}"
+        f" outcome, warning_count, failed_nodes from {runs} where target_name = :target"
+        f" order by started_at desc limit {_RUNS_SHOWN}",
+        args={"target": target},
     )
     for row in reversed(rows.collect()):
         yield RunTime(
@@ -221,15 +223,18 @@ def _runs(session: SparkSession, relations: Relations) -> Iterator[RunTime]:
         )
 
 
-def _nodes(session: SparkSession, relations: Relations) -> Iterator[NodeTime]:
+def _nodes(session: SparkSession, target: str, relations: Relations) -> Iterator[NodeTime]:
     """Of the last run that has any; a command of few nodes is a run too."""
-    model_runs = relations.model(_MODEL_RUNS)
-    if not _has_view(session, model_runs):
+    runs, model_runs = relations.model(_RUNS), relations.model(_MODEL_RUNS)
+    if not (_has_view(session, runs) and _has_view(session, model_runs)):
         return
     rows = session.sql(
         f"select node_name, status, seconds, rows_written from {model_runs}"
-        f" where run_started_at = (select max(run_started_at) from {model_runs})"
-        " order by seconds desc, node_name"
+        " where run_id = ("
+        f"select max_by(run_id, run_started_at) from {model_runs}"
+        f" where run_id in (select run_id from {runs} where target_name = :target))"
+        " order by seconds desc, node_name",
+        args={"target": target},
     )
     for row in rows.collect():
         yield NodeTime(row.node_name, row.status, row.seconds, row.rows_written)
