@@ -63,6 +63,7 @@ def erase(
     """
     from cdc_marts.operations.erasure import Erasure, ErasureError
     from cdc_marts.operations.maintenance import split_tables
+    from cdc_marts.operations.other_readers import other_readers
 
     if target.name == "demo":
         stop("The samples of the demo are seeds and stay there. Use another target.", WRONG_USE)
@@ -91,7 +92,9 @@ def erase(
         with only_run(session, target, say):
             tables = filter(session.catalog.tableExists, (erasure.landing, *made.tables))
             references = erasure.forget(list(tables), is_alone)
-            _, unknown = split_tables(session, built_tables(target), erasure.relations.schemas)
+            built = built_tables(target)
+            _, unknown = split_tables(session, built, erasure.relations.schemas)
+            readers = other_readers(session, erasure.relations.landing, built)
         is_back = erasure.has_rows(found)
     tell(
         f"Erased. {counted(len(made.tables), 'table')} were built anew, and no older snapshot of"
@@ -107,6 +110,13 @@ def erase(
         tell(
             "No run of dbt builds these tables anew, so they may still have the rows:"
             f" {', '.join(map(printable, others))}."
+        )
+    if of_other_targets := readers.get(erasure.landing):
+        tell(
+            f"Tables of other targets also read {erasure.landing}:"
+            f" {', '.join(map(printable, of_other_targets))}. They still have the rows, and so has"
+            " what is made from them. With each of these targets, run `dbt run --full-refresh"
+            f" --select {staging}+`, and then `cdc-marts maintain --keep-days 0`."
         )
     if is_back:
         stop("A message with the rows has landed in the meantime: repeat this command.", FAILED)

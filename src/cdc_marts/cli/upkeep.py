@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -135,6 +136,7 @@ def maintain(
     """
     from cdc_marts.operations.maintenance import Upkeep, split_tables
     from cdc_marts.operations.maintenance import maintain as maintain_tables
+    from cdc_marts.operations.other_readers import other_readers
     from cdc_marts.operations.upkeep_plan import upkeep_plan
 
     keep = dt.timedelta(days=keep_days)
@@ -144,12 +146,15 @@ def maintain(
         except ProjectError as error:
             stop(str(error), WRONG_USE)
         tables, others = split_tables(session, plan.tables, plan.relations.schemas)
-        removed = _remove_old_messages(session, plan, is_confirmed)
+        readers = other_readers(session, plan.relations.landing, plan.tables)
+        removed = _remove_old_messages(session, plan, readers, is_confirmed)
         retentions = {
             name: table.retention for name, table in plan.tables.items() if table.retention
         }
         width = max(map(len, (*tables, "all tables")))
-        upkeeps = maintain_tables(session, tables, keep, retentions, removed)
+        upkeeps = maintain_tables(
+            session, tables, keep, retentions, removed, chain.from_iterable(readers.values())
+        )
         with progress_bar(MofNCompleteColumn()) as progress:
             all_done = []
             for done in progress.track(upkeeps, total=len(tables)):
@@ -166,16 +171,30 @@ def maintain(
 
 
 def _remove_old_messages(
-    session: SparkSession, plan: UpkeepPlan, is_confirmed: bool
+    session: SparkSession,
+    plan: UpkeepPlan,
+    other_readers: Mapping[str, Sequence[str]],
+    is_confirmed: bool,
 ) -> dict[str, TableCounts]:
-    """By the setting `retention`; the counts of landing tables before they lost messages."""
+    """By the setting `retention`; the counts of landing tables before they lost messages.
+
+    A landing table that other targets read keeps its messages: what they have read is not asked.
+    """
     from cdc_marts.operations.maintenance import TableCounts
     from cdc_marts.operations.retention import RetentionError, removals, remove
 
     if plan.landing_days is None:
         return {}
     now = dt.datetime.now(dt.timezone.utc)
-    found = list(removals(session, plan.landing_days, now, plan.relations))
+    found = []
+    for removal in removals(session, plan.landing_days, now, plan.relations):
+        if readers := other_readers.get(removal.landing):
+            tell(
+                f"{removal.landing} keeps its messages, because tables of other targets read it"
+                f" too: {', '.join(map(printable, readers))}."
+            )
+        else:
+            found.append(removal)
     for removal in found:
         tell(
             f"{removal.landing}: {counted(removal.messages, 'message')} that landed before"

@@ -91,17 +91,19 @@ def maintain(
     keep: dt.timedelta,
     retentions: Mapping[str, Retention] = MappingProxyType({}),
     removed: Mapping[str, TableCounts] = MappingProxyType({}),
+    other_readers: Iterable[str] = (),
 ) -> Iterator[Upkeep]:
     """Compact tables, expire their snapshots older than `keep`, remove orphan files.
 
     `tables`: all that read one another.  Some are maintained at a time, and yielded
     in order; each step is one commit.  `retentions`: table -> how long its rows are
     kept, for those that are not kept for ever.  `removed`: table -> what it had before messages
-    were removed from it just now.
+    were removed from it just now.  `other_readers`: tables that are not maintained, but read some
+    that are.
     """
     histories = _histories(session, tables)
     _skip_unchanging_snapshots(session, histories)
-    needed = _needed(histories)
+    needed = _needed({**histories, **_histories(session, list(other_readers))})
     with _threads(session) as pool:
         yield from pool.map(
             lambda table: _maintain_table(

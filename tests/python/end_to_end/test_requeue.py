@@ -50,6 +50,21 @@ def quarantined(project: Project, older_parser: Callable[[], None]) -> Project:
     return project
 
 
+def test_messages_that_are_gone_from_landing_stay_as_they_were_read(quarantined: Project) -> None:
+    """Another target, or somebody by hand, may have removed them."""
+    project = quarantined
+    before = _marts(project)
+    project.spark.sql("delete from landing.canal_json")
+
+    result = run_command("requeue", "--format", "canal_json")
+
+    assert result.exit_code == 1
+    assert "are gone. Nothing was replaced" in " ".join(result.output.split())
+    after = _marts(project)
+    assert after["quarantined_messages"] == before["quarantined_messages"]
+    assert after["change_events"] == before["change_events"]
+
+
 def test_what_a_fixed_parser_can_read_is_read_and_the_rest_stays(quarantined: Project) -> None:
     project = quarantined
     assert _rejected(project, "unknown_op") > 20

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
+from dbt.adapters.spark_session.api import commit_watermarks
 from pyspark.sql import SparkSession
 from stored_bytes import files_with
 
@@ -44,6 +45,7 @@ LAST_KEY = json.dumps({"id": erasing.LAST_KEY}).encode()
 LATE = 3
 OLD = "landed_at < timestamp '2026-02-01'"
 WITHOUT = ("--vars", "without_removed_messages: true")
+OTHER_TARGET = "other_staging"
 
 pytestmark = [pytest.mark.long, pytest.mark.usefixtures("command_line")]
 
@@ -126,6 +128,20 @@ def shortened(project: Project, folder: Path, expected: list[Any]) -> Project:
     assert "run `cdc-marts maintain --yes` once by hand" in refused.output
     assert all(f"marts.{mart}" in refused.output for mart in ("change_events", "row_history"))
     assert count(project, "landing.removed_messages") == 0
+
+    for source_format in FORMATS:
+        reader = f"{OTHER_TARGET}.stg_{source_format}"
+        project.spark.sql(f"create namespace if not exists {OTHER_TARGET}")
+        project.spark.sql(f"create table {reader} (topic string)")
+        commit_watermarks(project.spark, reader, {f"landing.{source_format}": 1})
+    shared = maintain(folder, "--yes")
+    assert shared.exit_code == 0, shared.output
+    for source_format in FORMATS:
+        reader = f"{OTHER_TARGET}.stg_{source_format}"
+        assert f"landing.{source_format} keeps its messages, because tables of" in shared.output
+        assert reader in shared.output
+        assert count(project, f"landing.{source_format} where {OLD}") == old[source_format]
+        project.spark.sql(f"drop table {reader} purge")
 
     with pytest.MonkeyPatch.context() as patch:
         sql = SparkSession.sql

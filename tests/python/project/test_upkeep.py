@@ -152,6 +152,19 @@ def test_a_reader_whose_model_is_gone_keeps_no_snapshot(
     assert needed_snapshots(spark, [LOG, QUICK])[LOG] == 1
 
 
+def test_a_reader_that_another_target_builds_keeps_what_it_has_to_read(
+    spark: SparkSession, tables: list[str]
+) -> None:
+    for id in (2, 3):
+        append(spark, id)
+        read(spark, QUICK)
+
+    list(maintain(spark, [LOG, QUICK], dt.timedelta(), other_readers=[SLOW]))
+
+    read(spark, SLOW)
+    assert ids(spark, SLOW) == [1, 2, 3]
+
+
 def test_what_a_replaced_table_had_before_expires(spark: SparkSession, tables: list[str]) -> None:
     """A table model replaces its table in each run, so its newest snapshot has no parent."""
     for number in range(3):

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dbt.adapters.spark_session.catalog import has_rows, iceberg_table
+from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -32,7 +33,10 @@ class Replacement:
     by: Sequence[str]
 
     def inputs(self, session: SparkSession, source: str, model: str) -> DataFrame | None:
-        """The rows of `source` that the rows to replace were made from, None if there are none."""
+        """The rows of `source` that the rows to replace were made from, None if there are none.
+
+        Raises DbtRuntimeError if some of them are gone: the rows made from them would be lost.
+        """
         if not has_rows(session, model):
             return None
         origins = session.table(model).where(self.rows).select(*self.by).distinct()
@@ -50,7 +54,15 @@ class Replacement:
             rows = rows.where(
                 F.col(column).between(bounds[f"first_{column}"], bounds[f"last_{column}"])
             )
-        return rows.join(origins, list(self.by), "left_semi").select(*columns)
+        found = rows.join(origins, list(self.by), "left_semi").select(*columns)
+        gone = bounds["origins"] - found.select(*self.by).distinct().count()
+        if gone:
+            raise DbtRuntimeError(
+                f"{gone} of the {bounds['origins']} rows of {source}, from which {model} would make"
+                f" rows anew ({self.rows}), are gone. Nothing was replaced: the rows made from them"
+                " would be lost."
+            )
+        return found
 
 
 def start_replacement(session: SparkSession, table: str, rows: str) -> str:
