@@ -59,6 +59,7 @@ NAVIGATION: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "": (
             "/docs/benchmarks/*",
             "New messages, with rare changes </docs/benchmarks/rare/incremental>",
+            "New messages, on a long history </docs/benchmarks/long/incremental>",
         )
     },
     # The page itself lists the decisions by subject.
