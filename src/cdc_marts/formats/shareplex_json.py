@@ -119,13 +119,13 @@ def _names_of(table: Column) -> tuple[Column, ...]:
 
 
 def _before() -> Column:
-    """Return the old row, which is in `key` in a whole update, and in `data` otherwise."""
+    """Return the old row: `key` in a whole update, otherwise `data`, over `key` if it has both."""
     is_whole_update = (F.col("meaning.op") == "update") & ~F.col("is_half")
     is_row_before = (F.col("meaning.op") == "delete") | (
         F.col("meaning.record_type") == "update_before"
     )
     return F.when(is_whole_update, F.col("old_row")).when(
-        is_row_before, F.coalesce("data", "old_row")
+        is_row_before, F.coalesce(overlay(F.col("old_row"), F.col("data")), "data", "old_row")
     )
 
 

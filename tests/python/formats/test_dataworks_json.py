@@ -286,6 +286,14 @@ REJECTED = {
     "a negative sequence id": (row_message("INSERT", after=A, sequence_id="-2"), "bad_sequence"),
     "a fractional sequence id": (row_message("INSERT", after=A, sequence_id=1.5), "bad_sequence"),
     "39 digits": (row_message("INSERT", after=A, sequence_id="1" * 39), "bad_sequence"),
+    "a truncate with the sequence id of a full load": (
+        statement_message("TRUNCATE", "truncate table orders", sequence_id="-1"),
+        "bad_sequence",
+    ),
+    "a dropped column with the sequence id of a full load": (
+        statement_message("ALTER", "alter table orders drop column a", sequence_id="-1"),
+        "bad_sequence",
+    ),
     **{
         f"a bad {time}": (
             row_message("INSERT", after=A, times={**TIMES, time: "2021-05-08"}),
@@ -790,6 +798,15 @@ def test_a_statement_may_have_neither_table_nor_position(row: Row) -> None:
         "old",
         "CREATE DATABASE old",
     )
+
+
+@said(
+    statement_message("ALTER", "alter table orders add a int", sequence_id=None),
+    statement_message("ALTER", "alter table orders add b int", sequence_id=None),
+    statement_message("ALTER", "alter table orders add c int", sequence_id="-1"),
+)
+def test_statements_without_an_id_are_no_redeliveries_of_one_another(rows: Rows) -> None:
+    assert [members(row, "record_type", "event_id") for row in rows] == [("ddl", None)] * 3
 
 
 @said(statement_message("TRANSACTION_BEGIN"))

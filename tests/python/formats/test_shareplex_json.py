@@ -274,9 +274,11 @@ def test_the_halves_of_an_update_find_each_other(rows: Rows) -> None:
     HALF_BEFORE,
     message("update before", OLD_ROW, seq=2),
     message("UPDATE BEFORE", None, OLD_ROW, seq=2),
+    message("UPDATE BEFORE", {"CNTR_NO": OLD_ROW["CNTR_NO"]}, OLD_ROW, seq=2),
+    message("UPDATE BEFORE", {}, OLD_ROW, seq=2),
 )
-def test_a_half_before_is_read_alike_in_either_shape(rows: Rows) -> None:
-    assert [row["before"] for row in rows] == [OLD_ROW] * 3
+def test_a_half_before_is_read_alike_in_each_shape(rows: Rows) -> None:
+    assert [row["before"] for row in rows] == [OLD_ROW] * 5
     assert len({row["event_id"] for row in rows}) == 1
 
 

@@ -268,12 +268,16 @@ def identity(kind: Column, row: Column) -> Column:
     """A record is known by its sequence id and kind, a half of an update on its own.
 
     All rows of full loads share one id: a later load of a row is known by its other image, and of
-    keyless rows, which may be equal, only the coordinates distinguish one from another.
+    keyless rows, which may be equal, only the coordinates distinguish one from another.  So it is
+    with statements that have no id of their own.
     """
     is_snapshot = F.col("op").eqNullSafe("snapshot")
     is_keyless = F.size("key_columns") == 0
     of_snapshot = F.array(_sequence_text(), kind, F.xxhash64(F.to_json(row)).cast("string"))
-    return F.when(~is_snapshot, F.array(_sequence_text(), kind)).when(~is_keyless, of_snapshot)
+    has_id = F.col("op").isNotNull() | (F.col("sequence_id") != _FULL_LOAD)
+    return F.when(~is_snapshot & has_id, F.array(_sequence_text(), kind)).when(
+        is_snapshot & ~is_keyless, of_snapshot
+    )
 
 
 def pairing_id(source_format: str) -> Column:
@@ -354,6 +358,16 @@ def _checks_of_fields() -> tuple[Check, ...]:
             is_bad_sequence_id(F.col("sequence_id")),
             "bad_sequence",
             "`payload.sequenceId` is neither 1 to 38 digits nor -1",
+        ),
+        (
+            ~F.col("is_row") & is_placed & (F.col("sequence_id") == _FULL_LOAD),
+            "bad_sequence",
+            F.concat(
+                F.col("source_op"),
+                F.lit(
+                    " has the `payload.sequenceId` of a full load, -1, and so no place in the log"
+                ),
+            ),
         ),
         *(
             (
