@@ -41,9 +41,12 @@ def schema_versions(
         spans = _spans(_seen(new_effects, new_records))
         return spans.join(_descriptions(new_records, _first_messages(spans)), [*VERSION])
     new = _seen(new_effects, new_records)
+    describing = new_records
     if revised.isEmpty():
         spans = _spans(new)
     else:
+        # All events of an unknown version may be old, and have been redeliveries until now.
+        describing = records
         of_revised = _seen(effects, records).join(revised, [*VERSION], "left_semi")
         spans = _spans(new.join(revised, [*VERSION], "left_anti")).unionByName(_spans(of_revised))
     unknown = spans.join(known, [*VERSION], "left_anti")
@@ -59,7 +62,7 @@ def schema_versions(
             F.max("last_whole_sequence").alias("last_whole_sequence"),
         )
     )
-    described = _descriptions(new_records, _first_messages(unknown)).unionByName(
+    described = _descriptions(describing, _first_messages(unknown)).unionByName(
         held.select(*VERSION, *_DESCRIPTION)
     )
     return seen.join(described, [*VERSION])

@@ -111,6 +111,23 @@ def test_a_version_of_changed_effects_is_looked_at_whole(spark: SparkSession) ->
     assert seen(rows) == {7: (3, 3, None, None, ["id"])}
 
 
+def test_a_version_of_old_events_that_were_redeliveries_is_described(spark: SparkSession) -> None:
+    old = [record(o, s, after={"id": 1, f"c{s}": 1}) for o, s in ((3, 7), (4, 8))]
+    first = versions(spark, [effect(3, 7)], old)
+    known = spark.createDataFrame(first.collect(), first.schema)
+    # A new full load repairs the table: its row is no redelivery any more.
+    rows = versions(
+        spark,
+        [],
+        [],
+        earlier=[effect(3, 7), effect(4, 8)],
+        earlier_records=old,
+        revised=[{**NAMES, "schema_id": 8}],
+        known=known,
+    )
+    assert seen(rows) == {8: (4, 4, None, None, ["c8", "id"])}
+
+
 def test_the_update_before_shows_columns_from_its_position_on(spark: SparkSession) -> None:
     """Also where it lands behind its other half, and where earlier effects have changed."""
     half = record(6, 8, record_type="update_before", before={"id": 1, "b": 1}, sequence=(5, 0, 6))
