@@ -165,7 +165,8 @@ def _start(text: str) -> Start:
 def utc(text: str, option: str) -> dt.datetime:
     """A time, of UTC where it names no zone."""
     try:
-        time = dt.datetime.fromisoformat(text)
+        # Before Python 3.11 `fromisoformat` does not know Z.
+        time = dt.datetime.fromisoformat(text.replace("Z", "+00:00"))
     except ValueError:
         raise typer.BadParameter(
             f"{option} needs a time such as 2026-11-22T08:00, not {text!r}."

@@ -70,7 +70,7 @@ def scaffold(
     from cdc_marts.scaffold import ScaffoldError, seen_tables
     from cdc_marts.scaffold import scaffold as write_marts
 
-    with open_session(target) as session:
+    with open_session(target, is_reader=True) as session:
         try:
             tables = seen_tables(session, target.name, relations_of(target))
             done = write_marts(target.root, tables)

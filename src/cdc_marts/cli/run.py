@@ -123,6 +123,16 @@ def run(
     span = _seconds_between_rounds(every, max_failures)
     if paths and (servers or span is not None):
         raise typer.BadParameter("Files land once: leave out --bootstrap-servers and --every.")
+    of_kafka = {
+        "--topics": topics,
+        "--properties": properties,
+        "--start": start != "earliest",
+        "--max-messages": max_messages,
+        "--skip-lost": skip_lost,
+    }
+    given = [option for option, value in of_kafka.items() if value]
+    if servers is None and given:
+        raise typer.BadParameter(f"This needs --bootstrap-servers: {', '.join(given)}.")
     if report is not None:
         check_report(report)
     with SpooledMessages() as messages:

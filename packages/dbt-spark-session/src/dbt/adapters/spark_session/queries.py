@@ -11,6 +11,7 @@ from sqlglot import exp
 _VOLATILE = {
     "curdate",
     "current_date",
+    "current_time",
     "current_timestamp",
     "current_user",
     "input_file_name",
