@@ -115,7 +115,7 @@ def test_a_command_opens_the_target_that_its_options_name(
     assert (result.exit_code, opened) == (2, [Target("local", shop, other)]), result.output
 
 
-@pytest.mark.parametrize("command", [("status",), ("report",), ("sql", "select 1")])
+@pytest.mark.parametrize("command", [("status",), ("report",), ("sql", "select 1"), ("scaffold",)])
 def test_a_command_that_only_reads_neither_waits_for_a_run_nor_delays_one(
     command: tuple[str, ...], shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
