@@ -21,6 +21,7 @@ from dbt.adapters.spark_session.api import (
     iceberg_table,
     rewrite_rows,
     unread_rows,
+    view_query,
 )
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, Row, SparkSession
@@ -191,6 +192,13 @@ class Erasure:
     def _check_is_built(self) -> None:
         if not self.session.catalog.tableExists(self.staging):
             raise ErasureError(f"There is no {self.staging} yet: run dbt first.")
+        if view_query(self.session, self.landing) is not None:
+            raise ErasureError(
+                f"{self.landing} is a view: erase the messages in the table behind it. Then rebuild"
+                f" what was made from them (dbt run --full-refresh --select"
+                f" stg_{self.source_format}+), and expire older snapshots (cdc-marts maintain"
+                " --keep-days 0)."
+            )
 
     def _rows_of_table(self) -> DataFrame:
         return self.session.table(self.staging).where(
