@@ -25,6 +25,7 @@
 {%- set new_touched_keys = new_rows(ref('int_touched_keys')) %}
 {%- set new_truncations = new_rows(ref('int_truncations')) %}
 {%- set new_exceptions = new_rows(ref('int_exceptional_records')) %}
+{%- set known_key_changes = rows_so_far(ref('int_key_changes')) %}
 
 {%- set key = ['source_format', 'table_id', 'row_key'] %}
 {%- set table_key = ['source_format', 'table_id'] %}
@@ -38,7 +39,7 @@ new_key_changes as (
 key_changes as (
 
     select key_changes.*
-    from {{ rows_so_far(ref('int_key_changes')) }} as key_changes
+    from {{ known_key_changes }} as key_changes
     left semi join new_key_changes
         on {{ matches('key_changes', 'new_key_changes', key) }}
 
@@ -106,8 +107,6 @@ colliding_keys as (
 
 ),
 
-split_key_changes as (select * from {{ split_key_changes }}),
-
 -- The old keys of split key changes whose insert is new.  The delete may have
 -- been read earlier; only now it is known to be part of a key change.
 other_sides as (
@@ -116,7 +115,7 @@ other_sides as (
         split_key_changes.source_format,
         split_key_changes.table_id,
         split_key_changes.old_key as row_key
-    from split_key_changes
+    from {{ split_key_changes }} as split_key_changes
     left semi join new_key_changes
         on
             {{ matches('split_key_changes', 'new_key_changes', table_key) }}
@@ -131,23 +130,19 @@ new_redeliveries as (
 
 ),
 
--- Only a redelivery may show that an insert directly follows its delete.
-keys_of_redelivered_changes as (
+-- Only a redelivery may show that an insert follows its delete.
+keys_beside_redeliveries as (
 
     select
-        split_key_changes.source_format,
-        split_key_changes.table_id,
-        row_keys.row_key
-    from split_key_changes
+        known_key_changes.source_format,
+        known_key_changes.table_id,
+        known_key_changes.row_key
+    from {{ known_key_changes }} as known_key_changes
     left semi join new_redeliveries
         on
-            split_key_changes.source_format = new_redeliveries.source_format
-            and new_redeliveries.event_id in (
-                split_key_changes.delete_id, split_key_changes.insert_id
-            )
-        lateral view explode(
-            array(split_key_changes.old_key, split_key_changes.new_key)
-        ) row_keys as row_key
+            {{ matches('known_key_changes', 'new_redeliveries', table_key) }}
+            and known_key_changes.sequence.position
+            = new_redeliveries.delivery_position
 
 ),
 
@@ -166,7 +161,7 @@ touched_keys as (
 
     union all
 
-    select * from keys_of_redelivered_changes
+    select * from keys_beside_redeliveries
 
 ),
 

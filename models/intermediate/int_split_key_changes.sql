@@ -5,9 +5,9 @@
 --
 -- - The insert follows the delete in a partition, directly or with one message
 --   between them, which is usually the tombstone of the old key.  Redeliveries
---   of the two count as they do, also in another topic.  If a delete or an
---   insert has several such neighbours, the nearest one that came in the right
---   order when it was first delivered is used.
+--   of the two count as they do, also in another topic, but not if the insert
+--   was delivered there before the delete.  If a delete or an insert has
+--   several such neighbours, the nearest one is used.
 -- - Their transaction has no other delete or insert of the table at their
 --   position.
 
@@ -96,13 +96,10 @@ neighbours as (
         inserts.event_id as insert_id,
         deletes.row_key as old_key,
         inserts.row_key as new_key,
-        struct(
-            first_deletes.first_offset > first_inserts.first_offset,
-            inserts.offset - deletes.offset,
-            inserts.topic,
-            inserts.`partition`,
-            inserts.offset
-        ) as distance
+        inserts.topic,
+        inserts.`partition`,
+        deletes.offset as delete_offset,
+        inserts.offset as insert_offset
     from deliveries as deletes
     inner join deliveries as inserts
         on
@@ -116,7 +113,10 @@ neighbours as (
         on {{ matches('deletes', 'first_deletes', delivered_event) }}
     inner join first_deliveries as first_inserts
         on {{ matches('inserts', 'first_inserts', delivered_event) }}
-    where deletes.is_delete and not inserts.is_delete
+    where
+        deletes.is_delete
+        and not inserts.is_delete
+        and first_deletes.first_offset < first_inserts.first_offset
 
 ),
 
@@ -125,10 +125,14 @@ ranked_neighbours as (
     select
         *,
         row_number() over (
-            partition by source_format, table_id, delete_id order by distance
+            partition by source_format, table_id, delete_id
+            order by
+                insert_offset - delete_offset, topic, `partition`, insert_offset
         ) as rank_for_delete,
         row_number() over (
-            partition by source_format, table_id, insert_id order by distance
+            partition by source_format, table_id, insert_id
+            order by
+                insert_offset - delete_offset, topic, `partition`, insert_offset
         ) as rank_for_insert
     from neighbours
 
@@ -137,13 +141,7 @@ ranked_neighbours as (
 -- Each delete and each insert belongs to one key change at most.
 nearest_neighbours as (
 
-    select
-        source_format,
-        table_id,
-        delete_id,
-        insert_id,
-        old_key,
-        new_key
+    select * except (rank_for_delete, rank_for_insert)
     from ranked_neighbours
     where rank_for_delete = 1 and rank_for_insert = 1
 
@@ -175,6 +173,16 @@ lone_pairs as (
 
 select * from nearest_neighbours
 
-union
+union all
 
-select * from lone_pairs
+select
+    lone_pairs.*,
+    null as topic,
+    null as `partition`,
+    null as delete_offset,
+    null as insert_offset
+from lone_pairs
+left anti join nearest_neighbours
+    on {{ matches(
+        'lone_pairs', 'nearest_neighbours', table_key + ['delete_id', 'insert_id']
+    ) }}

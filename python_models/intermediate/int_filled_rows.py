@@ -44,7 +44,6 @@ def model(dbt, session):
             key_changes=key_changes,
             new_truncations=new_truncations,
             new_exceptions=new_exceptions,
-            split_key_changes=split_key_changes,
             filled_rows=session.table(str(dbt.this)),
         )
         revised_tables = checkpointed(tables_with_revised_drops(new_resolutions))

@@ -95,14 +95,21 @@ def key_changes(
     return reduce(DataFrame.unionByName, listed).distinct()
 
 
-def keys_changed_beside(new_effects: DataFrame, known: DataFrame) -> DataFrame:
-    """The inserts at the positions of new effects, each of which may belong to a split key change.
+def keys_changed_beside(
+    new_effects: DataFrame, new_exceptions: DataFrame, known: DataFrame
+) -> DataFrame:
+    """The inserts at new positions, each of which may belong to another split key change now.
 
-    If another change stands between the delete and the insert, they are no key change.
+    If another change stands between the delete and the insert, they are no key change.  Only a
+    redelivery may show that an insert follows its delete.
 
-    `new_effects`: with the columns of `int_row_effects`; `known`: the model `int_key_changes`.
+    `new_effects`: with the columns of `int_row_effects`; `new_exceptions`: with those of
+    `int_exceptional_records`; `known`: the model `int_key_changes`.
     """
-    beside = new_effects.select(*TABLE, "sequence.position")
+    redelivered = new_exceptions.where("exception = 'redelivery'")
+    beside = new_effects.select(*TABLE, "sequence.position").unionByName(
+        redelivered.select(*TABLE, F.col("delivery_position").alias("position"))
+    )
     inserts = known.where("op = 'insert'").withColumn("position", F.col("sequence.position"))
     return inserts.join(beside, [*TABLE, "position"], "left_semi")
 

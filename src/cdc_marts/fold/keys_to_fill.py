@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import reduce
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from cdc_marts.fold.columns import KEY, TABLE
 from cdc_marts.fold.filled_rows import partial_by_image
@@ -43,45 +42,24 @@ def keys_to_fill(
     key_changes: DataFrame,
     new_truncations: DataFrame,
     new_exceptions: DataFrame,
-    split_key_changes: DataFrame,
     filled_rows: DataFrame,
 ) -> DataFrame:
     """The keys (`KEY`) in some tables that a run looks at again, each once.
 
     `tables`: the tables with partial images.  `touched_keys`: keys with new or changed effects.
     `replayed_keys`: colliding keys, on which an effect on another key may change which row remains.
-    `new_effects`: they may be changes beside known `key_changes`, at one position.
-    `new_truncations`, `new_exceptions`: new rows of the models `int_truncations` and
-    `int_exceptional_records`.  `split_key_changes`: the model.  `filled_rows`: what earlier runs
-    filled.
+    `new_effects`, `new_exceptions`: changes and redeliveries that may stand beside known
+    `key_changes`, at one position.  `new_truncations`: new rows of the model `int_truncations`.
+    `filled_rows`: what earlier runs filled.
     """
     found = (
         touched_keys.where("not is_keyless"),
         replayed_keys,
-        keys_changed_beside(new_effects, key_changes),
-        keys_of_redelivered_changes(new_exceptions, split_key_changes),
+        keys_changed_beside(new_effects, new_exceptions, key_changes),
         rows_behind(new_truncations, filled_rows),
     )
     keys = reduce(DataFrame.union, (rows.select(*KEY) for rows in found))
     return keys.join(tables, [*TABLE], "left_semi").distinct()
-
-
-def keys_of_redelivered_changes(
-    exceptional_records: DataFrame, split_key_changes: DataFrame
-) -> DataFrame:
-    """The new keys (`KEY`) of split key changes whose delete or insert was delivered again.
-
-    Only a redelivery may show that the insert directly follows its delete.
-
-    `exceptional_records`, `split_key_changes`: rows of the models.
-    """
-    redelivered = exceptional_records.where("exception = 'redelivery'")
-    halves = split_key_changes.select(
-        *TABLE,
-        F.col("new_key").alias("row_key"),
-        F.explode(F.array("delete_id", "insert_id")).alias("event_id"),
-    )
-    return halves.join(redelivered, ["source_format", "event_id"], "left_semi").select(*KEY)
 
 
 def tables_with_revised_drops(new_resolutions: DataFrame) -> DataFrame:

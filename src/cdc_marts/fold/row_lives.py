@@ -12,7 +12,8 @@ def moves(effects: DataFrame, others: DataFrame, split_key_changes: DataFrame) -
 
     The update itself names the earlier key.  If a format reports a key change as a delete and an
     insert, the delete names it.  Such a pair counts unless another change of the table at their log
-    position stands between the two in their partition.
+    position stands between the two: between the deliveries that show the pair, and if their
+    transaction shows it, between the two in their partition.
 
     `effects`: all effects on some keys; `others`: those at the positions of their key changes,
     on all keys.  Both have the columns of `int_row_effects`.
@@ -57,13 +58,18 @@ def moves(effects: DataFrame, others: DataFrame, split_key_changes: DataFrame) -
         left anti join {others} as others
             on inserts.source_format = others.source_format
             and inserts.table_id = others.table_id
-            and inserts.topic = others.topic
-            and inserts.topic = deletes.topic
-            and inserts.sequence.partition = others.sequence.partition
-            and inserts.sequence.partition = deletes.sequence.partition
-            and inserts.sequence.offset > others.sequence.offset
-            and deletes.sequence.offset < others.sequence.offset
             and inserts.sequence.position = others.sequence.position
+            and others.topic = coalesce(pairs.topic, inserts.topic)
+            and others.sequence.partition = coalesce(pairs.partition, inserts.sequence.partition)
+            and others.sequence.offset < coalesce(pairs.insert_offset, inserts.sequence.offset)
+            and others.sequence.offset > coalesce(pairs.delete_offset, deletes.sequence.offset)
+            and (
+                pairs.topic is not null
+                or (
+                    inserts.topic = deletes.topic
+                    and inserts.sequence.partition = deletes.sequence.partition
+                )
+            )
         where inserts.effect = 'upsert' and inserts.is_partial and deletes.effect = 'delete'
         """,
         effects=effects,

@@ -67,7 +67,8 @@ def test_killed_runs_leave_what_undisturbed_ones_do(home: Home) -> None:
         victim, delay = chance.choice(list(VICTIMS)), chance.uniform(SHORTEST, longest)
         time.sleep(delay)
         was_running = run.poll() is None
-        VICTIMS[victim](run)
+        if was_running:
+            VICTIMS[victim](run)
         run.wait()
         killed += was_running
         print(f"{kill + 1}: {victim} after {delay:.1f} s{'' if was_running else ', too late'}")

@@ -20,6 +20,8 @@ _TYPES = {
     "row_count": "bigint",
     "last_event_at": "timestamp",
     "first_event_at": "timestamp",
+    "delete_offset": "bigint",
+    "insert_offset": "bigint",
     "landing_commit": "bigint",
     "delivery_position": "decimal(38,0)",
     "message_position": "decimal(38,0)",

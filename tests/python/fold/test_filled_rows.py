@@ -289,7 +289,8 @@ def _filled(
         effects=effects,
         records=effects.withColumn("record_type", F.lit("change")),
         split_key_changes=frame_of(
-            "source_format table_id delete_id insert_id old_key",
+            "source_format table_id delete_id insert_id old_key topic partition delete_offset"
+            " insert_offset",
             {
                 name: [{"delete_id": d, "insert_id": i, "old_key": k} for d, i, k in case.pairs]
                 for name, case in cases.items()

@@ -62,28 +62,22 @@ def test_keys_are_looked_at_whose_values_may_have_changed(spark: SparkSession) -
         replayed_keys=frame(spark, KEYS, [key("replayed"), key("touched")]),
         new_effects=frame(spark, EFFECTS, [effect("touched", 7)]),
         key_changes=frame(
-            spark, EFFECTS, [moved, effect("elsewhere", 8, op="insert"), effect("updated", 7)]
+            spark,
+            EFFECTS,
+            [
+                moved,
+                effect("inserted beside a redelivery", 9, op="insert"),
+                effect("elsewhere", 8, op="insert"),
+                effect("updated", 7),
+            ],
         ),
         new_truncations=frame(spark, "source_format table_id sequence is_revision", [truncation]),
         new_exceptions=frame(
             spark,
-            "source_format event_id exception",
+            "source_format table_id exception delivery_position",
             [
-                {**NAMES, "event_id": "delivered again", "exception": "redelivery"},
-                {**NAMES, "event_id": "in halves", "exception": "split_update"},
-            ],
-        ),
-        split_key_changes=frame(
-            spark,
-            "source_format table_id delete_id insert_id new_key",
-            [
-                {
-                    **NAMES,
-                    "delete_id": "delivered again",
-                    "insert_id": "once",
-                    "new_key": "behind a redelivery",
-                },
-                {**NAMES, "delete_id": "in halves", "insert_id": "too", "new_key": "untouched"},
+                {**NAMES, "exception": "redelivery", "delivery_position": 9},
+                {**NAMES, "exception": "split_update", "delivery_position": 8},
             ],
         ),
         filled_rows=frame(
@@ -91,9 +85,9 @@ def test_keys_are_looked_at_whose_values_may_have_changed(spark: SparkSession) -
         ),
     )
     assert sorted(row.row_key for row in keys.collect()) == [
-        "behind a redelivery",
         "behind a truncation",
         "inserted beside a new effect",
+        "inserted beside a redelivery",
         "replayed",
         "touched",
     ]

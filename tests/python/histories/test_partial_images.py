@@ -181,6 +181,21 @@ def row(**columns: str) -> Row:
 
 
 PLACEHOLDER = "__debezium_unavailable_value"
+#: Two keys change in one transaction.  The connector restarts behind the first of the two changes.
+RESTARTED = {
+    0: debezium("c", row(id="8", big="EIGHT"), 10),
+    1: debezium("c", row(id="1", big="ONE"), 11),
+    2: debezium("d", row(id="8"), 20),
+    3: tombstone,
+    4: debezium("c", row(id="9", big=PLACEHOLDER), 20),
+    5: debezium("d", row(id="1"), 20),
+    6: tombstone,
+    7: debezium("c", row(id="9", big=PLACEHOLDER), 20),
+    8: debezium("d", row(id="1"), 20),
+    9: tombstone,
+    10: debezium("c", row(id="2", big=PLACEHOLDER), 20),
+    11: debezium("u", row(id="2", big=PLACEHOLDER), 30),
+}
 XY = row(id="1", a="x", b="y")
 KEYLESS = row(a="1", n="long")
 #: A row as it was inserted, in most cases.
@@ -746,29 +761,23 @@ CASES = [
         [row(id="2", big="TOAST"), row(id="7", big="small")],
         {1: ["big"], 5: ["big"]},
     ),
-    # The connector restarts behind the insert of the first key change.
-    Case(
-        "a_placeholder_that_is_sent_again_behind_another_delete_keeps_its_value",
-        "cdl_debezium_json",
-        [
-            {
-                0: debezium("c", row(id="8", big="EIGHT"), 10),
-                1: debezium("c", row(id="1", big="ONE"), 11),
-                2: debezium("d", row(id="8"), 20),
-                3: tombstone,
-                4: debezium("c", row(id="9", big=PLACEHOLDER), 20),
-                5: debezium("d", row(id="1"), 20),
-                6: tombstone,
-            },
-            {
-                7: debezium("c", row(id="9", big=PLACEHOLDER), 20),
-                8: debezium("d", row(id="1"), 20),
-                9: tombstone,
-                10: debezium("c", row(id="2", big=PLACEHOLDER), 20),
-            },
-        ],
-        [row(id="2", big="ONE"), row(id="9", big="EIGHT")],
-        {2: ["big"], 4: ["big"], 5: ["big"], 10: ["big"]},
+    *(
+        Case(
+            f"a_placeholder_that_is_sent_again_behind_another_delete_keeps_its_value{when}",
+            "cdl_debezium_json",
+            [{offset: RESTARTED[offset] for offset in run} for run in runs],
+            [row(id="2", big="ONE"), row(id="9", big="EIGHT")],
+            {offset: ["big"] for offset in partial},
+        )
+        for when, runs, partial in (
+            ("", [range(7), range(7, 11)], (2, 4, 5, 10)),
+            ("_when_its_insert_lands_late", [[*range(4), *range(5, 11)], [4]], (2, 5, 7, 10)),
+            (
+                "_when_more_lands_late",
+                [(0, 1, 2, 7, 8, 10), (5, 11), (3, 4, 6, 9)],
+                (2, 7, 8, 10, 11),
+            ),
+        )
     ),
     Case(
         "a_late_redelivery_shows_from_which_key_a_placeholder_has_its_value",
