@@ -87,6 +87,11 @@ class TypedColumn:
     decodings: Sequence[Decoding]
     lost_at: str | None = None
 
+    @property
+    def is_renamed(self) -> bool:
+        """Whether the mart has another name for it than the table."""
+        return self.name != self.source
+
     def published(self) -> Column:
         """Its value in an image `row`, a VARIANT."""
         path = _variant_path(self.source)
@@ -275,7 +280,22 @@ def check_types(declared: Declaration, listed: Mapping[str, ListedColumn], warn:
 
 def checksum_of_losses(columns: Iterable[TypedColumn]) -> str:
     """Changes where the table loses a column that it, and the mart, has again."""
-    lost = sorted([column.source, column.lost_at] for column in columns if column.lost_at)
-    if not lost:
+    return _checksum([column.source, column.lost_at] for column in columns if column.lost_at)
+
+
+def checksum_of_sources(columns: Iterable[TypedColumn]) -> str:
+    """Changes where a name of the mart comes to mean another column of the table.
+
+    Names are given out anew in each run: a column that appears may take the name
+    that another one was renamed to.  A column that is named as in the table, as
+    most new ones are, changes nothing.
+    """
+    return _checksum([column.name, column.source] for column in columns if column.is_renamed)
+
+
+def _checksum(pairs: Iterable[list[str]]) -> str:
+    """Of no pairs it is empty, as is the property of a table that lacks it."""
+    text = sorted(pairs)
+    if not text:
         return ""
-    return hashlib.md5(json.dumps(lost).encode(), usedforsecurity=False).hexdigest()
+    return hashlib.md5(json.dumps(text).encode(), usedforsecurity=False).hexdigest()

@@ -3,7 +3,7 @@
 An incremental run gives the rows of the keys that may have changed, and with
 them the keys that are gone (`_last_op` null), for the merge to delete.  Where
 the table was emptied, its declaration changed, or the mart has columns that the
-table has not, or not so, the mart is built anew.
+table has not, or not so, or from another column, the mart is built anew.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from cdc_marts.typed.columns import (
     MART_COLUMNS,
     TypedColumn,
     checksum_of_losses,
+    checksum_of_sources,
     partition_columns,
 )
 from cdc_marts.typed.declaration import Declaration
@@ -31,6 +32,7 @@ from cdc_marts.typed.source_table import SourceTable, read_columns
 #: Properties of a mart's table.
 DECLARATION = "cdc_marts.declaration"
 LOST_COLUMNS = "cdc_marts.lost_columns"
+RENAMED_COLUMNS = "cdc_marts.renamed_columns"
 
 #: What is new of a changed table.
 _CHANGES = ("touched_keys", "replayed_keys", "truncations", "column_drops")
@@ -59,8 +61,10 @@ def rows(
         return _no_rows(session, partitioned_by)
     traits = source_formats[declared.source_format]
     columns = read_columns(table, traits, run.warn) or partitioned_by
-    run.keep_property(LOST_COLUMNS, checksum_of_losses(columns))
-    if run.is_incremental and not _must_rebuild(session, table, columns):
+    built_by = _properties(columns)
+    for name, checksum in built_by.items():
+        run.keep_property(name, checksum)
+    if run.is_incremental and not _must_rebuild(session, table, columns, built_by):
         return _changed_rows(session, table, columns)
     if run.is_incremental:
         run.rebuild()
@@ -72,14 +76,25 @@ def _is_as_declared(table: SourceTable) -> bool:
     return table.run.table_property(DECLARATION) == table.declared.checksum
 
 
+def _properties(columns: Sequence[TypedColumn]) -> dict[str, str]:
+    """Properties of a mart with these columns; it is built anew where one of them changes."""
+    return {
+        LOST_COLUMNS: checksum_of_losses(columns),
+        RENAMED_COLUMNS: checksum_of_sources(columns),
+    }
+
+
 def _must_rebuild(
-    session: SparkSession, table: SourceTable, columns: Sequence[TypedColumn]
+    session: SparkSession,
+    table: SourceTable,
+    columns: Sequence[TypedColumn],
+    built_by: Mapping[str, str],
 ) -> bool:
     """Whether more than rows with new events has changed, apart from columns that are new."""
     run = table.run
     if not _is_as_declared(table):
         return True
-    if (run.table_property(LOST_COLUMNS) or "") != checksum_of_losses(columns):
+    if any((run.table_property(name) or "") != checksum for name, checksum in built_by.items()):
         return True
     types = MART_COLUMNS | {column.name.lower(): column.spark_type for column in columns}
     built = session.table(run.relation).dtypes

@@ -182,6 +182,59 @@ def test_a_dropped_column_disappears(table: SourceTable) -> None:
     assert contents(table) == [(1,), (2,)]
 
 
+@pytest.mark.parametrize("is_gone", [False, True])
+def test_a_column_that_takes_the_name_of_a_renamed_one_gets_none_of_its_values(
+    table: SourceTable, is_gone: bool
+) -> None:
+    """`total` is a name for `amount`, until the table itself has a column of that name."""
+    table.holds({"id": 1, "amount": 10}, 1)
+    run(table, renames={"amount": "total"})
+    assert contents(table) == [(1, 10)]
+    if is_gone:
+        table.has_shape(2, id="int64", total="int32")
+        table.rows['{"id": 1}'] = ('{"id": 1}', 1, 1)
+        table.holds({"id": 2, "total": 7}, 2)
+        expected = [{"id": 1, "total": None}, {"id": 2, "total": 7}]
+    else:
+        table.has_shape(2, id="int64", total="int32", amount="int32")
+        table.holds({"id": 2, "total": 7, "amount": 20}, 2)
+        expected = [
+            {"id": 1, "total": None, "total_2": 10},
+            {"id": 2, "total": 7, "total_2": 20},
+        ]
+    run(table, renames={"amount": "total"})
+    assert contents_by_name(table) == expected
+    check_full_refresh_gives_the_same(table, renames={"amount": "total"})
+
+
+def test_a_source_that_renames_a_column_as_the_declaration_does_is_read_anew(
+    table: SourceTable,
+) -> None:
+    table.has_shape(1, id="int64", amt="int32")
+    table.holds({"id": 1, "amt": 10}, 1)
+    run(table, renames={"amt": "amount"})
+    # The table has `amount` now; a row that was not written since lacks it.
+    table.has_shape(2, id="int64", amount="int32")
+    table.rows['{"id": 1}'] = ('{"id": 1}', 1, 1)
+    table.holds({"id": 2, "amount": 20}, 2)
+    run(table, renames={"amt": "amount"})
+    assert contents(table) == [(1, None), (2, 20)]
+    check_full_refresh_gives_the_same(table, renames={"amt": "amount"})
+
+
+def test_a_new_column_beside_a_renamed_one_builds_no_mart_anew(table: SourceTable) -> None:
+    table.holds({"id": 1, "amount": 10}, 1)
+    run(table, renames={"amount": "total"})
+    table.rows['{"id": 1}'] = ('{"id": 1, "amount": 99}', 1, 1)
+    table.has_shape(2, id="int64", amount="int32", note="string")
+    table.holds({"id": 2, "amount": 20, "note": "x"}, 2)
+    run(table, renames={"amount": "total"})
+    assert contents_by_name(table) == [
+        {"id": 1, "total": 10, "note": None},
+        {"id": 2, "total": 20, "note": "x"},
+    ]
+
+
 class Widening(NamedTuple):
     """A column whose type changed from one row to the next; rows in the order of their keys."""
 
