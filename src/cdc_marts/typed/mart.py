@@ -96,9 +96,9 @@ def _must_rebuild(
         return True
     if any((run.table_property(name) or "") != checksum for name, checksum in built_by.items()):
         return True
-    types = MART_COLUMNS | {column.name.lower(): column.spark_type for column in columns}
-    built = session.table(run.relation).dtypes
-    if any(types.get(name.lower()) != type_ for name, type_ in built):
+    types = MART_COLUMNS | {column.name: column.spark_type for column in columns}
+    # In the letters as they are: dbt would add a column that differs in their case alone.
+    if any(types.get(name) != type_ for name, type_ in session.table(run.relation).dtypes):
         return True
     return table.has_new_rows("truncations")
 

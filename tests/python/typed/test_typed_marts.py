@@ -235,6 +235,18 @@ def test_a_new_column_beside_a_renamed_one_builds_no_mart_anew(table: SourceTabl
     ]
 
 
+def test_a_column_that_changes_only_its_letter_case_is_read_anew(table: SourceTable) -> None:
+    table.has_shape(1, id="int64", Amount="int32")
+    table.holds({"id": 1, "Amount": 10}, 1)
+    run(table)
+    table.has_shape(2, id="int64", amount="int32")
+    table.rows['{"id": 1}'] = ('{"id": 1, "amount": 10}', 1, 1)
+    table.holds({"id": 2, "amount": 20}, 2)
+    run(table)
+    assert contents_by_name(table) == [{"id": 1, "amount": 10}, {"id": 2, "amount": 20}]
+    check_full_refresh_gives_the_same(table)
+
+
 class Widening(NamedTuple):
     """A column whose type changed from one row to the next; rows in the order of their keys."""
 
