@@ -75,7 +75,8 @@ def _text(text: Column, value: Column, source_type: SourceType) -> Column:
 
 
 def _variant(text: Column, value: Column, source_type: SourceType) -> Column:
-    return value
+    """The value as it is; JSON's null, which is a value to Spark's VARIANT, is NULL."""
+    return F.when(~F.is_variant_null(value), value)
 
 
 # --- Numbers and bytes in base64 -----------------------------------------------------------------

@@ -601,6 +601,23 @@ def test_null_is_no_cast_error(table: SourceTable) -> None:
     assert errors(table) == []
 
 
+@pytest.mark.parametrize("cast", ["variant", "string"])
+def test_null_of_a_type_with_parts_is_null(folded: Folded, cast: str) -> None:
+    """A struct, a map or a geometry: a null of JSON is a value to Spark's VARIANT."""
+    table = folded.table(f"null_of_parts_{cast}")
+    types = ("struct", "map", "io.debezium.data.geometry.Point")
+    table.has_columns(1, {"id": "int64", **{f"v_{n}": type_ for n, type_ in enumerate(types)}})
+    nulls = {f"v_{n}": None for n in range(len(types))}
+    table.holds({"id": 1, **nulls}, 1)
+    table.holds({"id": 2, "v_0": {"x": None}}, 1)
+    run(table, casts={} if cast == "variant" else dict.fromkeys(nulls, cast))
+    columns = ", ".join(f"{name} is null as {name}" for name in nulls)
+    [of_nulls, of_values] = folded.rows(table.table_id, columns)
+    assert [of_nulls[name] for name in nulls] == [True] * len(types)
+    assert [of_values[name] for name in nulls] == [False, True, True]
+    assert errors(table) == []
+
+
 def test_a_type_that_the_code_table_lacks_is_text_and_said(folded: Folded) -> None:
     table = folded.table("unknown_type")
     table.has_shape(1, id="int64", v="com.example.Mystery")
