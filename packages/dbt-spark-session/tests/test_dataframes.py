@@ -24,9 +24,10 @@ sources:
     tables: [{name: a}]
 """
 
-#: Each number times a factor, merged by the number.
+#: Each number times a factor, merged by the number; the function has its own partitions.
 MULTIPLES = f"""
 {{{{ config(materialized='incremental', incremental_strategy='merge', unique_key='id') }}}}
+{{{{ config(partition_by='id') }}}}
 select * from {{{{ dataframe(
     '{HERE}:multiples',
     {{'numbers': ref('numbers')}},
@@ -78,6 +79,7 @@ def multiples(session: SparkSession, run: ModelRun, factor: int) -> DataFrame:
         numbers = run.rows("numbers")
         run.rebuild()
     run.keep_property("factor", str(factor))
+    run.partition_by(["multiple"] if factor == 3 else [])
     return numbers.select("id", (F.col("id") * factor).alias("multiple"))
 
 
@@ -151,6 +153,16 @@ class TestDataFrames:
         assert self.rows(spark, schema) == {1: 3, 2: 6}
         [kept] = spark.sql(f"show tblproperties {schema}.multiples ('factor')").collect()
         assert kept.value == "3"
+
+    def test_it_may_say_what_the_table_is_partitioned_by(self, schema, spark):
+        def partitioned_by() -> list[str]:
+            rows = spark.sql(f"describe {schema}.multiples").collect()
+            names = [row.col_name for row in rows]
+            return names[names.index("# col_name") + 1 :] if "# col_name" in names else []
+
+        assert partitioned_by() == []
+        run_dbt(["run", "--select", "multiples", "--vars", json.dumps({"factor": 3})])
+        assert partitioned_by() == ["multiple"]
 
     def test_it_follows_a_table_whose_rows_change(self, schema, spark):
         def follow() -> dict[int, tuple[int, int | None]]:

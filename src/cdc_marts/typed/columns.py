@@ -19,6 +19,9 @@ from cdc_marts.typed.types import CodeTable, SourceType, common_type
 
 Warn = Callable[[str], Any]
 
+#: A transform of Iceberg: the column, and before or behind it the number of buckets or letters.
+_TRANSFORM = re.compile(r"\w+\(\s*(?:\d+\s*,)?(.*?)(?:,\s*\d+\s*)?\)")
+
 #: A value that does not fit its column's type.
 CAST_ERROR = "struct<column:string,text:string,type:string>"
 
@@ -189,11 +192,44 @@ def partition_columns(partition_by: Iterable[str]) -> list[TypedColumn]:
     """Before a table's first message, the columns that its mart is partitioned by."""
     columns = []
     for transform in partition_by:
-        name = re.sub(r"^\w+\((\d+,\s*)?|\)$|`", "", transform)
+        name = _partition_column(transform)
         is_of_time = re.match(r"(year|month|day|hour)s?\(", transform)
         spark_type = "timestamp" if is_of_time else "string"
         columns.append(TypedColumn(name, name, spark_type, True, [Decoding(SourceType())]))
     return columns
+
+
+def _partition_column(transform: str) -> str:
+    """The name in `days(name)` or `bucket(16, name)`, or of a column without a transform."""
+    match = _TRANSFORM.fullmatch(transform.strip())
+    name = (match[1] if match else transform).strip()
+    is_quoted = len(name) > 2 and name[0] == name[-1] == "`"
+    return name[1:-1].replace("``", "`") if is_quoted else name
+
+
+def missing_partitions(
+    declared: Declaration, columns: Sequence[TypedColumn], warn: Warn
+) -> list[str]:
+    """Of `partition_by`, what is of no column of the mart; warns of it, and says what to write.
+
+    No error: the source may have dropped the column, and a message may bring it.
+    """
+    names = {name.lower() for name in (*MART_COLUMNS, *(column.name for column in columns))}
+    missing = [t for t in declared.partition_by if _partition_column(t).lower() not in names]
+    for transform in missing:
+        wanted = _partition_column(transform)
+        renamed = [c.name for c in columns if c.is_renamed and c.source == wanted]
+        if renamed:
+            advice = f"column `{wanted}` is `{renamed[0]}` there: write that"
+        else:
+            there = ", ".join(column.name for column in columns)
+            advice = f"it has {there}: write one of them, or remove `{transform}`"
+        warn(
+            f"Typed mart `{declared.name}`: `partition_by` names a column `{wanted}`, which the"
+            f" mart does not have. It is built without the partition `{transform}`. In"
+            f" `vars: tables` of dbt_project.yml, {advice}."
+        )
+    return missing
 
 
 def free_name(name: str, taken: Iterable[str]) -> str:

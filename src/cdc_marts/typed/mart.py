@@ -24,6 +24,7 @@ from cdc_marts.typed.columns import (
     TypedColumn,
     checksum_of_losses,
     checksum_of_sources,
+    missing_partitions,
     partition_columns,
 )
 from cdc_marts.typed.declaration import Declaration
@@ -33,6 +34,7 @@ from cdc_marts.typed.source_table import SourceTable, read_columns
 DECLARATION = "cdc_marts.declaration"
 LOST_COLUMNS = "cdc_marts.lost_columns"
 RENAMED_COLUMNS = "cdc_marts.renamed_columns"
+MISSING_PARTITIONS = "cdc_marts.missing_partitions"
 
 #: What is new of a changed table.
 _CHANGES = ("touched_keys", "replayed_keys", "truncations", "column_drops")
@@ -61,9 +63,11 @@ def rows(
         return _no_rows(session, partitioned_by)
     traits = source_formats[declared.source_format]
     columns = read_columns(table, traits, run.warn) or partitioned_by
-    built_by = _properties(columns)
-    for name, checksum in built_by.items():
-        run.keep_property(name, checksum)
+    missing = missing_partitions(declared, columns, run.warn)
+    run.partition_by(part for part in declared.partition_by if part not in missing)
+    built_by = _properties(columns, missing)
+    for name, value in built_by.items():
+        run.keep_property(name, value)
     if run.is_incremental and not _must_rebuild(session, table, columns, built_by):
         return _changed_rows(session, table, columns)
     if run.is_incremental:
@@ -76,11 +80,15 @@ def _is_as_declared(table: SourceTable) -> bool:
     return table.run.table_property(DECLARATION) == table.declared.checksum
 
 
-def _properties(columns: Sequence[TypedColumn]) -> dict[str, str]:
-    """Properties of a mart with these columns; it is built anew where one of them changes."""
+def _properties(columns: Sequence[TypedColumn], missing: Sequence[str]) -> dict[str, str]:
+    """Properties of a mart with these columns; it is built anew where one of them changes.
+
+    `missing`: the partitions that it was declared with and has not.
+    """
     return {
         LOST_COLUMNS: checksum_of_losses(columns),
         RENAMED_COLUMNS: checksum_of_sources(columns),
+        MISSING_PARTITIONS: ", ".join(missing),
     }
 
 
@@ -94,7 +102,7 @@ def _must_rebuild(
     run = table.run
     if not _is_as_declared(table):
         return True
-    if any((run.table_property(name) or "") != checksum for name, checksum in built_by.items()):
+    if any((run.table_property(name) or "") != value for name, value in built_by.items()):
         return True
     types = MART_COLUMNS | {column.name: column.spark_type for column in columns}
     # In the letters as they are: dbt would add a column that differs in their case alone.

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.python.typed.folded import Folded, SourceTable, declared
+from tests.python.typed.folded import MARTS, Folded, SourceTable, declared
 
 pytestmark = pytest.mark.thorough
 
@@ -652,6 +652,48 @@ DOUBTFUL: Mapping[str, tuple[dict[str, Any], str]] = {
     "rename of no column": ({"renames": {"amonut": "x"}}, "a column `amonut`"),
     "renamed to another column": ({"renames": {"amount": "ID"}}, "another column's name"),
 }
+
+
+def partitions(table: SourceTable) -> list[dict[str, Any]]:
+    mart = f"{MARTS}.{table.table_id}"
+    if "partition" not in table.folded.spark.table(f"{mart}.partitions").columns:
+        return []
+    rows = table.folded.spark.sql(f"select distinct partition from {mart}.partitions").collect()
+    return [row.partition.asDict() for row in rows]
+
+
+def test_a_partition_of_no_column_is_left_out_until_the_mart_has_it(table: SourceTable) -> None:
+    options = {"partition_by": ["bucket(1, AMOUNT)", "`region`"]}
+    table.holds({"id": 1, "amount": 10}, 1)
+    [warning] = [text for text in run(table, **options) if "`partition_by`" in text]
+    assert f"`{table.table_id}`" in warning
+    assert "a column `region`" in warning
+    assert "it has id, amount: write one of them, or remove ``region``" in warning
+    assert partitions(table) == [{"amount_bucket": 0}]
+
+    table.has_shape(2, id="int64", amount="int32", region="string")
+    table.holds({"id": 1, "amount": 10, "region": "eu"}, 2)
+    assert not [text for text in run(table, **options) if "partition" in text]
+    assert partitions(table) == [{"amount_bucket": 0, "region": "eu"}]
+
+    # The source drops both.
+    table.has_shape(3, id="int64")
+    table.holds({"id": 2}, 3)
+    assert len([text for text in run(table, **options) if "`partition_by`" in text]) == 2
+    assert contents(table) == [(1,), (2,)]
+    assert partitions(table) == []
+    check_full_refresh_gives_the_same(table, **options)
+
+
+def test_a_partition_by_the_name_that_the_source_has_is_said(table: SourceTable) -> None:
+    table.holds({"id": 1, "amount": 10}, 1)
+    options = {"renames": {"amount": "total"}, "partition_by": ["truncate(amount, 10)"]}
+    [warning] = [text for text in run(table, **options) if "`partition_by`" in text]
+    assert "column `amount` is `total` there: write that" in warning
+    assert contents(table) == [(1, 10)]
+    options["partition_by"] = ["truncate(total, 10)"]
+    assert not [text for text in run(table, **options) if "partition" in text]
+    assert partitions(table) == [{"total_trunc": 10}]
 
 
 @pytest.mark.parametrize("case", DOUBTFUL)

@@ -7,7 +7,7 @@ A SQL model has the rows of a Python function by the macro `dataframe`:
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from dbt.adapters.spark_session.catalog import table_property
@@ -85,6 +85,10 @@ class ModelRun:
     def keep_property(self, name: str, value: str) -> None:
         """Have the table keep a property, if this run creates it anew."""
         self.read.keep_property(name, value)
+
+    def partition_by(self, partitions: Iterable[str]) -> None:
+        """Have the table partitioned by these, not as its config says, if this run creates it."""
+        self.read.partition_by(partitions)
 
     def rebuild(self) -> None:
         """Have the table built anew of the rows that the function gives."""

@@ -7,7 +7,7 @@ read, else it would count rows of A as read whose effects on B it never saw.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -101,6 +101,8 @@ class IncrementalRead:
     replaced_rows: str | None = field(default=None, init=False)
     #: properties that the table gets if this run creates it
     table_properties: dict[str, str] = field(default_factory=dict, init=False)
+    #: what the table is partitioned by if this run creates it; None: as the config says
+    partitions: list[str] | None = field(default=None, init=False)
     _ends: dict[str, int] = field(default_factory=dict, init=False)
     #: input, and its snapshot to begin with -> what it had read
     _read_by: dict[tuple[str, int | None], dict[str, int]] = field(default_factory=dict, init=False)
@@ -169,6 +171,10 @@ class IncrementalRead:
     def keep_property(self, name: str, value: str) -> None:
         """Have the table keep a property, if this run creates it."""
         self.table_properties[name] = value
+
+    def partition_by(self, partitions: Iterable[str]) -> None:
+        """Have the table partitioned by these instead of `partition_by`, if this run creates it."""
+        self.partitions = list(partitions)
 
     def begin_commit(self) -> None:
         """Have the next write of the session commit the watermarks along with its rows."""

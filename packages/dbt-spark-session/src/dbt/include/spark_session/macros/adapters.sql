@@ -89,3 +89,14 @@
     )
   {%- endif %}
 {%- endmacro %}
+
+
+{#- As dbt-spark's, or by what the model's run says (`partition_by`) in place of the config. -#}
+{% macro spark_session__partition_cols(label, required=false) %}
+  {%- set partitions = incremental_read().partitions -%}
+  {%- if partitions is none -%}
+    {{- spark__partition_cols(label, required) -}}
+  {%- elif partitions -%}
+    {{ label }} ({{ partitions | join(', ') }})
+  {%- endif -%}
+{% endmacro %}
