@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import yaml
 from pyspark.errors import AnalysisException
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import YAMLError
+from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
 from cdc_marts.package_files import DBT, PACKAGE_ROOT
 from cdc_marts.relations import OWN, Relations
@@ -94,8 +96,8 @@ def scaffold(root: Path, tables: Iterable[SourceTable]) -> Scaffolding:
         name = names.get(table)
         if name is None:
             name = _free_name(table, taken)
-            declarations[name] = CommentedMap(
-                source_format=table.source_format, table_id=table.table_id
+            declarations[_for_dbt(name)] = CommentedMap(
+                source_format=table.source_format, table_id=_for_dbt(table.table_id)
             )
             done.declared[name] = table
         elif name in models:
@@ -157,9 +159,9 @@ class _Descriptions:
 
     def add(self, names: Iterable[str]) -> None:
         """Write the file; a file whose `models:` is empty is refused by dbt, and never written."""
-        added = [
-            f"\n  - name: {name}\n    <<: *typed_mart\n" for name in names if name not in self.names
-        ]
+        new = [name for name in names if name not in self.names]
+        texts = [name if _is_text_to_dbt(name) else f'"{name}"' for name in new]
+        added = [f"\n  - name: {text}\n    <<: *typed_mart\n" for text in texts]
         if added:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._path.write_text("".join([self._text, *added]), "utf-8")
@@ -174,6 +176,22 @@ def _read(yaml: YAML, path: Path) -> Any:
     if not isinstance(content, dict):
         raise ScaffoldError(f"{path} is no YAML mapping.")
     return content
+
+
+def _for_dbt(text: str) -> str:
+    """The text, to be written in quotes where dbt would take it for something else."""
+    return text if _is_text_to_dbt(text) else DoubleQuotedScalarString(text)
+
+
+def _is_text_to_dbt(text: str) -> bool:
+    """Whether dbt reads the text as it is, without quotes.
+
+    dbt reads YAML 1.1 and ruamel writes YAML 1.2, in which `no` and `12:30` are texts.
+    """
+    try:
+        return bool(yaml.safe_load(text) == text)
+    except yaml.YAMLError:
+        return False
 
 
 def _model_names(root: Path) -> Iterator[str]:

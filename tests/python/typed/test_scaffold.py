@@ -126,6 +126,34 @@ def test_names_are_those_of_models_and_differ(
     assert [table.table_id for table in done.declared.values()] == table_ids
 
 
+@pytest.mark.parametrize(
+    "table_id",
+    [
+        "no",
+        "NO",
+        "off",
+        "on",
+        "yes",
+        "null",
+        "true",
+        "12:30",
+        "1_000",
+        "017",
+        "é\x85x",
+        "a: b",
+        "=",
+    ],
+)
+def test_names_are_texts_to_dbt_too(root: Path, table_id: str) -> None:
+    """dbt reads YAML 1.1, in which `no` is a boolean and `12:30` a number of minutes."""
+    table = SourceTable("canal_json", table_id)
+    [name] = scaffold(root, [table]).declared
+    read = settings(root)["vars"]["tables"]
+    assert read[name] == {"source_format": "canal_json", "table_id": table_id}
+    assert described(root)[name]["name"] == name
+    assert scaffold(root, [table]).kept == {name: table}
+
+
 def test_a_project_file_that_is_no_yaml_is_said(root: Path) -> None:
     (root / PROJECT_FILE).write_text("vars: [", "utf-8")
     with pytest.raises(ScaffoldError, match="can't be read"):
