@@ -100,11 +100,11 @@ _DEFINER_PART = r"(?:`(?:[^`]|``)*+`|'[^']*+'|\"[^\"]*+\"|[^\s`'\"@]++)"
 _NOT_OURS = (
     rf"{_ANY}^[\s(]*+"
     r"(?:(?:insert|update|delete|replace|merge|select|with|values|load|copy|call|commit|savepoint"
-    r"|declare|do)\b|begin\b(?!\s*(?:;|work\b|transaction\b))"
+    r"|declare|do)\b|begin\b(?!\s*(?:;|work\b|tran(?:saction)?\b))"
     r"|(?:create\s+(?:or\s+(?:replace|alter)\s+)?|alter\s+)"
     r"(?:(?:editionable|noneditionable|aggregate|constraint|temporary"
     rf"|definer\s*=\s*{_DEFINER_PART}(?:\s*@\s*{_DEFINER_PART})?)\s+)*+"
-    r"(?:procedure|proc|function|trigger|event|package|type|rule)\b)"
+    r"(?:procedure|proc|function|trigger|event|package|type\s+body|rule)\b)"
 )
 _STATEMENT = (
     rf"{_ANY}^\s*(?:alter|create|drop|truncate|rename|comment|analyze|grant|revoke|flashback|xa|if"

@@ -142,6 +142,9 @@ POSTGRESQL = [
     postgresql("truncate table pg_temporal.orders", pg_truncation("orders", "pg_temporal")),
     postgresql("drop owned by somebody", not_applied(None, "shopdb", "public")),
     postgresql("begin; truncate orders; commit", pg_truncation("orders")),
+    # types hold no statements
+    postgresql("create type mood as enum ('a', 'b'); drop table orders", pg_drop("orders")),
+    postgresql("alter type mood rename to moods; truncate orders", pg_truncation("orders")),
     # a backslash is a character, unless the string says otherwise
     postgresql(r"alter table orders alter a set default 'C:\', drop column b",
                column_drop("orders", "b", database="shopdb", schema="public")),
@@ -199,6 +202,8 @@ ORACLE = [
     oracle("flashback table orders to before drop", not_applied("orders", "SHOP")),
     oracle("create table t as select * from x; drop table y", table_drop("y", "SHOP")),
     oracle("begin execute immediate 'x'; drop table orders; end;"),
+    oracle("create or replace type body t as member procedure p is begin null; drop table orders;"
+           " end; end;"),
     # where the format has schemas, a name before the table's is one
     Case("truncate table ARCHIVE.ORDERS", [truncation("ORDERS", "ORCL", "ARCHIVE")], "oracle",
          "ORCL", "SHOP"),
@@ -211,6 +216,9 @@ SQLSERVER = [
     sqlserver("truncate table orders with (partitions (2, 4 to 6))",
               not_applied("orders", "shopdb", "dbo")),
     sqlserver("drop table #orders"),
+    sqlserver("begin tran; truncate table orders; commit", truncation("orders", "shopdb", "dbo")),
+    sqlserver("begin tran t1; truncate table orders; commit",
+              truncation("orders", "shopdb", "dbo")),
     sqlserver("alter procedure p as begin set nocount on; truncate table orders; end"),
     sqlserver("create proc p as begin set nocount on; truncate table orders; end"),
     sqlserver("create or alter procedure p as begin set nocount on; truncate table orders; end"),
