@@ -18,6 +18,10 @@ TABLES = {
         ["INT8", "tinyint(1)"],
         ["set('a','number')"],
         ["numeric", "float", "double precision", "timestamp"],
+        # MariaDB's
+        ["uuid", "varchar(50)", "double", "text"],
+        ["UUID", "blob"],
+        ["uuid", "inet6"],
     ],
     "postgresql": [
         ["int4", "varchar", "bool"],
@@ -27,11 +31,13 @@ TABLES = {
         ["bigint", "timestamp(6) without time zone"],
         ["text", "_int4"],
         ["bit varying(8)", "integer[]"],
+        ["uuid", "text", "double precision"],
     ],
     "oracle": [
         ["NUMBER", "FLOAT", "DATE"],
         ["number(10,2)", "varchar2(20 byte)"],
         ["CLOB", "date"],
+        ["NUMBER", "BLOB"],
         ["RAW(16)", "TIMESTAMP(6) WITH TIME ZONE"],
         ["TIMESTAMP(6) WITH LOCAL TIME ZONE"],
         ["INTERVAL DAY(2) TO SECOND(6)", "LONG RAW"],

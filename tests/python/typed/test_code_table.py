@@ -197,6 +197,13 @@ MYSQL_EXAMPLES = [
     Example("varchar(200)", "null", "string", "null"),
     Example("char(8)", "中文", "string", "中文"),
     Example("longtext", "", "string", ""),
+    Example(
+        "uuid",
+        "123e4567-e89b-12d3-a456-426655440000",
+        "string",
+        "123e4567-e89b-12d3-a456-426655440000",
+    ),
+    Example("inet6", "::1", "string", "::1"),
     Example("json", '{"a": 1}', "string", '{"a": 1}'),
     Example("enum('new','it''s, odd')", "2", "string", "it's, odd"),
     Example("enum('new','it''s, odd')", "0", "string", ""),

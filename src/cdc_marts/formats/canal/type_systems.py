@@ -28,6 +28,8 @@ _POSTGRESQL = (
     rf"|timestamptz|timetz|time(?:stamp)?(?:{_LENGTH})? with(?:out)? time zone"
     rf"|_[a-z][^{_SEPARATOR}]*|[^{_SEPARATOR}]+\[\]"
 )
+#: MariaDB's beside its `uuid`, which PostgreSQL has too.
+_NOT_POSTGRESQL = "double|blob|inet[46]"
 #: Most tables have only these, which are enough to know that it is MySQL's.
 _PLAIN_MYSQL = (
     *("varchar", "char", "text", "tinytext", "mediumtext", "longtext", "json"),
@@ -58,19 +60,24 @@ _ALL_PLAIN = (
     rf"(?i)^(?:(?:{_by_first_letter(_PLAIN_MYSQL)})(?:{_LENGTH})?"
     rf"(?: unsigned)?(?: zerofill)?(?:{_SEPARATOR}|$))*+$"
 )
-_FOREIGN, _OF_MYSQL, _OF_ORACLE = map(_one_of, (f"{_ORACLE}|{_POSTGRESQL}", _ONLY_MYSQL, _ORACLE))
+_FOREIGN, _OF_MYSQL, _OF_ORACLE, _NOT_OF_POSTGRESQL = map(
+    _one_of, (f"{_ORACLE}|{_POSTGRESQL}", _ONLY_MYSQL, _ORACLE, _NOT_POSTGRESQL)
+)
 
 
 def source_type_of(type_names: Iterable[str]) -> str:
     """Return the kind of database that has these types: `mysql`, `oracle` or `postgresql`.
 
     A name that only another database than MySQL has decides this, unless there is a name that only
-    MySQL has. For a Canal server may publish a type as somebody wrote it (`INT8`).
+    MySQL has. For a Canal server may publish a type as somebody wrote it (`INT8`). MariaDB has
+    PostgreSQL's `uuid`, so a name that PostgreSQL lacks decides for MySQL, unless it is Oracle.
     """
     names = _SEPARATOR.join(type_names)
     if not re.search(_FOREIGN, names) or re.search(_OF_MYSQL, names):
         return "mysql"
-    return "oracle" if re.search(_OF_ORACLE, names) else "postgresql"
+    if re.search(_OF_ORACLE, names):
+        return "oracle"
+    return "mysql" if re.search(_NOT_OF_POSTGRESQL, names) else "postgresql"
 
 
 def source_type(type_names: Column) -> Column:
@@ -78,6 +85,9 @@ def source_type(type_names: Column) -> Column:
     names = F.array_join(type_names, _SEPARATOR)
     # A list is read from its start in a tenth of the time in which a name is looked for in it.
     is_foreign = ~names.rlike(_ALL_PLAIN) & names.rlike(_FOREIGN) & ~names.rlike(_OF_MYSQL)
-    return F.when(
-        is_foreign, F.when(names.rlike(_OF_ORACLE), "oracle").otherwise("postgresql")
-    ).otherwise("mysql")
+    foreign = (
+        F.when(names.rlike(_OF_ORACLE), "oracle")
+        .when(names.rlike(_NOT_OF_POSTGRESQL), "mysql")
+        .otherwise("postgresql")
+    )
+    return F.when(is_foreign, foreign).otherwise("mysql")
