@@ -23,10 +23,11 @@ _NAMES = {
     "GB18030": "gb18030 zhs32gb18030",
     "Big5": "big5 cp950 ms950 zht16big5 zht16mswin950",
     "Big5-HKSCS": "big5hkscs zht16hkscs",
-    "Shift_JIS": "sjis shiftjis ja16sjis",
+    "Shift_JIS": "sjis shiftjis ja16sjis ja16sjistilde",
     "windows-31j": "cp932 ms932 windows31j",
-    "EUC-JP": "ujis eucjp ja16euc",
+    "EUC-JP": "ujis eucjp ja16euc ja16euctilde",
     "x-eucJP-Open": "eucjpms",
+    "x-EUC-TW": "euctw zht32euc",
     "EUC-KR": "euckr ko16ksc5601",
     "x-windows-949": "uhc cp949 ms949 windows949 ko16mswin949",
     "TIS-620": "tis620 th8tisascii",
@@ -59,6 +60,11 @@ _NAMES = {
 }
 _JAVA_CHARSETS = {name: java for java, names in _NAMES.items() for name in names.split()}
 
+#: Oracle's charsets that differ from those without `tilde` in one character: what is a wave dash
+#: there is a wide tilde.
+_WITH_TILDE = ("ja16sjistilde", "ja16euctilde")
+_WAVE_DASH, _WIDE_TILDE = "\u301c", "\uff5e"
+
 #: The names of UTF-8, spelled as those above.
 _UTF8_NAMES = ("utf8mb4", "utf8", "utf8mb3", "al32utf8", "sqlascii")
 #: The spellings in which nearly all values have them.
@@ -87,6 +93,7 @@ def text_of(data: Column, charset: Column) -> Column:
     shows whether there are any.
     """
     java = _java_charset(charset)
+    decoded = F.call_function("decode", data, java)
     latin1 = F.translate(
         F.decode(data, "ISO-8859-1"),
         "".join(_C1_TO_1252),
@@ -97,7 +104,11 @@ def text_of(data: Column, charset: Column) -> Column:
         .when(_is_binary(charset), F.hex(data))
         .when(java == "windows-1252", latin1)
         .when(java == "UTF-32BE", F.decode(F.concat(F.lit(_UTF32_MARK), data), "UTF-32BE"))
-        .otherwise(F.call_function("decode", data, java))
+        .when(
+            _plain_name(charset).isin(*_WITH_TILDE),
+            F.translate(decoded, _WAVE_DASH, _WIDE_TILDE),
+        )
+        .otherwise(decoded)
     )
 
 
