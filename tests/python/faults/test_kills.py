@@ -92,11 +92,14 @@ def test_a_killed_landing_leaves_all_or_nothing(home: Home, tmp_path: Path) -> N
     count = 20_000
     with path.open("w") as file:
         file.writelines(message % (offset, "x" * 10_000) for offset in range(count))
-    home.land({"canal_json": []})
+    # The table is there, however soon a landing is killed.
+    home.land({"canal_json": all_samples()["canal_json"][:1]})
     for _ in range(3):
         landing = home.land_files("canal_json", path)
         time.sleep(chance.uniform(5, 12))
         _kill_group(landing)
         landing.wait()
         [commits] = home.content("landing.canal_json.snapshots").values()
-        assert all(f'"added-records":"{count}"' in commit for commit in commits)
+        assert commits
+        for commit in commits:
+            assert any(f'"added-records":"{added}"' in commit for added in (1, count)), commit
