@@ -14,6 +14,7 @@ from cdc_marts.cli.console import WRONG_USE, stop
 from cdc_marts.cli.options import SourceFormat, source_format_of
 from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.landing import LandingError
+from cdc_marts.times import utc_of
 
 if TYPE_CHECKING:
     from cdc_marts.landing.kafka import Subscription
@@ -165,13 +166,11 @@ def _start(text: str) -> Start:
 def utc(text: str, option: str) -> dt.datetime:
     """A time, of UTC where it names no zone."""
     try:
-        # Before Python 3.11 `fromisoformat` does not know Z.
-        time = dt.datetime.fromisoformat(text.replace("Z", "+00:00"))
+        return utc_of(text)
     except ValueError:
         raise typer.BadParameter(
             f"{option} needs a time such as 2026-11-22T08:00, not {text!r}."
         ) from None
-    return time.astimezone(dt.timezone.utc) if time.tzinfo else time.replace(tzinfo=dt.timezone.utc)
 
 
 def names_in(text: str, option: str) -> list[str]:

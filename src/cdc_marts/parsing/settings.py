@@ -10,6 +10,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from cdc_marts.parsing.images import no_columns
+from cdc_marts.times import utc_of
 
 #: table_id -> key columns, in key order
 KeySettings = Mapping[str, Sequence[str]]
@@ -53,10 +54,4 @@ def times_by_topic(topics: Mapping[str, str | None] | None) -> dict[str, dt.date
 
     A time without a zone is in UTC.
     """
-    return {topic: None if text is None else _time(text) for topic, text in (topics or {}).items()}
-
-
-def _time(text: str) -> dt.datetime:
-    # Before Python 3.11 `fromisoformat` does not know Z.
-    time = dt.datetime.fromisoformat(text.replace("Z", "+00:00"))
-    return time if time.tzinfo else time.replace(tzinfo=dt.timezone.utc)
+    return {topic: None if text is None else utc_of(text) for topic, text in (topics or {}).items()}

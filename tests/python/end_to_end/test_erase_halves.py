@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from cdc_marts.operations.erasure import Erasure
+from tests.python.formats.streamx import row_message
 from tests.python.harness.project import Landed, Project, content
 
 SOURCE_FORMAT = "dataworks_json"
@@ -24,20 +24,16 @@ Row = dict[str, str]
 
 def streamx(op: str, sequence: int, before: Row | None = None, after: Row | None = None) -> bytes:
     """A message of a table without a key."""
-    message: dict[str, Any] = {
-        "schema": {
-            "dataColumn": [{"name": name, "type": "STRING"} for name in ("a", "mail")],
-            "primaryKey": [],
-            "source": {"dbType": "mysql", "dbName": "shop", "tableName": "people"},
-        },
-        "payload": {
-            "before": before and {"dataColumn": before},
-            "after": after and {"dataColumn": after},
-            "sequenceId": str(START * 1_000_000 + sequence),
-            "op": op,
-            "timestamp": {"eventTime": START + sequence, "systemTime": START + sequence},
-        },
-    }
+    message = row_message(
+        op,
+        before,
+        after,
+        sequence_id=str(START * 1_000_000 + sequence),
+        primary_key=[],
+        columns=dict.fromkeys(("a", "mail"), "STRING"),
+        source={"dbType": "mysql", "dbName": "shop", "tableName": "people"},
+        times={"eventTime": START + sequence, "systemTime": START + sequence},
+    )
     return json.dumps(message).encode()
 
 

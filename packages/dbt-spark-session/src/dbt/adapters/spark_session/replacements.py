@@ -60,7 +60,8 @@ class Replacement:
             raise DbtRuntimeError(
                 f"{gone} of the {bounds['origins']} rows of {source}, from which {model} would make"
                 f" rows anew ({self.rows}), are gone. Nothing was replaced: the rows made from them"
-                " would be lost."
+                f" would be lost. Bring these rows back into {source}, or leave the model's rows as"
+                " they are."
             )
         return found
 
