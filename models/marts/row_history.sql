@@ -177,12 +177,17 @@ compared_effects as (
         *,
         lag(struct(
             row_count, truncations_before, to_json(`row`) as row_text
-        )) over key_order as version_before
+        )) over (
+            partition by source_format, table_id, row_id
+            order by place, count_change
+        ) as version_before,
+        -- The columns of an open version are those after its last equal effect.
+        last(sequence) over (
+            partition by source_format, table_id, row_id
+            order by place, count_change
+            rows between unbounded preceding and unbounded following
+        ) as last_sequence
     from whole_effects
-    window key_order as (
-        partition by source_format, table_id, row_id
-        order by place, count_change
-    )
 
 ),
 
@@ -198,7 +203,12 @@ differing_effects as (
 
 ),
 {%- else -%}
-differing_effects as (select * from whole_effects),
+differing_effects as (
+    select
+        *,
+        sequence as last_sequence
+    from whole_effects
+),
 {%- endif %}
 
 followed_effects as (
@@ -245,7 +255,7 @@ row_history as (
             versions.is_current,
             {{ without_dropped_columns(
                 'versions.`row`',
-                'versions.sequence',
+                'versions.last_sequence',
                 'lost_columns.lost_columns',
             ) }},
             versions.`row`
