@@ -19,7 +19,7 @@
     }) -%}
     {%- do new_inputs.update({
         'touched_keys': ref('int_touched_keys'),
-        'replayed_keys': ref('int_replayed_keys'),
+        'colliding_keys': ref('int_colliding_keys'),
         'truncations': ref('int_truncations'),
     }) -%}
     {%- do changed_inputs.update({

@@ -85,12 +85,7 @@ cdc_marts.removed-after-days
     left semi join {{ cdc_marts.landing_relation('removed_messages') }} as removed
         on
             records.source_format = removed.source_format
-            and records.topic = removed.topic
-            and records.`partition` = removed.`partition`
-            and shiftright(records.offset, 6) = removed.offset_block
-            and bit_get(
-                removed.offset_bits, cast(records.offset & 63 as int)
-            ) = 1
+            and {{ cdc_marts.is_in_offset_block('records', 'removed') }}
 )
 {%- endmacro %}
 

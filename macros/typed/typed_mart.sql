@@ -46,7 +46,7 @@
   } -%}
   {%- set new_inputs = {
       'touched_keys': ref('cdc_marts', 'int_touched_keys'),
-      'replayed_keys': ref('cdc_marts', 'int_replayed_keys'),
+      'colliding_keys': ref('cdc_marts', 'int_colliding_keys'),
       'truncations': ref('cdc_marts', 'int_truncations'),
       'column_drops': ref('cdc_marts', 'int_column_drops'),
   } -%}

@@ -14,7 +14,7 @@
 -- key is a colliding key, the run folds all effects on the key again.
 
 {#- The first run reads these inputs too, so that it notes their watermarks. -#}
-{%- set new_replayed_keys = new_rows(ref('int_replayed_keys')) %}
+{%- set new_colliding_keys = new_rows(ref('int_colliding_keys')) %}
 {%- set new_revised_keys = new_rows(ref('int_revised_keys')) %}
 
 with
@@ -30,7 +30,7 @@ refolded_keys as (
         source_format,
         table_id,
         row_key
-    from {{ new_replayed_keys }}
+    from {{ new_colliding_keys }}
 
     union
 

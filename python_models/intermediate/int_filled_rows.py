@@ -16,14 +16,14 @@ def model(dbt, session):
     (
         new_effects,
         touched_keys,
-        replayed_keys,
+        colliding_keys,
         new_truncations,
         new_exceptions,
         new_resolutions,
     ) = dbt.new_rows(
         all_effects,
         dbt.ref("int_touched_keys"),
-        dbt.ref("int_replayed_keys"),
+        dbt.ref("int_colliding_keys"),
         dbt.ref("int_truncations"),
         exceptional_records,
         dbt.ref("int_resolved_changes"),
@@ -39,7 +39,7 @@ def model(dbt, session):
         keys_looked_at = keys_to_fill(
             tables,
             touched_keys=touched_keys,
-            replayed_keys=replayed_keys,
+            colliding_keys=colliding_keys,
             new_effects=new_effects,
             key_changes=key_changes,
             new_truncations=new_truncations,

@@ -5,7 +5,7 @@ from cdc_marts.fold.ranges import effects_on, has_key_of, in_tables_of
 
 
 def model(dbt, session):
-    keys = dbt.new_rows(dbt.ref("int_replayed_keys")).distinct()
+    keys = dbt.new_rows(dbt.ref("int_colliding_keys")).distinct()
     if keys.isEmpty():
         return no_superseded_effects(keys)
     # What is used several times gets a checkpoint, so that Spark plans it once.

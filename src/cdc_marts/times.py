@@ -1,8 +1,11 @@
-"""Times in settings and options."""
+"""Times in settings, in options, and as Spark's numbers of microseconds since 1970."""
 
 from __future__ import annotations
 
 import datetime as dt
+from typing import overload
+
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
 
 
 def utc_of(text: str) -> dt.datetime:
@@ -13,3 +16,17 @@ def utc_of(text: str) -> dt.datetime:
     # Before Python 3.11 `fromisoformat` does not know Z.
     time = dt.datetime.fromisoformat(text.replace("Z", "+00:00"))
     return time.astimezone(dt.timezone.utc) if time.tzinfo else time.replace(tzinfo=dt.timezone.utc)
+
+
+@overload
+def time_at(micros: int) -> dt.datetime: ...
+@overload
+def time_at(micros: int | None) -> dt.datetime | None: ...
+def time_at(micros: int | None) -> dt.datetime | None:
+    """The time, in UTC, that is so many microseconds after 1970; None for None."""
+    return None if micros is None else _EPOCH + dt.timedelta(microseconds=micros)
+
+
+def micros_of(time: dt.datetime) -> int:
+    """How many microseconds after 1970 a time is."""
+    return (time - _EPOCH) // dt.timedelta(microseconds=1)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from cdc_marts.landing.envelopes import COORDINATES
+
 #: A message.
-MESSAGE = ("source_format", "topic", "partition", "offset")
+MESSAGE = ("source_format", *COORDINATES)
 #: A source table.
 TABLE = ("source_format", "table_id")
 #: A row of a source table.

@@ -25,7 +25,7 @@ from cdc_marts.fold.rules import filled_row_key
 
 #: The columns that identify an event of a row of a message.  A load that repairs the table gives
 #: the row another event_id, so it counts as another record.
-_RECORD = ("source_format", "topic", "partition", "offset", "row_index", "event_id")
+_RECORD = (*MESSAGE, "row_index", "event_id")
 
 _COLUMNS = (
     *_RECORD,

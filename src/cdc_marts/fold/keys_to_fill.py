@@ -37,7 +37,7 @@ def keys_to_fill(
     tables: DataFrame,
     *,
     touched_keys: DataFrame,
-    replayed_keys: DataFrame,
+    colliding_keys: DataFrame,
     new_effects: DataFrame,
     key_changes: DataFrame,
     new_truncations: DataFrame,
@@ -47,14 +47,14 @@ def keys_to_fill(
     """The keys (`KEY`) in some tables that a run looks at again, each once.
 
     `tables`: the tables with partial images.  `touched_keys`: keys with new or changed effects.
-    `replayed_keys`: colliding keys, on which an effect on another key may change which row remains.
+    `colliding_keys`: on these, an effect on another key may change which row remains.
     `new_effects`, `new_exceptions`: changes and redeliveries that may stand beside known
     `key_changes`, at one position.  `new_truncations`: new rows of the model `int_truncations`.
     `filled_rows`: what earlier runs filled.
     """
     found = (
         touched_keys.where("not is_keyless"),
-        replayed_keys,
+        colliding_keys,
         keys_changed_beside(new_effects, new_exceptions, key_changes),
         rows_behind(new_truncations, filled_rows),
     )

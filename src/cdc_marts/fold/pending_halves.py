@@ -6,9 +6,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from cdc_marts.checkpoints import checkpointed
+from cdc_marts.fold.columns import MESSAGE
 from cdc_marts.fold.ranges import near_deliveries
 
-_RECORD = ("source_format", "topic", "partition", "offset", "row_index")
+_RECORD = (*MESSAGE, "row_index")
 _PAIR = ("source_format", "pairing_id")
 
 

@@ -21,7 +21,7 @@ from cdc_marts.parsing.images import (
     names_left_out,
     overlay,
 )
-from cdc_marts.parsing.messages import COORDINATES, Check, lacking_key, read_json, rejection
+from cdc_marts.parsing.messages import LANDED_COLUMNS, Check, lacking_key, read_json, rejection
 from cdc_marts.parsing.ops import meaning_of, source_ops
 from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_columns_of
@@ -73,7 +73,7 @@ def _read_envelope(messages: DataFrame, key_settings: KeySettings | None) -> Dat
             _has_partial_json(message).alias("has_partial_json"),
             _table_changes(message).alias("table_changes"),
         ),
-    ).select(*COORDINATES, "value", "unreadable", "message.*", "seen.*")
+    ).select(*LANDED_COLUMNS, "value", "unreadable", "message.*", "seen.*")
     return envelope.select(
         "*",
         meaning_of(_op_code(), SOURCE_FORMAT).alias("meaning"),

@@ -19,7 +19,7 @@ from cdc_marts.formats.streamx.envelope import (
     record_kind,
 )
 from cdc_marts.parsing.images import image_of, row_or_null
-from cdc_marts.parsing.messages import COORDINATES, read_json_columns, rejection
+from cdc_marts.parsing.messages import LANDED_COLUMNS, read_json_columns, rejection
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_columns_of
@@ -138,7 +138,7 @@ def _read_tuples(messages: DataFrame, settings: Mapping[str, TopicSettings]) -> 
     """Read tuples: their dialect, their metadata, and the columns of their row."""
     recognized = read_json_columns(messages).select("*", _dialect(settings).alias("dialect"))
     return recognized.select(
-        *COORDINATES,
+        *LANDED_COLUMNS,
         "value",
         "unreadable",
         "dialect",

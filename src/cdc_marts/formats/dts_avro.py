@@ -14,7 +14,7 @@ from pyspark.sql.avro.functions import from_avro
 from cdc_marts.formats.dts.schema import RECORD_SCHEMA, TRAILER
 from cdc_marts.formats.dts.values import unreadable_value, value_of
 from cdc_marts.parsing.images import column_names, image_of, names_left_out
-from cdc_marts.parsing.messages import COORDINATES, rejection
+from cdc_marts.parsing.messages import LANDED_COLUMNS, rejection
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_columns_of
@@ -61,7 +61,7 @@ def _read_record(messages: DataFrame) -> DataFrame:
         # Members of a union by the name of their type, not by number.
         {"mode": "PERMISSIVE", "enableStableIdentifiersForUnionType": "true"},
     )
-    parsed = messages.select(*COORDINATES, "value", record.alias("record"))
+    parsed = messages.select(*LANDED_COLUMNS, "value", record.alias("record"))
     unreadable = rejection(
         (F.col("value").isNull(), "tombstone", "a queue tombstone has no value"),
         (
@@ -83,7 +83,7 @@ def _named(read: DataFrame) -> DataFrame:
     """Give the members of a record the names that staging has, and read its images."""
     keys_text = non_empty(F.col("record.tags")["pk_uk_info"])
     return read.select(
-        *COORDINATES,
+        *LANDED_COLUMNS,
         "value",
         "unreadable",
         meaning_of(F.col("record.operation"), SOURCE_FORMAT).alias("meaning"),

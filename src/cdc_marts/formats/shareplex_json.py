@@ -9,7 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from cdc_marts.parsing.images import columns_of, image_of, is_no_row, no_columns, overlay
-from cdc_marts.parsing.messages import COORDINATES, read_json, rejection
+from cdc_marts.parsing.messages import LANDED_COLUMNS, read_json, rejection
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_setting
@@ -48,7 +48,7 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
 def _read_envelope(messages: DataFrame) -> DataFrame:
     """Read messages, and give the members of their envelope the names that staging has."""
     return read_json(messages, ENVELOPE).select(
-        *COORDINATES,
+        *LANDED_COLUMNS,
         "value",
         "unreadable",
         non_empty(F.col("message.meta.op")).alias("source_op"),

@@ -11,11 +11,17 @@ from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import Column, DataFrame, Row, Window
 from pyspark.sql import functions as F
 
-from cdc_marts.landing.removed import in_blocks, outside_blocks, removed_of
+from cdc_marts.landing.envelopes import COORDINATES
+from cdc_marts.landing.offset_blocks import (
+    block_number,
+    in_blocks,
+    offset_bits,
+    outside_blocks,
+    removed_of,
+)
 from cdc_marts.parsing.records import no_records
 from cdc_marts.parsing.settings import declared_keys
 
-IDENTITY = ("topic", "partition", "offset")
 #: Of more partitions than this, those with similar offsets share a condition.
 _MOST_CONDITIONS = 200
 
@@ -100,7 +106,9 @@ def _first_arrivals(messages: DataFrame, ranges: list[Row], dbt: Any) -> DataFra
     offset ranges of the messages.
     """
     if any(range_.messages != range_.offsets for range_ in ranges):
-        by_arrival = Window.partitionBy(*IDENTITY).orderBy("landing_commit", "landed_at", "value")
+        by_arrival = Window.partitionBy(*COORDINATES).orderBy(
+            "landing_commit", "landed_at", "value"
+        )
         messages = (
             messages.withColumn("arrival", F.row_number().over(by_arrival))
             .where("arrival = 1")
@@ -110,29 +118,28 @@ def _first_arrivals(messages: DataFrame, ranges: list[Row], dbt: Any) -> DataFra
         staged = messages.sparkSession.table(str(dbt.this))
         if dbt.replaced_rows is not None:
             staged = staged.where(f"not ({dbt.replaced_rows})")
-        earlier = staged.where(_within(ranges)).select(*IDENTITY).distinct()
+        earlier = staged.where(_within(ranges)).select(*COORDINATES).distinct()
         if not earlier.isEmpty():
-            messages = messages.join(earlier, list(IDENTITY), "left_anti")
+            messages = messages.join(earlier, list(COORDINATES), "left_anti")
     return messages
 
 
 def _offset_ranges(messages: DataFrame) -> list[Row]:
     """Per topic and partition the first and last offset, and how many messages and offsets."""
-    # Offsets are dense: a bit for each, in words of 64, is a group in 64 of counting them.
-    word, bit = F.shiftright("offset", 6), F.col("offset").bitwiseAND(F.lit(63)).cast("int")
-    words = messages.groupBy("topic", "partition", word.alias("word")).agg(
+    # Offsets are dense, so there are far fewer blocks than offsets to count.
+    blocks = messages.groupBy("topic", "partition", block_number()).agg(
         F.min("offset").alias("first"),
         F.max("offset").alias("last"),
         F.count("*").alias("messages"),
-        F.bit_or(F.call_function("shiftleft", F.lit(1).cast("bigint"), bit)).alias("seen"),
+        offset_bits().alias("offset_bits"),
     )
     return (
-        words.groupBy("topic", "partition")
+        blocks.groupBy("topic", "partition")
         .agg(
             F.min("first").alias("first"),
             F.max("last").alias("last"),
             F.sum("messages").alias("messages"),
-            F.sum(F.bit_count("seen")).alias("offsets"),
+            F.sum(F.bit_count("offset_bits")).alias("offsets"),
         )
         .collect()
     )

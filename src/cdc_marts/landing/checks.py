@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from cdc_marts.landing import LandingError
+from cdc_marts.landing.envelopes import COORDINATES
 from cdc_marts.landing.lines import STDIN, lines_of
 
 _GZIP = b"\x1f\x8b"
@@ -28,7 +29,6 @@ _HEAD = 1 << 16
 _LONGEST_JSON = 1 << 20
 _ARRAY_OF_OBJECTS = re.compile(rb"\s*\[\s*\{")
 #: An envelope has these members; a bare message has none of them, or one by chance.
-_COORDINATES = ("topic", "partition", "offset")
 _FEWEST_COORDINATES = 2
 
 
@@ -150,7 +150,7 @@ def _goes_over_lines(lines: Sequence[bytes]) -> bool:
 
 
 def _envelope_as_message(path: Path, line: bytes) -> str | None:
-    if _coordinates_in(line) != len(_COORDINATES):
+    if _coordinates_in(line) != len(COORDINATES):
         return None
     return (
         f"{path} contains envelopes, which name their topics, and is landed as bare messages of"
@@ -176,4 +176,4 @@ def _coordinates_in(line: bytes) -> int | None:
         members = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    return sum(name in members for name in _COORDINATES) if isinstance(members, dict) else None
+    return sum(name in members for name in COORDINATES) if isinstance(members, dict) else None

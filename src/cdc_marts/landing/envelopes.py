@@ -15,6 +15,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple, NoReturn
 
+#: What identifies a message.
+COORDINATES = ("topic", "partition", "offset")
 MAX_PARTITION = 2**31 - 1
 MAX_OFFSET = 2**63 - 1
 #: What a timestamp can show: the years 1 to 9999, in epoch milliseconds.

@@ -12,13 +12,11 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from cdc_marts.landing import LandingError
-from cdc_marts.landing.envelopes import MAX_OFFSET
+from cdc_marts.landing.envelopes import COORDINATES, MAX_OFFSET
 from cdc_marts.landing.outcome import Landing, Partition
 from cdc_marts.landing.spool import BARE_PARTITION, SpooledMessages
 from cdc_marts.landing.tables import create_landing_table, highest_offsets
 from cdc_marts.relations import OWN, Relations
-
-_IDENTITY = ("topic", "partition", "offset")
 
 
 def land_files(
@@ -109,8 +107,8 @@ class _FormatLanding:
         if not overlaps:
             return 0
         is_overlap = reduce(Column.__or__, (_within(*item) for item in overlaps.items()))
-        landed = self._session.table(self._landing.table).where(is_overlap).select(*_IDENTITY)
-        return rows.where(is_overlap).join(landed, list(_IDENTITY), "left_semi").count()
+        landed = self._session.table(self._landing.table).where(is_overlap).select(*COORDINATES)
+        return rows.where(is_overlap).join(landed, list(COORDINATES), "left_semi").count()
 
 
 def _within(partition: Partition, offsets: tuple[int, int]) -> Column:

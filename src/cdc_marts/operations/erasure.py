@@ -35,8 +35,8 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from cdc_marts.landing.arrivals import IDENTITY
-from cdc_marts.landing.removed import in_blocks, removed_of
+from cdc_marts.landing.envelopes import COORDINATES
+from cdc_marts.landing.offset_blocks import in_blocks, removed_of
 from cdc_marts.local_rows import local_rows
 from cdc_marts.operations.maintenance import ORPHANS_OLDER_THAN, needed_snapshots
 from cdc_marts.parsing.records import STAGING_COLUMNS
@@ -62,7 +62,7 @@ _PLACE_OF_ROW = (
 )
 _PAIRING_ID = StructType().add("pairing_id", StringType())
 #: What a tombstone has in staging.
-_OF_TOMBSTONES = ("source_format", *IDENTITY, "row_index", "landed_at", "landing_commit")
+_OF_TOMBSTONES = ("source_format", *COORDINATES, "row_index", "landed_at", "landing_commit")
 #: Of JSON: a text, which is the group, or space between values.
 _TEXT_OR_SPACE = re.compile(r'("(?:[^"\\]|\\.)*")|\s+')
 #: Records of rows; those of whole messages name no row.
@@ -251,7 +251,7 @@ class Erasure:
         self, rows: DataFrame, row_keys: Sequence[str], pairing_ids: Sequence[str]
     ) -> DataFrame:
         """Places of the records or events with one of these keys, or of one of these updates."""
-        place = (*IDENTITY, "row_index")
+        place = (*COORDINATES, "row_index")
         halves = local_rows(self.session, [(id_,) for id_ in pairing_ids], _PAIRING_ID)
         of_updates = rows.join(F.broadcast(halves), "pairing_id", "left_semi")
         return rows.where(_is_of(row_keys)).select(*place).union(of_updates.select(*place))
@@ -261,12 +261,14 @@ class Erasure:
     ) -> tuple[list[Row], list[Row]]:
         """Messages with nothing but these rows, and those that hold other rows too."""
         of_rows = self._places_of_rows(self._rows_of_table(), row_keys, pairing_ids)
-        rows_of_messages = of_rows.groupBy(*IDENTITY).agg(F.collect_set("row_index").alias("rows"))
+        rows_of_messages = of_rows.groupBy(*COORDINATES).agg(
+            F.collect_set("row_index").alias("rows")
+        )
         in_messages = (
             self.session.table(self.staging)
             .where(F.col("record_type").isin(*_ROWS))
-            .join(rows_of_messages, list(IDENTITY))
-            .groupBy(*IDENTITY, "rows")
+            .join(rows_of_messages, list(COORDINATES))
+            .groupBy(*COORDINATES, "rows")
             .agg(F.count("*").alias("count"))
             .collect()
         )
@@ -288,7 +290,7 @@ class Erasure:
         changes_no_table = (F.col("record_type") == "ddl") & F.col("table_changes").isNull()
         names_no_row = F.col("record_type").isin("rejected", "transaction") | changes_no_table
         staged = self.session.table(self.staging).where(names_no_row & text.isNotNull())
-        return staged.where(is_mention).select(*IDENTITY).distinct().collect()
+        return staged.where(is_mention).select(*COORDINATES).distinct().collect()
 
     def _live(self, row_keys: Sequence[str]) -> list[str]:
         state = self.relations.model("latest_state")
@@ -311,11 +313,12 @@ class Erasure:
         """Place of a message -> what its value becomes."""
         rows_of = {_place(message): message["rows"] for message in shared}
         of_shared = self.session.table(self.landing).join(
-            self._places(shared), list(IDENTITY), "left_semi"
+            self._places(shared), list(COORDINATES), "left_semi"
         )
+        messages = of_shared.where("value is not null").select(*COORDINATES, "value")
         replacements: dict[tuple[Any, ...], bytes | None] = {
             _place(message): self._without_rows(message, rows_of[_place(message)])
-            for message in of_shared.where("value is not null").select(*IDENTITY, "value").collect()
+            for message in messages.collect()
         }
         replacements |= dict.fromkeys(map(_place, whole))
         return replacements | dict.fromkeys(self._tombstones(list(replacements)))
@@ -328,7 +331,7 @@ class Erasure:
         )
 
         def of_redacted(rows: DataFrame) -> DataFrame:
-            joined = rows.join(F.broadcast(redacted), list(IDENTITY), "left")
+            joined = rows.join(F.broadcast(redacted), list(COORDINATES), "left")
             is_redacted = F.col("is_redacted").isNotNull()
             return joined.withColumns(
                 {
@@ -337,8 +340,8 @@ class Erasure:
                 }
             )
 
-        landed = self.session.table(self.landing).select(*IDENTITY, "_file")
-        files = landed.join(F.broadcast(redacted), list(IDENTITY), "left_semi").select("_file")
+        landed = self.session.table(self.landing).select(*COORDINATES, "_file")
+        files = landed.join(F.broadcast(redacted), list(COORDINATES), "left_semi").select("_file")
         paths = {row["_file"] for row in files.distinct().collect()}
         rewrite_rows(self.session, self.landing, paths, of_redacted)
 
@@ -346,13 +349,13 @@ class Erasure:
         """Messages without a value whose record key is that of a message at these places."""
         landed = self.session.table(self.landing)
         keys = (
-            landed.join(self._places(places), list(IDENTITY), "left_semi")
+            landed.join(self._places(places), list(COORDINATES), "left_semi")
             .where("key is not null")
             .select("topic", "key")
             .distinct()
         )
         found = landed.where("value is null").join(F.broadcast(keys), ["topic", "key"], "left_semi")
-        return [_place(row) for row in found.select(*IDENTITY).collect()]
+        return [_place(row) for row in found.select(*COORDINATES).collect()]
 
     def _lone_tombstones(self, messages: Sequence[Row], row_keys: Sequence[str]) -> list[Any]:
         """Messages without a value whose record key names a row of messages that were removed.
@@ -365,7 +368,7 @@ class Erasure:
             return []
         without_value = self.session.table(self.landing).where("value is null")
         found = without_value.where(F.col("topic").isin(*topics) & is_of_row)
-        return [_place(row) for row in found.select(*IDENTITY).collect()]
+        return [_place(row) for row in found.select(*COORDINATES).collect()]
 
     def _redact_irreplaceable_rows(self, whole: Sequence[Row], shared: Sequence[Row]) -> None:
         """Rows of messages that were removed from landing become tombstones in staging."""
@@ -378,7 +381,7 @@ class Erasure:
             local_rows(self.session, rows, _PLACE_OF_ROW).withColumn("is_redacted", F.lit(True))
         )
         is_same_row = F.coalesce(F.col("row_index") == F.col("erased_row"), F.lit(True))
-        for name in IDENTITY:
+        for name in COORDINATES:
             is_same_row = is_same_row & (F.col(name) == F.col(f"erased_{name}"))
 
         def of_redacted(records: DataFrame) -> DataFrame:
@@ -397,11 +400,11 @@ class Erasure:
 
     def _irreplaceable(self, messages: Sequence[Row]) -> DataFrame:
         """`topic` and `_file` of the staging rows of those messages that were removed."""
-        staged = self.session.table(self.staging).select(*IDENTITY, "_file")
+        staged = self.session.table(self.staging).select(*COORDINATES, "_file")
         if not self.session.catalog.tableExists(self.relations.removed_messages):
             return staged.where("false")
         removed = self.session.table(self.relations.removed_messages)
-        of_messages = staged.join(self._places(messages), list(IDENTITY), "left_semi")
+        of_messages = staged.join(self._places(messages), list(COORDINATES), "left_semi")
         return in_blocks(of_messages, removed_of(removed, self.source_format))
 
     def _places(self, messages: Sequence[Any]) -> DataFrame:
@@ -453,7 +456,7 @@ def _is_of(row_keys: Collection[str]) -> Column:
 
 def _place(message: Any) -> tuple[Any, ...]:
     """Topic, partition and offset of a message."""
-    return tuple(message[: len(IDENTITY)])
+    return tuple(message[: len(COORDINATES)])
 
 
 def compact_key(key: str) -> str:

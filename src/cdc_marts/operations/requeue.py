@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cdc_marts.checkpoints import checkpointed
 from cdc_marts.formats import SOURCE_FORMATS
-from cdc_marts.landing.arrivals import IDENTITY
+from cdc_marts.landing.envelopes import COORDINATES
 from cdc_marts.relations import OWN, WITH_WHAT_FOLLOWS, Relations
 
 if TYPE_CHECKING:
@@ -65,11 +65,11 @@ def _outcome(source_format: str, before: DataFrame, now: DataFrame) -> Requeued:
     by_code = now.groupBy("reject_code").count().collect()
     return Requeued(
         source_format,
-        read=before.join(now, list(IDENTITY), "left_anti").count(),
+        read=before.join(now, list(COORDINATES), "left_anti").count(),
         remaining=Counter({row["reject_code"]: row["count"] for row in by_code}),
     )
 
 
 def _rejected(session: SparkSession, staging: str) -> DataFrame:
     staged = session.table(staging)
-    return staged.where("record_type = 'rejected'").select(*IDENTITY, "reject_code")
+    return staged.where("record_type = 'rejected'").select(*COORDINATES, "reject_code")

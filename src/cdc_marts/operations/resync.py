@@ -11,10 +11,12 @@ from decimal import Decimal
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from cdc_marts.fold.columns import MESSAGE
 from cdc_marts.formats import has_trait
 from cdc_marts.local_rows import local_rows
 from cdc_marts.printing import printable
 from cdc_marts.relations import OWN, WITH_WHAT_FOLLOWS, Relations
+from cdc_marts.times import time_at
 
 _RECORDS = "int_records"
 _STATEMENTS = "int_resolved_changes"
@@ -135,7 +137,7 @@ class _Table:
         rows = self._landed(since, topic).where(is_row_of_load)
         written_at = F.least("landed_at", F.coalesce("published_at", "event_at", "landed_at"))
         [(count, first)] = rows.select(F.count("*"), F.min(F.unix_micros(written_at))).collect()
-        began_at = _instant(first)
+        began_at = time_at(first)
         return None if began_at is None else (count, began_at)
 
     def next_number(self, loaded_since: dt.datetime) -> int:
@@ -144,7 +146,7 @@ class _Table:
         [(count, last)] = requests.select(
             F.count("*"), F.max(F.unix_micros("loaded_since"))
         ).collect()
-        before = _instant(last)
+        before = time_at(last)
         if before is not None and loaded_since <= before:
             raise ResyncError(
                 f"{printable(self.table_id)} was already repaired from a load since"
@@ -157,12 +159,11 @@ class _Table:
         """The highest position that the table had when the load began, null where it had none."""
         landed_before = F.col("landed_at") < F.lit(loaded_since)
         changes = self._changes().where(landed_before).select("sequence.position")
-        place = ["source_format", "topic", "partition", "offset"]
         statements = self._records.where("record_type in ('ddl', 'transaction')")
         truncations = (
             self._of_table(self.relations.model(_STATEMENTS))
             .withColumn("offset", F.col("sequence.offset"))
-            .join(statements.where(landed_before).select(*place), place, "left_semi")
+            .join(statements.where(landed_before).select(*MESSAGE), [*MESSAGE], "left_semi")
             .select("sequence.position")
         )
         [(highest,)] = changes.union(truncations).select(F.max("position")).collect()
@@ -189,9 +190,3 @@ class _Table:
         return self.session.table(relation).where(
             (F.col("source_format") == self.source_format) & (F.col("table_id") == self.table_id)
         )
-
-
-def _instant(micros: int | None) -> dt.datetime | None:
-    if micros is None:
-        return None
-    return dt.datetime.fromtimestamp(0, dt.timezone.utc) + dt.timedelta(microseconds=micros)

@@ -17,9 +17,17 @@ from pyspark.sql import functions as F
 
 from cdc_marts.checkpoints import checkpointed
 from cdc_marts.formats import SOURCE_FORMATS
-from cdc_marts.landing.arrivals import IDENTITY
-from cdc_marts.landing.removed import blocks_of, outside_blocks, removed_of
+from cdc_marts.landing.envelopes import COORDINATES
+from cdc_marts.landing.offset_blocks import (
+    BLOCK_COLUMNS,
+    blocks_of,
+    is_in_block_sql,
+    messages_in,
+    outside_blocks,
+    removed_of,
+)
 from cdc_marts.relations import OWN, Relations
+from cdc_marts.times import micros_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -117,10 +125,10 @@ def remove(session: SparkSession, removal: Removal, relations: Relations = OWN) 
     _prepare(session, removal, relations)
     removed = session.table(relations.removed_messages)
     known = removed_of(removed, removal.source_format)
-    new = outside_blocks(_places(removal.blocks), known)
+    new = outside_blocks(messages_in(removal.blocks), known)
     noted = blocks_of(new).select(
         F.lit(removal.source_format).alias("source_format"),
-        *("topic", "partition", "offset_block", "offset_bits"),
+        *BLOCK_COLUMNS,
         F.current_timestamp().alias("removed_at"),
     )
     noted.coalesce(1).writeTo(relations.removed_messages).append()
@@ -129,10 +137,8 @@ def remove(session: SparkSession, removal: Removal, relations: Relations = OWN) 
     try:
         session.sql(
             f"delete from {landing} as landed where landed_at < timestamp_micros("
-            f"{_micros(removal.before)}) and exists (select 1 from {view} as removed"
-            " where landed.topic = removed.topic and landed.`partition` = removed.`partition`"
-            " and shiftright(landed.offset, 6) = removed.offset_block"
-            " and bit_get(removed.offset_bits, cast(landed.offset & 63 as int)) = 1)"
+            f"{micros_of(removal.before)}) and exists (select 1 from {view} as removed"
+            f" where {is_in_block_sql('landed', 'removed')})"
         )
     finally:
         session.catalog.dropTempView(view)
@@ -140,14 +146,14 @@ def remove(session: SparkSession, removal: Removal, relations: Relations = OWN) 
 
 def _removable(session: SparkSession, landing: str, staging: str, before: dt.datetime) -> DataFrame:
     """Places of old messages that staging has read, but for quarantined and newest ones."""
-    landed = session.table(landing).select(*IDENTITY, "landed_at")
-    is_old = F.col("landed_at") < F.timestamp_micros(F.lit(_micros(before)))
+    landed = session.table(landing).select(*COORDINATES, "landed_at")
+    is_old = F.col("landed_at") < F.timestamp_micros(F.lit(micros_of(before)))
     # Those of a message share its time; files of rejected messages are not opened.
     read = session.table(staging).where((F.col("record_type") != "rejected") & is_old)
     newest = landed.groupBy("topic", "partition").agg(F.max("offset").alias("offset"))
-    old = landed.where(is_old).select(*IDENTITY)
-    staged = old.join(read.select(*IDENTITY), list(IDENTITY), "left_semi")
-    return staged.join(F.broadcast(newest), list(IDENTITY), "left_anti")
+    old = landed.where(is_old).select(*COORDINATES)
+    staged = old.join(read.select(*COORDINATES), list(COORDINATES), "left_semi")
+    return staged.join(F.broadcast(newest), list(COORDINATES), "left_anti")
 
 
 def _prepare(session: SparkSession, removal: Removal, relations: Relations) -> None:
@@ -168,19 +174,6 @@ def _prepare(session: SparkSession, removal: Removal, relations: Relations) -> N
     if changed:
         written = ", ".join(f"'{name}' = '{value}'" for name, value in changed.items())
         session.sql(f"alter table {removal.landing} set tblproperties ({written})")
-
-
-def _places(blocks: DataFrame) -> DataFrame:
-    """`topic`, `partition`, `offset` of all messages in the blocks."""
-    place = F.explode(F.sequence(F.lit(0), F.lit(63)))
-    each = blocks.select("*", place.alias("place"))
-    return each.where(F.getbit("offset_bits", "place") == 1).select(
-        "topic", "partition", (F.col("offset_block") * 64 + F.col("place")).alias("offset")
-    )
-
-
-def _micros(time: dt.datetime) -> int:
-    return (time - dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)) // dt.timedelta(microseconds=1)
 
 
 def _wrong(problem: str) -> RetentionError:

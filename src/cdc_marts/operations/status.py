@@ -27,6 +27,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.relations import OWN, Relations
 from cdc_marts.run_history import FAILED_STATUSES
+from cdc_marts.times import time_at
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
@@ -243,7 +244,7 @@ def last_run_of(session: SparkSession, target: str, relations: Relations = OWN) 
         args={"target": target},
     ).collect()
     for row in rows:
-        started_at, ended_at = _instant(row.started), _instant(row.ended)
+        started_at, ended_at = time_at(row.started), time_at(row.ended)
         assert started_at is not None and ended_at is not None  # the table has them not null
         return Run(f"dbt {row.command}", started_at, ended_at, tuple(row.failed))
     return None
@@ -273,8 +274,8 @@ def _add_counts(
     for row in rows.collect():
         topic = topics[row.source_format, row.topic]
         topic.read[row.record_type] = row.messages
-        topic.last_event_at = _latest(topic.last_event_at, _instant(row.event))
-        topic.last_landed_at = _latest(topic.last_landed_at, _instant(row.landed))
+        topic.last_event_at = _latest(topic.last_event_at, time_at(row.event))
+        topic.last_landed_at = _latest(topic.last_landed_at, time_at(row.landed))
     behind = [name for name in SOURCE_FORMATS if _is_uncounted(session, relations, name)]
     if behind:
         notes.append(
@@ -322,7 +323,7 @@ def _add_waiting(
     ):
         topic = topics[row.source_format, row.topic]
         topic.waiting = row.messages
-        topic.last_landed_at = _latest(topic.last_landed_at, _instant(row.landed))
+        topic.last_landed_at = _latest(topic.last_landed_at, time_at(row.landed))
 
 
 def _add_rejects(
@@ -347,7 +348,7 @@ def _add_rejects(
     for row in _union(session, queries):
         topic = topics[row.source_format, row.topic]
         topic.rejects[row.reject_code] = Rejects(row.messages, row.new_messages)
-        topic.last_landed_at = _latest(topic.last_landed_at, _instant(row.landed))
+        topic.last_landed_at = _latest(topic.last_landed_at, time_at(row.landed))
 
 
 def _sequence_number_before(session: SparkSession, table: str, time: dt.datetime) -> int:
@@ -391,7 +392,7 @@ def _last_read_at(
         found = snapshots(session, iceberg_table(session, staging))
         # A table that was made when nothing had landed has noted just that.
         reads = (s.committed_at for s in found if any(watermarks_in(s).values()))
-        return _instant(next((millis * 1000 for millis in reads), None))
+        return time_at(next((millis * 1000 for millis in reads), None))
 
     return of_format
 
@@ -403,12 +404,6 @@ def _union(session: SparkSession, queries: Iterable[str]) -> list[Row]:
 
 def _latest(one: dt.datetime | None, other: dt.datetime | None) -> dt.datetime | None:
     return max(filter(None, (one, other)), default=None)
-
-
-def _instant(micros: int | None) -> dt.datetime | None:
-    if micros is None:
-        return None
-    return dt.datetime.fromtimestamp(0, dt.timezone.utc) + dt.timedelta(microseconds=micros)
 
 
 def _iso(time: dt.datetime | None) -> str | None:

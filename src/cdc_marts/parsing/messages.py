@@ -14,8 +14,8 @@ from cdc_marts.expressions import let
 from cdc_marts.parsing.images import columns_of
 from cdc_marts.parsing.variants import may_hold_infinity
 
-#: What a message brings along from its landing table, besides its bytes.
-COORDINATES = ("topic", "partition", "offset", "timestamp", "key", "landed_at", "landing_commit")
+#: The columns of a landed message, without its bytes.
+LANDED_COLUMNS = ("topic", "partition", "offset", "timestamp", "key", "landed_at", "landing_commit")
 
 _CORRUPT = "_corrupt"
 #: The end of a message, which none can hold: every run of the program draws another.
@@ -151,7 +151,7 @@ def _read_whole(
         wrapped = let(
             wrapped, lambda wrapped: wrapped.withField("seen", seen_in(wrapped[_MARK][0]))
         )
-    parsed = messages.select(*COORDINATES, "value", wrapped.alias("wrapped")).select(
+    parsed = messages.select(*LANDED_COLUMNS, "value", wrapped.alias("wrapped")).select(
         "*", object_of(F.col(f"wrapped.{_MARK}")[0]).alias("message")
     )
     elements = F.col(f"wrapped.{_MARK}")
@@ -178,7 +178,7 @@ def _read_whole(
         ),
     )
     return parsed.select(
-        *COORDINATES,
+        *LANDED_COLUMNS,
         "value",
         "message",
         unreadable.alias("unreadable"),

@@ -17,7 +17,7 @@ from cdc_marts.parsing.images import (
     no_columns,
     with_columns_of,
 )
-from cdc_marts.parsing.messages import COORDINATES, lacking_key, rejection
+from cdc_marts.parsing.messages import LANDED_COLUMNS, lacking_key, rejection
 from cdc_marts.parsing.ops import TABLE_DROPS
 from cdc_marts.parsing.row_keys import with_row_keys
 from cdc_marts.parsing.session import check_session
@@ -231,7 +231,7 @@ def _named(messages: DataFrame, record: Record) -> DataFrame:
         if members[f"columns_{side}"] is None
     }
     return messages.select(
-        *COORDINATES,
+        *LANDED_COLUMNS,
         "value",
         *(
             (F.lit(None).cast(_MEMBERS[name]) if column is None else column).alias(name)

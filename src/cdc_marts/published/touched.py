@@ -33,7 +33,7 @@ def keys(run: ModelRun, published: DataFrame) -> DataFrame:
         KEY,
         touched,
         other_spellings(touched, published.join(keyless_tables, [*TABLE], "left_semi")),
-        run.new_rows("replayed_keys"),
+        run.new_rows("colliding_keys"),
         published.join(truncations, [*TABLE], "left_semi"),
         run.rows("mart").where(is_of_them).join(truncations, [*TABLE], "left_semi"),
         run.changed_rows("filled_rows"),

@@ -37,7 +37,7 @@ RENAMED_COLUMNS = "cdc_marts.renamed_columns"
 MISSING_PARTITIONS = "cdc_marts.missing_partitions"
 
 #: What is new of a changed table.
-_CHANGES = ("touched_keys", "replayed_keys", "truncations", "column_drops")
+_CHANGES = ("touched_keys", "colliding_keys", "truncations", "column_drops")
 
 
 def rows(
@@ -182,7 +182,7 @@ def _touched_keys(table: SourceTable) -> DataFrame:
     """
     found = (
         table.new_rows("touched_keys"),
-        table.new_rows("replayed_keys"),
+        table.new_rows("colliding_keys"),
         table.changed_rows("filled_rows"),
     )
     return reduce(DataFrame.union, (rows.select("row_key") for rows in found)).distinct()

@@ -59,7 +59,7 @@ def test_keys_are_looked_at_whose_values_may_have_changed(spark: SparkSession) -
                 key("of a table without partial images", **CARTS),
             ],
         ),
-        replayed_keys=frame(spark, KEYS, [key("replayed"), key("touched")]),
+        colliding_keys=frame(spark, KEYS, [key("replayed"), key("touched")]),
         new_effects=frame(spark, EFFECTS, [effect("touched", 7)]),
         key_changes=frame(
             spark,

@@ -37,7 +37,7 @@ INPUTS = {
     "int_column_drops": "source_format string, table_id string, column_name string",
     "int_keyless_rows": "source_format string, table_id string, row_key string",
     "int_row_effects": "source_format string, table_id string, row_key string",
-    "int_replayed_keys": "source_format string, table_id string, row_key string",
+    "int_colliding_keys": "source_format string, table_id string, row_key string",
     "int_filled_rows": "source_format string, table_id string, row_key string",
     "int_truncations": "source_format string, table_id string",
 }

@@ -86,7 +86,7 @@ def test_a_run_writes_only_what_changed(table: SourceTable) -> None:
     assert contents(table) == [(1, 10), (2, 20)]
 
 
-@pytest.mark.parametrize("fold_model", ["int_replayed_keys", "int_filled_rows"])
+@pytest.mark.parametrize("fold_model", ["int_colliding_keys", "int_filled_rows"])
 def test_a_row_changes_without_an_effect_on_its_key(table: SourceTable, fold_model: str) -> None:
     """Such as a row that remains on a colliding key, or that has a value from an earlier key."""
     table.holds({"id": 1, "amount": 10}, 1)

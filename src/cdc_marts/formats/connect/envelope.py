@@ -23,7 +23,7 @@ from cdc_marts.parsing.images import (
     names_with,
     no_columns,
 )
-from cdc_marts.parsing.messages import COORDINATES, read_json, rejection
+from cdc_marts.parsing.messages import LANDED_COLUMNS, read_json, rejection
 from cdc_marts.parsing.variants import may_hold_bytes, may_hold_text
 
 #: What converters without KAFKA-3832 write for a tombstone where they write no schema.
@@ -49,7 +49,7 @@ def read_payload(messages: DataFrame, payload: str) -> DataFrame:
     fields = read.select("message.payload.*").columns
     bare = F.struct(*(F.col(f"message.{field}").alias(field) for field in fields))
     return read.select(
-        *COORDINATES,
+        *LANDED_COLUMNS,
         "value",
         F.coalesce("unreadable", _null_value()).alias("unreadable"),
         F.col("message.schema").alias("connect_schema"),

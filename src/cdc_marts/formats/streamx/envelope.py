@@ -18,7 +18,7 @@ from cdc_marts.parsing.images import (
     no_columns,
     row_or_null,
 )
-from cdc_marts.parsing.messages import COORDINATES, Check, read_json, rejection
+from cdc_marts.parsing.messages import LANDED_COLUMNS, Check, read_json, rejection
 from cdc_marts.parsing.ops import meaning_of, source_ops
 from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_setting
@@ -84,7 +84,7 @@ def _read_envelope(messages: DataFrame, source_format: str) -> DataFrame:
     """Read messages, and give the members of their envelope the names that staging has."""
     columns = F.col("message.schema.dataColumn")
     return read_json(messages, ENVELOPE).select(
-        *COORDINATES,
+        *LANDED_COLUMNS,
         "value",
         "unreadable",
         F.lower("message.schema.source.dbType").alias("source_type"),

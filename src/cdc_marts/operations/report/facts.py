@@ -13,6 +13,7 @@ from dbt.adapters.spark_session.api import view_query
 from cdc_marts.operations import status
 from cdc_marts.operations.maintenance import TableCounts, split_tables
 from cdc_marts.relations import Relations
+from cdc_marts.times import time_at
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -167,7 +168,7 @@ def _traffic(
         " group by 1, 2, 3 order by 3, 1, 2"
     )
     for row in rows.collect():
-        at = _instant(row.at)
+        at = time_at(row.at)
         yield Traffic(row.source_format, row.topic, at, row.messages, row.median, row.longest)
 
 
@@ -215,7 +216,7 @@ def _runs(session: SparkSession, target: str, relations: Relations) -> Iterator[
     for row in reversed(rows.collect()):
         yield RunTime(
             f"dbt {row.command}",
-            _instant(row.started),
+            time_at(row.started),
             row.seconds,
             row.outcome,
             row.warning_count,
@@ -244,7 +245,3 @@ def _has_view(session: SparkSession, name: str) -> bool:
     return session.catalog.databaseExists(name.split(".")[0]) and (
         view_query(session, name) is not None
     )
-
-
-def _instant(micros: int) -> dt.datetime:
-    return dt.datetime.fromtimestamp(0, dt.timezone.utc) + dt.timedelta(microseconds=micros)
