@@ -148,12 +148,10 @@ def maintain(
         tables, others = split_tables(session, plan.tables, plan.relations.schemas)
         readers = other_readers(session, plan.relations.landing, plan.tables)
         removed = _remove_old_messages(session, plan, readers, is_confirmed)
-        retentions = {
-            name: table.retention for name, table in plan.tables.items() if table.retention
-        }
+        expiries = {name: table.expiry for name, table in plan.tables.items() if table.expiry}
         width = max(map(len, (*tables, "all tables")))
         upkeeps = maintain_tables(
-            session, tables, keep, retentions, removed, chain.from_iterable(readers.values())
+            session, tables, keep, expiries, removed, chain.from_iterable(readers.values())
         )
         with progress_bar(MofNCompleteColumn()) as progress:
             all_done = []

@@ -26,6 +26,7 @@ from cdc_marts.parsing.ops import meaning_of, source_ops
 from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_columns_of
 from cdc_marts.parsing.statements import change_of, named_table, table_changes
+from cdc_marts.parsing.tables import table_id_of
 from cdc_marts.parsing.values import is_bad_millis, non_empty, position, timestamp_of_millis
 from cdc_marts.parsing.variants import may_hold_text
 
@@ -183,7 +184,7 @@ def _op_code() -> Column:
 
 
 def _key_columns(message: DataFrame | Column, key_settings: KeySettings | None) -> Column:
-    table_id = F.concat_ws(".", non_empty(message["database"]), non_empty(message["table"]))
+    table_id = table_id_of(non_empty(message["database"]), non_empty(message["table"]))
     return key_columns_of(F.array_distinct(message["pkNames"]), key_settings, table_id)
 
 

@@ -23,6 +23,7 @@ from cdc_marts.parsing.messages import LANDED_COLUMNS, read_json_columns, reject
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_columns_of
+from cdc_marts.parsing.tables import table_id_of
 from cdc_marts.parsing.values import (
     is_bad_millis,
     non_empty,
@@ -128,7 +129,7 @@ def parse(
         key_columns_of(
             F.lit(None).cast("array<string>"),
             key_settings,
-            F.concat_ws(".", "database_name", "table_name"),
+            table_id_of("database_name", "table_name"),
         ).alias("key_columns"),
     )
     return to_staging(keyed, SOURCE_FORMAT, _record(), has_sparse_rows=True)

@@ -19,6 +19,7 @@ from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_columns_of
 from cdc_marts.parsing.statements import named_table, table_changes
+from cdc_marts.parsing.tables import table_id_of
 from cdc_marts.parsing.values import (
     is_bad_millis,
     is_epoch_seconds,
@@ -116,7 +117,7 @@ def _with_rows(checked: DataFrame, key_settings: KeySettings | None) -> DataFram
         key_columns_of(
             _published_key(F.col("keys")),
             key_settings,
-            F.concat_ws(".", "database_name", "schema_name", "table_name"),
+            table_id_of(),
         ).alias("key_columns"),
         F.when(F.col("source_op") == "DDL", _table_changes()).alias("table_changes"),
     )

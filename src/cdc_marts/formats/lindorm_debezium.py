@@ -21,6 +21,7 @@ from cdc_marts.parsing.messages import rejection
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_columns_of
+from cdc_marts.parsing.tables import table_id_of
 from cdc_marts.parsing.values import is_bad_millis, non_empty, position, timestamp_of_millis
 
 SOURCE_FORMAT = "lindorm_debezium"
@@ -106,7 +107,7 @@ def _record(key_settings: KeySettings | None) -> Record:
         key_columns=key_columns_of(
             _key_of_row(F.col("record_key_names"), op),
             key_settings,
-            F.concat_ws(".", "database_name", "schema_name", "table_name"),
+            table_id_of(),
         ),
         whole_number_columns=F.col("whole_number_columns"),
         before=F.col("before"),

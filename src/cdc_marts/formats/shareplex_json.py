@@ -13,6 +13,7 @@ from cdc_marts.parsing.messages import LANDED_COLUMNS, read_json, rejection
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_setting
+from cdc_marts.parsing.tables import table_id_of
 from cdc_marts.parsing.values import is_bad_iso, non_empty, position, timestamp_of_iso
 
 SOURCE_FORMAT = "shareplex_json"
@@ -70,7 +71,7 @@ def _with_kind(envelope: DataFrame) -> DataFrame:
         "*",
         meaning_of(F.col("code"), SOURCE_FORMAT).alias("meaning"),
         F.col("code").isin("UPDATE BEFORE", "UPDATE AFTER").alias("is_half"),
-        F.concat_ws(".", "schema_name", "table_name").alias("table_id"),
+        table_id_of("schema_name", "table_name").alias("table_id"),
     )
 
 

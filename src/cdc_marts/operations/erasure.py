@@ -7,7 +7,6 @@ are those of a rebuild, because they come from one.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import json
 import re
@@ -39,6 +38,7 @@ from cdc_marts.landing.envelopes import COORDINATES
 from cdc_marts.landing.offset_blocks import in_blocks, removed_of
 from cdc_marts.local_rows import local_rows
 from cdc_marts.operations.maintenance import ORPHANS_OLDER_THAN, needed_snapshots
+from cdc_marts.operations.unknown_table import no_such_table
 from cdc_marts.parsing.records import STAGING_COLUMNS
 from cdc_marts.printing import printable
 from cdc_marts.relations import OWN, Relations
@@ -431,13 +431,7 @@ class Erasure:
         tables = self.session.table(self.staging).where(F.col("record_type").isin(*_ROWS))
         names = [row["table_id"] for row in tables.select("table_id").distinct().collect()]
         if self.table_id not in names:
-            meant = difflib.get_close_matches(self.table_id, names, n=1, cutoff=0.4)
-            hint = (
-                f"Did you mean {printable(meant[0])}?"
-                if meant
-                else f"{self.relations.model('source_tables')} lists them."
-            )
-            return f"{self.source_format} has no source table {printable(self.table_id)}. {hint}"
+            return no_such_table(self.source_format, self.table_id, names, self.relations)
         [columns] = self._rows_of_table().select("key_columns").limit(1).collect()
         shown = ",".join(f"{json.dumps(name, ensure_ascii=False)}:…" for name in columns[0])
         return (

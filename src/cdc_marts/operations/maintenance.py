@@ -32,7 +32,7 @@ from cdc_marts.operations.procedures import call, timestamp
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cdc_marts.project.inventory import Retention
+    from cdc_marts.project.inventory import Expiry
 
 #: A file that a run may be about to commit is younger.
 ORPHANS_OLDER_THAN = dt.timedelta(days=3)
@@ -89,14 +89,14 @@ def maintain(
     session: SparkSession,
     tables: Sequence[str],
     keep: dt.timedelta,
-    retentions: Mapping[str, Retention] = MappingProxyType({}),
+    expiries: Mapping[str, Expiry] = MappingProxyType({}),
     removed: Mapping[str, TableCounts] = MappingProxyType({}),
     other_readers: Iterable[str] = (),
 ) -> Iterator[Upkeep]:
     """Compact tables, expire their snapshots older than `keep`, remove orphan files.
 
     `tables`: all that read one another.  Some are maintained at a time, and yielded
-    in order; each step is one commit.  `retentions`: table -> how long its rows are
+    in order; each step is one commit.  `expiries`: table -> how long its rows are
     kept, for those that are not kept for ever.  `removed`: table -> what it had before messages
     were removed from it just now.  `other_readers`: tables that are not maintained, but read some
     that are.
@@ -107,7 +107,7 @@ def maintain(
     with _threads(session) as pool:
         yield from pool.map(
             lambda table: _maintain_table(
-                session, table, needed[table], keep, retentions.get(table), removed.get(table)
+                session, table, needed[table], keep, expiries.get(table), removed.get(table)
             ),
             tables,
         )
@@ -118,13 +118,13 @@ def _maintain_table(
     table: str,
     needed: _Needed,
     keep: dt.timedelta,
-    retention: Retention | None,
+    expiry: Expiry | None,
     removed: TableCounts | None,
 ) -> Upkeep:
     before = removed or TableCounts.of(session, table)
-    if retention is not None:
-        oldest = timestamp(_now() - dt.timedelta(days=retention.days))
-        session.sql(f"delete from {table} where {retention.column} < {oldest}")
+    if expiry is not None:
+        oldest = timestamp(_now() - dt.timedelta(days=expiry.days))
+        session.sql(f"delete from {table} where {expiry.column} < {oldest}")
     if _may_have_files_to_rewrite(all_snapshots(session, iceberg_table(session, table))):
         call(
             session,

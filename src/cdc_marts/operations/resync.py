@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -14,6 +13,7 @@ from pyspark.sql import functions as F
 from cdc_marts.fold.columns import MESSAGE
 from cdc_marts.formats import has_trait
 from cdc_marts.local_rows import local_rows
+from cdc_marts.operations.unknown_table import no_such_table
 from cdc_marts.printing import printable
 from cdc_marts.relations import OWN, WITH_WHAT_FOLLOWS, Relations
 from cdc_marts.times import time_at
@@ -105,15 +105,7 @@ class _Table:
         of_format = self._records.where(F.col("source_format") == self.source_format)
         known = of_format.where("record_type = 'change'").select("table_id").distinct()
         names = sorted(row["table_id"] for row in known.collect() if row["table_id"])
-        meant = difflib.get_close_matches(self.table_id, names, n=1, cutoff=0.4)
-        hint = (
-            f"Did you mean {printable(meant[0])}?"
-            if meant
-            else f"{self.relations.model('source_tables')} lists them."
-        )
-        raise ResyncError(
-            f"{self.source_format} has no source table {printable(self.table_id)}. {hint}"
-        )
+        raise ResyncError(no_such_table(self.source_format, self.table_id, names, self.relations))
 
     def check_has_load_alone(self, since: dt.datetime | None, topic: str | None) -> None:
         """Only the topic distinguishes the inserts of a load from those of the stream."""

@@ -22,6 +22,7 @@ from cdc_marts.parsing.ops import TABLE_DROPS
 from cdc_marts.parsing.row_keys import with_row_keys
 from cdc_marts.parsing.session import check_session
 from cdc_marts.parsing.statements import TABLE_CHANGES, takes_all_rows
+from cdc_marts.parsing.tables import table_id_of
 
 SEQUENCE = (
     "struct<position: decimal(38,0), transaction_index: bigint, partition: int, offset: bigint,"
@@ -272,9 +273,7 @@ def _keyed(described: DataFrame, has_sparse_rows: bool, has_texts_only: bool) ->
     """Add the keys of records, the id of their table, and what their columns say of its schema."""
     return with_row_keys(described, has_texts_only=has_texts_only).select(
         "*",
-        F.nullif(F.concat_ws(".", "database_name", "schema_name", "table_name"), F.lit("")).alias(
-            "table_id"
-        ),
+        F.nullif(table_id_of(), F.lit("")).alias("table_id"),
         _schema_id(has_sparse_rows).alias("schema_id"),
         *([] if has_sparse_rows else [_columns_left_out().alias("columns_left_out")]),
     )

@@ -26,7 +26,7 @@ def relations_of(target: Target) -> Relations:
 
 
 @dataclass(frozen=True)
-class Retention:
+class Expiry:
     """How long the rows of a table are kept."""
 
     days: int
@@ -41,7 +41,7 @@ class BuiltTable:
     #: as of `layer_of`
     layer: str
     #: None where its rows are kept for ever
-    retention: Retention | None = None
+    expiry: Expiry | None = None
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def tables_in(manifest: Manifest) -> dict[str, BuiltTable]:
         **{f"{node.schema}.{node.alias}": BuiltTable(layer_of(node)) for node in nodes},
         **{
             f"{source.schema}.{source.identifier}": BuiltTable(
-                layer_of(source), _retention(source.meta)
+                layer_of(source), _expiry(source.meta)
             )
             for source in landing
         },
@@ -134,7 +134,7 @@ def made_from(
     return [manifest.nodes[name] for name in sorted(found)]
 
 
-def _retention(meta: Mapping[str, Any]) -> Retention | None:
+def _expiry(meta: Mapping[str, Any]) -> Expiry | None:
     """As the `meta` of a source has it: `keep_days`, `keep_by`."""
     days = meta.get("keep_days")
     if days is None:
@@ -144,4 +144,4 @@ def _retention(meta: Mapping[str, Any]) -> Retention | None:
             f"The setting `run_history_days` needs a number of days, not {days!r}: correct it in"
             f" `vars` of {PROJECT_FILE}."
         )
-    return Retention(int(days), meta["keep_by"])
+    return Expiry(int(days), meta["keep_by"])

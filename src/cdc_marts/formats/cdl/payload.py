@@ -26,6 +26,7 @@ from cdc_marts.parsing.messages import Check, rejection
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_columns_of
+from cdc_marts.parsing.tables import table_id_of
 from cdc_marts.parsing.values import (
     is_bad_millis,
     is_bad_position,
@@ -119,7 +120,7 @@ def _record(names: FieldNames, key_settings: KeySettings | None) -> Record:
     key_columns = key_columns_of(
         _published_key(),
         key_settings,
-        F.concat_ws(".", "database_name", "schema_name", "table_name"),
+        table_id_of(),
     )
     return Record(
         rejection=F.coalesce("unreadable", _broken(names)),

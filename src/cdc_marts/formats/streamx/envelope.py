@@ -29,6 +29,7 @@ from cdc_marts.parsing.statements import (
     table_changes,
     takes_all_rows,
 )
+from cdc_marts.parsing.tables import table_id_of
 from cdc_marts.parsing.values import (
     is_bad_millis,
     non_empty,
@@ -282,8 +283,7 @@ def identity(kind: Column, row: Column) -> Column:
 
 def pairing_id(source_format: str) -> Column:
     """What the halves of one update share, and no other update has."""
-    table_id = F.concat_ws(".", "database_name", "schema_name", "table_name")
-    return F.concat_ws(":", F.lit(source_format), table_id, _sequence_text())
+    return F.concat_ws(":", F.lit(source_format), table_id_of(), _sequence_text())
 
 
 def _sequence_text() -> Column:
@@ -303,13 +303,12 @@ def _column_types(columns: Column) -> Column:
 
 def _key_columns(key_settings: KeySettings | None) -> Column:
     """The published key, else the project's, else the row id that the source adds."""
-    table_id = F.concat_ws(".", "database_name", "schema_name", "table_name")
     in_images = (column_names(F.col(f"image_columns_{side}")) for side in _SIDES)
     columns = F.concat("source_columns", *in_images)
     is_oracle = F.col("source_type").eqNullSafe("oracle")
     return F.coalesce(
         F.when(F.size("primary_key") > 0, F.col("primary_key")),
-        key_setting(key_settings, table_id),
+        key_setting(key_settings, table_id_of()),
         F.when(F.array_contains(columns, _MYSQL_ROW_ID), F.array(F.lit(_MYSQL_ROW_ID))),
         F.when(
             is_oracle & F.array_contains(columns, _ORACLE_ROW_ID),

@@ -1,0 +1,22 @@
+"""What a command says of a source table that no message names."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+
+from cdc_marts.printing import printable
+from cdc_marts.relations import Relations
+
+
+def no_such_table(
+    source_format: str, table_id: str, known: Sequence[str], relations: Relations
+) -> str:
+    """That a format has no such table, and which of the `known` ones may be meant."""
+    meant = difflib.get_close_matches(table_id, known, n=1, cutoff=0.4)
+    hint = (
+        f"Did you mean {printable(meant[0])}?"
+        if meant
+        else f"{relations.model('source_tables')} lists them."
+    )
+    return f"{source_format} has no source table {printable(table_id)}. {hint}"
