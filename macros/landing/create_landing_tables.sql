@@ -30,7 +30,8 @@ create table if not exists {{ relation }} (
     resync_number int not null,
     topic string,
     loaded_since timestamp not null,
-    position decimal(38, 0)
+    position decimal(38, 0),
+    requested_at timestamp not null
 )
 using iceberg
 {%- endmacro %}

@@ -30,7 +30,8 @@ loaded_rows as (
         topic,
         `partition`,
         offset,
-        landed_at
+        landed_at,
+        message_position
     from {{ new_rows(ref('int_staging_records')) }}
     where {{ is_row_of_full_load() }}
 
@@ -43,7 +44,8 @@ loaded_rows as (
         records.topic,
         records.`partition`,
         records.offset,
-        records.landed_at
+        records.landed_at,
+        records.message_position
     from {{ rows_so_far(ref('int_staging_records')) }} as records
     left semi join new_requests
         on {{ matches('records', 'new_requests', table_key) }}
@@ -51,7 +53,19 @@ loaded_rows as (
 
 ),
 
--- If several resyncs include a message, the last one gives its place.
+ordered_rows as (
+
+    select
+        *,
+        {{ is_of_format_that('ordered_by_landing') }} as is_ordered_by_landing
+    from loaded_rows
+
+),
+
+-- If several resyncs include a message, the last one gives its place.  A row
+-- that landed after the command may belong to another load.  So it keeps its
+-- own place if this is behind the place of the resync, unless it landed in the
+-- topic of the load.
 reloaded_messages as (
 
     select
@@ -60,13 +74,24 @@ reloaded_messages as (
         loaded_rows.`partition`,
         loaded_rows.offset,
         max(struct(requests.resync_number, requests.position)) as newest
-    from loaded_rows
+    from ordered_rows as loaded_rows
     inner join requests
         on
             {{ matches('loaded_rows', 'requests', table_key) }}
             and loaded_rows.landed_at >= requests.loaded_since
             and (
-                requests.topic is null or loaded_rows.topic = requests.topic
+                loaded_rows.topic = requests.topic
+                or requests.topic is null
+                and (
+                    loaded_rows.landed_at <= requests.requested_at
+                    or not (
+                        loaded_rows.is_ordered_by_landing
+                        or coalesce(
+                            loaded_rows.message_position > requests.position,
+                            false
+                        )
+                    )
+                )
             )
     group by
         loaded_rows.source_format,

@@ -157,9 +157,9 @@ class Erasure:
         whole = [*found.whole, *(found.mentions if with_mentions else ())]
         replacements = self._replacements(whole, found.shared)
         replacements |= dict.fromkeys(self._lone_tombstones(whole, found.row_keys))
-        # Set before the rebuild: staging that was built anew does not name the rows any more.
-        self._set_unfinished(True)
         self._redact(replacements)
+        # From now on staging may no longer name the rows, and landing has lost them.
+        self._set_unfinished(True)
         self._redact_irreplaceable_rows(whole, found.shared)
         rebuild()
 

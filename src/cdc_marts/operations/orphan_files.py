@@ -7,15 +7,13 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from dbt.adapters.spark_session.api import iceberg_table, java_class
-from py4j.java_gateway import is_instance_of
+from dbt.adapters.spark_session.api import can_list_files, iceberg_table, java_class
 
 from cdc_marts.operations.procedures import call, timestamp
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_LISTS_FILES = "org.apache.iceberg.io.SupportsPrefixOperations"
 #: A table of more files is left to Spark, which lists them on several machines.
 _MOST_FILES = 1_000
 
@@ -27,7 +25,7 @@ def remove_orphan_files(session: SparkSession, name: str, before: dt.datetime) -
     is called only where a look at the folder finds such a file, or where that would take long.
     """
     table = iceberg_table(session, name)
-    can_list = is_instance_of(session.sparkContext._gateway, table.io(), _LISTS_FILES)
+    can_list = can_list_files(session, table)
     if can_list and not _has_orphans(session, table, before):
         return 0
     listing = ("prefix_listing => true",) if can_list else ()

@@ -134,3 +134,21 @@ def test_the_models_run_and_other_engines_read_published_marts(
         assert rows[table] or runs_left > 1, table
         for read in case.readers:
             assert read(table) == rows[table], table
+
+
+def test_a_row_is_erased_from_an_object_store(case: CatalogCase, user: Commands) -> None:
+    """After the builds; Hadoop, which `erase` does without, has no file system for `s3`."""
+    if not case.spark_defaults:
+        pytest.skip("the warehouse is a local folder")
+    [state, *_] = [
+        row
+        for row in map(json.loads, user.content("marts.latest_state")["marts.latest_state"])
+        if row["source_format"] == FORMATS[0]
+    ]
+    options = ("--format", FORMATS[0], "--table", state["table_id"], "--key", state["row_key"])
+    user.finish(user.command("erase", *options, "--yes"))
+    assert "Erased." in user.output()
+    left = user.content("marts.latest_state")["marts.latest_state"]
+    keys = {(row["table_id"], row["row_key"]) for row in map(json.loads, left)}
+    assert left
+    assert (state["table_id"], state["row_key"]) not in keys

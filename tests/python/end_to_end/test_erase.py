@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from stored_bytes import files_with
 
 from cdc_marts.formats import SOURCE_FORMATS
-from cdc_marts.operations.erasure import Erasure, compact_key
+from cdc_marts.operations.erasure import Erasure, ErasureError, compact_key
 from cdc_marts.project.inventory import descendants
 from cdc_marts.project.target import Target
 from cdc_marts.scaffold import PROJECT_FILE
@@ -166,7 +166,7 @@ def erase(project: Project, *arguments: str) -> Any:
 
 
 def test_an_erased_row_is_in_no_file_and_other_rows_stay(
-    landed: Project, spark: SparkSession, spark_home: Path
+    landed: Project, spark: SparkSession, spark_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = landed
     others = others_of(project)
@@ -182,8 +182,19 @@ def test_an_erased_row_is_in_no_file_and_other_rows_stay(
     assert refused.exit_code == 1, "nobody confirmed"
     assert set(live_rows(project).values()) == {3}
 
-    # Killed before and behind the rebuild, which is one for all formats here.
     erasures = {source_format: erasure_of(project, source_format) for source_format in FORMATS}
+    # Killed before landing is changed: nothing was erased, so no command claims to complete it.
+    for source_format, erasure in erasures.items():
+        found = erasure.find([key_of(project, source_format)])
+        with monkeypatch.context() as patch:
+            patch.setattr(Erasure, "_redact", lambda *_: interrupt())
+            with pytest.raises(KeyboardInterrupt):
+                erasure.erase(found, with_mentions=False, rebuild=interrupt)
+        assert not erasure.is_unfinished
+        with pytest.raises(ErasureError, match="names a row"):
+            erasure.find(['{"no":"key"}'])
+
+    # Killed before and behind the rebuild, which is one for all formats here.
     for source_format, erasure in erasures.items():
         found = erasure.find([key_of(project, source_format)])
         with pytest.raises(KeyboardInterrupt):

@@ -11,7 +11,7 @@
 - Tables of its catalog: `tables_of`, `view_query`, and of Iceberg's `iceberg_table`, `has_rows`,
   `snapshots` (each a `Snapshot`), and `all_snapshots` at once, as `TableSnapshots`.
 - `rewrite_rows`, which changes rows where they stand, and `forget_past`, which deletes what older
-  snapshots hold.
+  snapshots hold; whether Iceberg `can_list_files` of a table.
 - What incremental models have read: `watermarks_in` a snapshot, `unread_rows` of a table; whether a
   snapshot `changes_rows`, and `commit_watermarks` of a model that has read one that does not.
 - `IncrementalRead`, what a run of a model reads and commits.
@@ -43,7 +43,7 @@ from dbt.adapters.spark_session.increments import (
 )
 from dbt.adapters.spark_session.jvm import java_class
 from dbt.adapters.spark_session.packages import jar_paths
-from dbt.adapters.spark_session.rewrites import forget_past, rewrite_rows
+from dbt.adapters.spark_session.rewrites import can_list_files, forget_past, rewrite_rows
 from dbt.adapters.spark_session.run_lock import RunLock
 from dbt.adapters.spark_session.secrets import is_secret, without_secrets
 from dbt.adapters.spark_session.session import IVY_CACHE, close_session, release_home, take_home
@@ -61,6 +61,7 @@ __all__ = [
     "TableSnapshots",
     "activate",
     "all_snapshots",
+    "can_list_files",
     "changes_rows",
     "close_session",
     "commit_watermarks",

@@ -15,9 +15,11 @@ from typing import Any
 from dbt.adapters.spark_session.catalog import iceberg_table
 from dbt.adapters.spark_session.jvm import java_class, static_method
 from dbt.adapters.spark_session.replacements import BRANCH, MAIN
+from py4j.java_gateway import is_instance_of
 from pyspark.sql import DataFrame, SparkSession
 
 _SPARK = "org.apache.iceberg.spark"
+_LISTS_FILES = "org.apache.iceberg.io.SupportsPrefixOperations"
 
 
 def rewrite_rows(
@@ -57,8 +59,15 @@ def forget_past(session: SparkSession, name: str, kept: int, orphans_before: int
         newest = table.currentSnapshot().timestampMillis()
         expiry = _actions(session).expireSnapshots(table).retainLast(kept)
         expiry.expireOlderThan(newest + 1).execute()
-    _actions(session).deleteOrphanFiles(table).olderThan(orphans_before).execute()
+    orphans = _actions(session).deleteOrphanFiles(table).olderThan(orphans_before)
+    # Hadoop, which lists files otherwise, may have no file system for the table's scheme.
+    orphans.usePrefixListing(can_list_files(session, table)).execute()
     return sorted(set(references) - {MAIN, BRANCH})
+
+
+def can_list_files(session: SparkSession, table: Any) -> bool:
+    """Whether Iceberg itself lists the files of a table's folder, without Hadoop."""
+    return bool(is_instance_of(session.sparkContext._gateway, table.io(), _LISTS_FILES))
 
 
 def _replace_files(
