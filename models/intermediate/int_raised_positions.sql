@@ -6,7 +6,10 @@
 }}
 
 -- In formats that are ordered by landing, an event takes the highest position
--- that its partition has had so far.  Nearly always this is its own position.
+-- that its partition has had so far.  In formats whose changes follow loads, it
+-- takes the highest position of a row of a full load: a transaction that was
+-- open when the load began has lower positions than the rows of the load, and
+-- is published behind them.  Nearly always the event has its own position.
 -- This model lists the exceptions.  If a message lands late, with a lower
 -- offset than messages that a run has read, the model looks at these messages
 -- again.  One more message can only raise their positions, never lower them.
@@ -24,8 +27,9 @@ new_messages as (
         `partition`,
         offset,
         message_position as position,
+        {{ raising_position() }} as raising_position,
         record_type
-    from {{ new_rows(ref('int_landing_ordered_records')) }}
+    from {{ new_rows(ref('int_raisable_records')) }}
     -- all rows of a message share one position
     where row_index = 0
 
@@ -86,6 +90,21 @@ stretches as (
         max(position) as position
     from numbered_ranges
     group by source_format, topic, `partition`, stretch
+
+),
+
+known_messages as (
+
+    select
+        source_format,
+        topic,
+        `partition`,
+        offset,
+        message_position as position,
+        {{ raising_position() }} as raising_position,
+        record_type
+    from {{ rows_so_far(ref('int_raisable_records')) }}
+    where row_index = 0
 
 ),
 
@@ -159,23 +178,17 @@ messages as (
     union all
 
     select /*+ broadcast(starts) */
-        records.source_format,
-        records.topic,
-        records.`partition`,
-        records.offset,
-        records.message_position as position,
-        records.record_type,
+        known_messages.*,
         starts.position_before,
         false as is_new
-    from {{ rows_so_far(ref('int_landing_ordered_records')) }} as records
+    from known_messages
     inner join placed_starts as starts
         on
             starts.is_behind
-            and {{ matches('records', 'starts', partition_key) }}
-            and records.offset >= starts.offset
+            and {{ matches('known_messages', 'starts', partition_key) }}
+            and known_messages.offset >= starts.offset
     left anti join new_messages
-        on {{ matches('records', 'new_messages', message_key) }}
-    where records.row_index = 0
+        on {{ matches('known_messages', 'new_messages', message_key) }}
 
 ),
 
@@ -183,10 +196,13 @@ followed_messages as (
 
     select
         *,
-        max(greatest(position_before, position)) over (
-            partition by source_format, topic, `partition`
-            order by offset
-            rows between unbounded preceding and current row
+        greatest(
+            position,
+            max(greatest(position_before, raising_position)) over (
+                partition by source_format, topic, `partition`
+                order by offset
+                rows between unbounded preceding and current row
+            )
         ) as highest_position
     from messages
 

@@ -26,6 +26,7 @@ _MODULES = [
         "test_late_halves",
         "test_late_truncations",
         "test_moved_topics",
+        "test_open_transactions",
         "test_partial_images",
         "test_public_shapes",
         "test_statements",

@@ -1,0 +1,109 @@
+"""Transactions that were open when a full load began: the stream publishes them behind the load.
+
+Debezium gives the rows of a load the log position at which the load began.  Such a transaction has
+written before this position, and it commits after it.  So its changes have lower positions than
+the rows that they change.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from tests.python.harness.project import Landed, Project
+from tests.python.histories.marts import ROW_HISTORY, Row, Stages
+
+pytestmark = pytest.mark.thorough
+
+START = 1_709_280_000_000
+PLACEHOLDER = "__debezium_unavailable_value"
+FORMAT = "cdl_debezium_json"
+
+Message = dict[str, Any]
+
+
+def change(op: str, lsn: int, id_: int, status: str | None, note: str | None = "n") -> Message:
+    """A row that is loaded (`r`), written (`c`, `u`) or deleted (`d`)."""
+    image = {"id": id_, "status": status, "note": note}
+    is_delete = op == "d"
+    return {
+        "before": image if is_delete else None,
+        "after": None if is_delete else image,
+        "source": {
+            "connector": "postgresql",
+            "lsn": lsn,
+            "txId": lsn,
+            "snapshot": "true" if op == "r" else "false",
+        },
+        "op": op,
+        "message_version": "2.0",
+        "unique": {"id": id_},
+    }
+
+
+def row(id_: int, status: str, note: str = "n") -> Row:
+    return {"id": id_, "status": status, "note": note}
+
+
+@dataclass(frozen=True)
+class Case:
+    """`runs`: the messages that land before each run, by their offset."""
+
+    name: str
+    runs: list[dict[int, Message]]
+    rows: list[Row]
+
+
+LOAD = {0: change("r", 100, 1, "loaded"), 1: change("r", 100, 2, "loaded")}
+DELETE = change("d", 90, 2, None)
+UPDATE = change("u", 80, 1, "updated", PLACEHOLDER)
+LATER = change("u", 110, 1, "later")
+CASES = [
+    Case("in_one_run", [{**LOAD, 2: DELETE, 3: UPDATE}], [row(1, "updated")]),
+    Case("in_a_later_run", [LOAD, {2: DELETE}, {3: UPDATE}], [row(1, "updated")]),
+    Case("the_load_lands_late", [{2: DELETE, 3: UPDATE}, LOAD], [row(1, "updated")]),
+    Case("a_later_change_wins", [{**LOAD, 2: LATER}, {3: DELETE}], [row(1, "later")]),
+    Case(
+        "another_load_is_newer",
+        [{**LOAD, 2: LATER}, {3: change("r", 200, 1, "again"), 4: change("u", 190, 2, "updated")}],
+        [row(1, "again"), row(2, "updated")],
+    ),
+    Case(
+        "a_row_comes_back",
+        [{**LOAD, 2: DELETE}, {3: change("c", 95, 2, "back")}],
+        [row(1, "loaded"), row(2, "back")],
+    ),
+]
+
+
+def land(project: Project, run: int) -> None:
+    project.land(
+        FORMAT,
+        [
+            Landed(f"open {case.name}", offset, _value(message, case))
+            for case in CASES
+            for offset, message in (case.runs[run] if run < len(case.runs) else {}).items()
+        ],
+    )
+
+
+def _value(message: Message, case: Case) -> bytes:
+    source = {**message["source"], "db": "open", "schema": "public", "table": case.name}
+    times = {"ts_ms": START + message["source"]["lsn"]}
+    return json.dumps({**message, **times, "source": {**source, **times}}).encode()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_the_rows_are_those_of_the_table(stages: Stages, case: Case) -> None:
+    table_id = f"open.public.{case.name}"
+    for marts in (stages.last, stages.rebuilt):
+        assert marts.state(FORMAT, table_id) == case.rows
+        open_rows = [
+            version["row"]
+            for version in marts.of_table(ROW_HISTORY, FORMAT, table_id)
+            if version["is_current"]
+        ]
+        assert sorted(open_rows, key=lambda one: one["id"]) == case.rows
