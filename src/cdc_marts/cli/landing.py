@@ -87,19 +87,25 @@ def land_files(
     With --map, the messages may have several formats: the map names the format
     of each topic.
     """
+    from cdc_marts.landing.spool import SpooledMessages
+    from cdc_marts.landing.topic_map import SKIP
+
     topics = topic_map(source_format, map_file)
     for path in paths:
         check_file(path)
     if topic is not None and not topic.strip():
         raise typer.BadParameter("--topic needs a name.")
     name = None if topic is None else topics.format_of(topic)
+    if name == SKIP:
+        raise typer.BadParameter(
+            f"{map_file} skips the topic {topic}. Give the topic a format there, or name another"
+            " topic with --topic."
+        )
     if name is not None and has_trait(name, "has_binary_messages"):
         say(
             f"Messages of {name} are binary, and a line break inside a message splits it. Use"
             " envelopes with value_base64 to land such messages whole."
         )
-
-    from cdc_marts.landing.spool import SpooledMessages
 
     with SpooledMessages() as messages:
         read_with_progress_bar(messages, paths, topics, topic)

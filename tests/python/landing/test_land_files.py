@@ -423,6 +423,20 @@ def test_envelopes_are_not_landed_as_bare_messages(tmp_path: Path, without_spark
     assert "Land it without --topic" in refusal(path, "--topic", "shop")
 
 
+def test_bare_messages_of_a_topic_that_the_map_skips_do_not_land(
+    tmp_path: Path, without_spark: None
+) -> None:
+    topics = tmp_path / "topics.yml"
+    topics.write_text("topics: {shop: canal_json, old_*: skip}\n")
+    path = written(tmp_path / "bare", "a")
+
+    result = run_command("land", "files", "--map", topics, "--topic", "old_shop", path)
+
+    assert result.exit_code == 2
+    said = " ".join(result.stderr.replace("│", " ").split())
+    assert "skips the topic old_shop. Give the topic a format there" in said
+
+
 def test_a_misspelt_format_is_told_what_was_meant(tmp_path: Path) -> None:
     path = written(tmp_path / "a", envelope(0))
     result = run_command("land", "files", "--format", "canal-json", path)
