@@ -80,7 +80,7 @@ def test_maintenance_deletes_runs_that_are_older_than_the_setting(history: Proje
     history.spark.sql(f"update {TABLE} set ended_at = started_at where run_id = 'old'")
 
     keep = {TABLE: Expiry(days=30, column="ended_at")}
-    [upkeep] = maintain(history.spark, [TABLE], dt.timedelta(days=5), keep)
+    [upkeep] = maintain(history.spark, [TABLE], 5, keep)
 
     assert history.rows(f"select run_id from {TABLE}") == [{"run_id": "new"}]
     assert upkeep.sizes[0] > upkeep.sizes[1] > 0
