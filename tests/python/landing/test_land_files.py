@@ -331,7 +331,7 @@ def refusal(path: Path, *options: str) -> str:
         ("{}".encode("utf-16"), "is UTF-16"),
         (b'[{"topic": "shop"}]\n', "jq -c '.[]'"),
         (b'{\n "topic": "shop"\n}\n', "jq -c ."),
-        (b'{"id": 1, "type": "INSERT"}\n', "name their topic with --topic"),
+        (b'{"id": 1, "type": "INSERT"}\n', "with --topic of `cdc-marts land files`"),
         ((envelope(0, "李雷") + "\n").encode("gbk"), "iconv -f GBK -t UTF-8"),
     ],
 )
@@ -342,6 +342,18 @@ def test_a_likely_mistake_is_named_before_spark_starts(
     path.write_bytes(content)
 
     assert hint in refusal(path)
+
+
+def test_a_run_names_the_topic_of_bare_messages_in_the_map(
+    tmp_path: Path, without_spark: None
+) -> None:
+    """It has no option --topic."""
+    path = written(tmp_path / "bare.txt", '{"id": 1, "type": "INSERT"}')
+
+    result = run_command("run", "--format", "canal_json", path)
+
+    assert result.exit_code == 2
+    assert "name their topic in `files` of a map (--map), or with" in result.stderr
 
 
 MESSAGES = [{"id": 1, "data": [{"name": "李雷"}]}, {"id": 2, "data": []}]
