@@ -10,9 +10,11 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from dbt.adapters.spark_session.api import RunLock
 from pyspark.sql import Row, SparkSession
 from typer.testing import Result
 
@@ -21,6 +23,7 @@ from cdc_marts.landing import spool
 from cdc_marts.landing.checks import mistake_in
 from cdc_marts.landing.lines import lines_of
 from cdc_marts.landing.tables import create_landing_table
+from cdc_marts.project import session
 from cdc_marts.project.session import ADAPTER
 from cdc_marts.project.target import ProjectError, find_root
 from cdc_marts.relations import OWN
@@ -230,6 +233,28 @@ def test_a_topic_whose_offsets_are_used_up_takes_no_more(
     assert len(rows(catalog)) == 1
     assert result.exit_code == 1
     assert "no offset left" in result.stderr
+
+
+def test_bare_messages_wait_for_their_turn_on_a_shared_catalog(
+    land: Land, catalog: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two landings at once would take the same offsets."""
+    shared = SimpleNamespace(run_lock="landing.run_lock", lock_timeout=0.1)
+    monkeypatch.setattr(session, "_credentials", lambda *_: shared)
+    bare = written(tmp_path / "bare", "a")
+    catalog.sql("create namespace landing")
+    other = RunLock(catalog, shared.run_lock)
+    other.take(timeout=0)
+
+    refused = land("--topic", "shop", bare)
+    enveloped = land(written(tmp_path / "enveloped", envelope(0)))
+    other.release()
+    landed = land("--topic", "shop", bare)
+
+    assert refused.exit_code == 1
+    assert "still uses the catalog" in refused.stderr
+    assert (enveloped.exit_code, landed.exit_code) == (0, 0)
+    assert [offset for offset, _ in values(catalog)] == [0, 1]
 
 
 def test_a_map_lands_several_formats_at_once(shared_session: SparkSession, tmp_path: Path) -> None:
