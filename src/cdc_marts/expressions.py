@@ -14,3 +14,8 @@ def let(value: Column, body: Callable[[Column], Column]) -> Column:
     # accumulator in the end it does not copy, and an empty array has no elements.
     nothing = F.array().cast("array<int>")
     return F.aggregate(nothing, value, lambda accumulator, _: accumulator, body)
+
+
+def base64_text(data: Column) -> Column:
+    """Bytes as base64 in one line; Spark begins a new line after 76 characters."""
+    return F.translate(F.base64(data), "\r\n", "")

@@ -16,6 +16,8 @@ PACKAGE = "cdc_marts"
 WITH_WHAT_FOLLOWS = f"package:{PACKAGE}+"
 #: The dbt source whose tables hold the landed messages.
 LANDING_SOURCE = "landing"
+#: The setting that names the schema of these tables.
+LANDING_SCHEMA = "landing_schema"
 
 _STAGING = "staging"
 _INTERMEDIATE = "intermediate"
@@ -94,7 +96,7 @@ class Relations:
         yield from (self.seeds, self.landing)
 
 
-#: In the package's own project, on every target.
+#: In the package's own project, on every target, where no setting names the schema of landing.
 OWN = Relations()
 
 

@@ -6,6 +6,7 @@ import datetime as dt
 from typing import overload
 
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
+_EARLIEST = dt.datetime.min.replace(tzinfo=dt.timezone.utc)
 
 
 def utc_of(text: str) -> dt.datetime:
@@ -30,3 +31,8 @@ def time_at(micros: int | None) -> dt.datetime | None:
 def micros_of(time: dt.datetime) -> int:
     """How many microseconds after 1970 a time is."""
     return (time - _EPOCH) // dt.timedelta(microseconds=1)
+
+
+def days_before(time: dt.datetime, days: int) -> dt.datetime:
+    """The time so many days before another one, in the year 1 at the earliest."""
+    return time - dt.timedelta(days=min(days, (time - _EARLIEST).days))

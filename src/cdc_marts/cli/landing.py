@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -33,9 +34,12 @@ from cdc_marts.landing import LandingError, WrongInput
 from cdc_marts.package_files import DBT
 from cdc_marts.printing import printable
 from cdc_marts.project.inventory import relations_of
+from cdc_marts.project.session import only_run
 from cdc_marts.project.target import Target
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from cdc_marts.landing.outcome import Landing
     from cdc_marts.landing.spool import SpooledMessages
     from cdc_marts.landing.topic_map import TopicMap
@@ -87,19 +91,25 @@ def land_files(
     With --map, the messages may have several formats: the map names the format
     of each topic.
     """
+    from cdc_marts.landing.spool import SpooledMessages
+    from cdc_marts.landing.topic_map import SKIP
+
     topics = topic_map(source_format, map_file)
     for path in paths:
         check_file(path)
     if topic is not None and not topic.strip():
         raise typer.BadParameter("--topic needs a name.")
     name = None if topic is None else topics.format_of(topic)
+    if name == SKIP:
+        raise typer.BadParameter(
+            f"{map_file} skips the topic {topic}. Give the topic a format there, or name another"
+            " topic with --topic."
+        )
     if name is not None and has_trait(name, "has_binary_messages"):
         say(
             f"Messages of {name} are binary, and a line break inside a message splits it. Use"
             " envelopes with value_base64 to land such messages whole."
         )
-
-    from cdc_marts.landing.spool import SpooledMessages
 
     with SpooledMessages() as messages:
         read_with_progress_bar(messages, paths, topics, topic)
@@ -311,13 +321,26 @@ def read_with_progress_bar(
         say(f"and {reports - _MOST_REPORTS:,} more invalid lines")
 
 
-def _land(messages: SpooledMessages, target: Target) -> None:
+def land_spooled(
+    session: SparkSession, messages: SpooledMessages, target: Target
+) -> Iterator[Landing]:
+    """Land messages that were read from files, and report each format.
+
+    Bare messages take the next offsets of their topics.  Another landing would take the same ones
+    meanwhile, so each waits for its turn.
+    """
     from cdc_marts.landing import files
 
+    relations = relations_of(target)
+    with only_run(session, target, say) if messages.bare else nullcontext():
+        yield from files.land_files(session, messages, relations)
+
+
+def _land(messages: SpooledMessages, target: Target) -> None:
     failed = "Spark failed, and only the messages that are reported above have landed"
     with open_session(target, failed) as session:
         try:
-            for landing in files.land_files(session, messages, relations_of(target)):
+            for landing in land_spooled(session, messages, target):
                 summarize(landing, target.name)
         except LandingError as error:
             stop(f"{error} Nothing was landed.", FAILED)

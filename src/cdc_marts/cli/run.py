@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cdc_marts.cli.console import FAILED, counted, errors, say, stop, tell
-from cdc_marts.cli.landing import read_with_progress_bar
+from cdc_marts.cli.landing import land_spooled, read_with_progress_bar
 from cdc_marts.cli.landing_options import (
     MapFile,
     MaxMessages,
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
     from cdc_marts.landing.kafka import Subscription
     from cdc_marts.landing.outcome import Landing
-    from cdc_marts.landing.spool import SpooledMessages
     from cdc_marts.project.dbt_commands import DbtOutcome
 
 #: The unit tests of dbt are of the SQL, not of the data.
@@ -153,7 +152,7 @@ def run(
             for path in paths:
                 check_file(path)
             read_with_progress_bar(messages, paths, topics_by_format, None)
-            lander = _Lander(lambda session: _land_files(session, messages, target))
+            lander = _Lander(lambda session: list(land_spooled(session, messages, target)))
         elif source_format or map_file:
             raise typer.BadParameter("--format and --map need --bootstrap-servers, or files.")
         else:
@@ -185,14 +184,6 @@ def _lander_of_kafka(wanted: Subscription, target: Target) -> _Lander:
         lambda session: kafka.land_kafka(session, wanted, say_once, relations_of(target)),
         kafka.PACKAGES,
     )
-
-
-def _land_files(
-    session: SparkSession, messages: SpooledMessages, target: Target
-) -> Sequence[Landing]:
-    from cdc_marts.landing import files
-
-    return list(files.land_files(session, messages, relations_of(target)))
 
 
 class _Runner:

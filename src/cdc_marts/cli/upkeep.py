@@ -139,7 +139,6 @@ def maintain(
     from cdc_marts.operations.other_readers import other_readers
     from cdc_marts.operations.upkeep_plan import upkeep_plan
 
-    keep = dt.timedelta(days=keep_days)
     with open_session(target) as session, only_run(session, target, say):
         try:
             plan = upkeep_plan(target)
@@ -151,7 +150,7 @@ def maintain(
         expiries = {name: table.expiry for name, table in plan.tables.items() if table.expiry}
         width = max(map(len, (*tables, "all tables")))
         upkeeps = maintain_tables(
-            session, tables, keep, expiries, removed, chain.from_iterable(readers.values())
+            session, tables, keep_days, expiries, removed, chain.from_iterable(readers.values())
         )
         with progress_bar(MofNCompleteColumn()) as progress:
             all_done = []

@@ -164,7 +164,8 @@ def _message_as_envelope(path: Path, line: bytes) -> str | None:
         return None
     return (
         f"{path} contains JSON objects that are not envelopes. If its lines are the messages"
-        " themselves, name their topic with --topic."
+        " themselves, name their topic in `files` of a map (--map), or with --topic of `cdc-marts"
+        " land files`."
     )
 
 

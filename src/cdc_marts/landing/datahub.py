@@ -274,7 +274,7 @@ def _json_object(record: Any) -> bytes:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, decimal.Decimal):
-        return str(value)
+        return format(value, "f")
     # JSON has no such numbers: their usual names, as texts.
     if isinstance(value, float) and not math.isfinite(value):
         return json.dumps(value)

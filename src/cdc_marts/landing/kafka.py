@@ -150,11 +150,11 @@ class _Reading:
     ) -> None:
         create_landing_table(session, table)
         self.landing = Landing(table, topics=list(topics))
-        self._session, self._topics = session, topics
-        self._servers = subscription.servers
-        self._positions = Positions(session, self.landing.table, list(topics))
+        self._session, self._servers = session, subscription.servers
+        topic_ids = {name: topic.id for name, topic in topics.items()}
+        self._positions = Positions(session, table, topic_ids, subscription.moved)
         if not subscription.moved:
-            check_topics(topics, self._positions, self.landing.table)
+            check_topics(topics, self._positions, table)
         self.ranges = new_ranges(
             broker, topics, self._positions, subscription.skip_lost, report, subscription.start
         )
@@ -163,9 +163,8 @@ class _Reading:
         messages = _messages(self._session, self._servers, settings, self.ranges)
         if messages is not None:
             _append(messages, self.ranges, self.landing)
-        topic_ids = {name: topic.id for name, topic in self._topics.items()}
         read_to = {partition: end for partition, (_, end) in self.ranges.items()}
-        self._positions.keep(topic_ids, read_to, self.landing.offsets)
+        self._positions.keep(read_to, self.landing.offsets)
         return self.landing
 
 

@@ -4,7 +4,8 @@ The landing table is the truth: its highest offset of a partition.  What it
 does not hold is noted in its properties, after the messages were committed: which
 topic it was, and offsets that hold no message (of transactions, or deleted).
 A note counts as long as the highest offset is the one that it was made at, so
-that one that is lost or outlived costs nothing but a second look.
+that one that is lost or outlived costs nothing but a second look.  Nor does a note
+count of a topic that was deleted and created again before a message of it landed.
 
     cdc-marts.kafka.<topic> = {"id": "…", "read_to": {"<partition>": [<highest>, <next>]}}
 """
@@ -27,13 +28,23 @@ _PROPERTY = "cdc-marts.kafka.{}"
 class Positions:
     """The positions of some topics in a landing table, as they were when this was made."""
 
-    def __init__(self, session: SparkSession, table: str, topics: list[str]) -> None:
-        self._session, self._table = session, table
-        self._highest = highest_offsets(session, table, topics)
+    def __init__(
+        self,
+        session: SparkSession,
+        table: str,
+        topic_ids: Mapping[str, str | None],
+        moved: bool = False,
+    ) -> None:
+        """`moved`: topics may have new ids, because they were moved with their offsets."""
+        self._session, self._table, self._topic_ids = session, table, topic_ids
+        self._highest = highest_offsets(session, table, list(topic_ids))
         properties = iceberg_table(session, table).properties()
         self._notes: dict[str, str | None] = {
-            topic: properties.get(_PROPERTY.format(topic)) for topic in topics
+            topic: properties.get(_PROPERTY.format(topic)) for topic in topic_ids
         }
+        for topic in topic_ids:
+            if self._has_other_id(topic) and not moved and not self._has_messages(topic):
+                self._notes[topic] = None
 
     def next_offset(self, partition: Partition) -> int | None:
         """The offset to go on from; None where nothing is known of the partition."""
@@ -46,21 +57,14 @@ class Positions:
 
     def knows(self, topic: str) -> bool:
         """Whether the topic was landed from before, with or without messages."""
-        return self._notes[topic] is not None or any(
-            partition[0] == topic for partition in self._highest
-        )
+        return self._notes[topic] is not None or self._has_messages(topic)
 
-    def is_other_topic(self, topic: str, topic_id: str | None) -> bool:
+    def is_other_topic(self, topic: str) -> bool:
         """Whether messages of a topic of this name, but another id, are landed."""
-        noted = self._note(topic).get("id")
-        has_messages = any(partition[0] == topic for partition in self._highest)
-        return has_messages and None not in (noted, topic_id) and noted != topic_id
+        return self._has_messages(topic) and self._has_other_id(topic)
 
     def keep(
-        self,
-        topic_ids: Mapping[str, str | None],
-        read_to: Mapping[Partition, int],
-        offsets: Mapping[Partition, tuple[int, int]],
+        self, read_to: Mapping[Partition, int], offsets: Mapping[Partition, tuple[int, int]]
     ) -> None:
         """Note what the table's rows do not hold.
 
@@ -70,7 +74,7 @@ class Positions:
         landed = {partition: last for partition, (_, last) in offsets.items()}
         highest = {**self._highest, **landed}
         update, is_changed = iceberg_table(self._session, self._table).updateProperties(), False
-        for topic, topic_id in topic_ids.items():
+        for topic, topic_id in self._topic_ids.items():
             note = {
                 "id": topic_id,
                 "read_to": {
@@ -84,6 +88,13 @@ class Positions:
                 update, is_changed = update.set(_PROPERTY.format(topic), text), True
         if is_changed:
             update.commit()
+
+    def _has_messages(self, topic: str) -> bool:
+        return any(partition[0] == topic for partition in self._highest)
+
+    def _has_other_id(self, topic: str) -> bool:
+        noted, found = self._note(topic).get("id"), self._topic_ids[topic]
+        return None not in (noted, found) and noted != found
 
     def _note(self, topic: str) -> dict[str, Any]:
         return json.loads(self._notes[topic] or "{}")

@@ -28,6 +28,7 @@ from dbt.adapters.spark_session.api import (
 
 from cdc_marts.operations.orphan_files import remove_orphan_files
 from cdc_marts.operations.procedures import call, timestamp
+from cdc_marts.times import days_before
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -88,12 +89,12 @@ def _sums(counts: Iterable[tuple[int, int]]) -> tuple[int, int]:
 def maintain(
     session: SparkSession,
     tables: Sequence[str],
-    keep: dt.timedelta,
+    keep_days: int,
     expiries: Mapping[str, Expiry] = MappingProxyType({}),
     removed: Mapping[str, TableCounts] = MappingProxyType({}),
     other_readers: Iterable[str] = (),
 ) -> Iterator[Upkeep]:
-    """Compact tables, expire their snapshots older than `keep`, remove orphan files.
+    """Compact tables, expire their snapshots older than so many days, remove orphan files.
 
     `tables`: all that read one another.  Some are maintained at a time, and yielded
     in order; each step is one commit.  `expiries`: table -> how long its rows are
@@ -107,7 +108,7 @@ def maintain(
     with _threads(session) as pool:
         yield from pool.map(
             lambda table: _maintain_table(
-                session, table, needed[table], keep, expiries.get(table), removed.get(table)
+                session, table, needed[table], keep_days, expiries.get(table), removed.get(table)
             ),
             tables,
         )
@@ -117,13 +118,13 @@ def _maintain_table(
     session: SparkSession,
     table: str,
     needed: _Needed,
-    keep: dt.timedelta,
+    keep_days: int,
     expiry: Expiry | None,
     removed: TableCounts | None,
 ) -> Upkeep:
     before = removed or TableCounts.of(session, table)
     if expiry is not None:
-        oldest = timestamp(_now() - dt.timedelta(days=expiry.days))
+        oldest = timestamp(days_before(_now(), expiry.days))
         session.sql(f"delete from {table} where {expiry.column} < {oldest}")
     if _may_have_files_to_rewrite(all_snapshots(session, iceberg_table(session, table))):
         call(
@@ -134,7 +135,7 @@ def _maintain_table(
             " 'remove-dangling-deletes', 'true')",
         )
     call(session, "rewrite_manifests", table)
-    _expire_snapshots(session, table, needed, _now() - keep)
+    _expire_snapshots(session, table, needed, days_before(_now(), keep_days))
     orphans = remove_orphan_files(session, table, _now() - ORPHANS_OLDER_THAN)
     after = TableCounts.of(session, table)
     return Upkeep(

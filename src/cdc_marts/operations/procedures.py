@@ -18,4 +18,4 @@ def call(session: SparkSession, procedure: str, table: str, *arguments: str) -> 
 
 def timestamp(time: dt.datetime) -> str:
     """A time in UTC as a literal, in whole seconds."""
-    return f"timestamp '{time:%Y-%m-%d %H:%M:%S}'"
+    return f"timestamp '{time.replace(tzinfo=None).isoformat(' ', 'seconds')}'"

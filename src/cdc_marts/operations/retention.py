@@ -27,7 +27,7 @@ from cdc_marts.landing.offset_blocks import (
     removed_of,
 )
 from cdc_marts.relations import OWN, Relations
-from cdc_marts.times import micros_of
+from cdc_marts.times import days_before, micros_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -97,7 +97,7 @@ def removals(
 
     No run may begin until `remove` has ended.
     """
-    before = now - dt.timedelta(days=days)
+    before = days_before(now, days)
     for source_format in SOURCE_FORMATS:
         landing, staging = relations.landed(source_format), relations.staging(source_format)
         if view_query(session, landing) is not None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cdc_marts.project.dbt_commands import manifest_of
 from cdc_marts.project.target import PROJECT_FILE, ProjectError, Target, member
-from cdc_marts.relations import OWN, PACKAGE, Relations, layer_of
+from cdc_marts.relations import LANDING_SCHEMA, OWN, PACKAGE, Relations, layer_of
 
 if TYPE_CHECKING:
     from dbt.contracts.graph.manifest import Manifest
@@ -18,11 +19,19 @@ if TYPE_CHECKING:
 def relations_of(target: Target) -> Relations:
     """Where the models and sources of the package are on `target`.
 
-    As dbt reads the project now.  In the package's own project they have the names that it gives.
+    As dbt reads the project now.  In the package's own project they have the names that it gives,
+    unless its settings name another schema for landing.
     """
-    if member(target.root / PROJECT_FILE, "name") == PACKAGE:
+    settings = target.root / PROJECT_FILE
+    if member(settings, "name") == PACKAGE and not _names_landing_schema(settings):
         return OWN
     return Relations.of_manifest(manifest_of(target))
+
+
+def _names_landing_schema(settings: Path) -> bool:
+    """Whether the setting is there, for all packages or for this one."""
+    places = (("vars", LANDING_SCHEMA), ("vars", PACKAGE, LANDING_SCHEMA))
+    return any(member(settings, *place) for place in places)
 
 
 @dataclass(frozen=True)

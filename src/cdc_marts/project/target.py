@@ -95,14 +95,14 @@ def _folder_of_environment(variable: str) -> Path | None:
 
 
 def member(path: Path, *names: str) -> str | None:
-    """A text in a YAML file, under these names; None where it can't be read."""
+    """A text in a YAML file, under these names; None where it is empty or can't be read."""
     import yaml
 
     try:
         value = yaml.safe_load(path.read_text("utf-8"))
         for name in names:
             value = value[name]
-        return str(value)
+        return None if value is None else str(value)
     except (OSError, yaml.YAMLError, KeyError, TypeError):
         return None
 

@@ -23,6 +23,7 @@ from pyspark.sql.conversion import LocalDataToArrowConversion
 from pyspark.sql.pandas.types import to_arrow_schema
 from rich.cells import cell_len
 
+from cdc_marts.expressions import base64_text
 from cdc_marts.printing import printable
 from cdc_marts.sql import ResultFormat
 
@@ -153,7 +154,7 @@ def _write_json(frame: DataFrame, stream: TextIO) -> None:
 
 def _in_json(field: T.StructField) -> Column:
     column = F.col(_quoted(field.name))
-    return F.base64(column).alias(field.name) if field.dataType == T.BinaryType() else column
+    return base64_text(column).alias(field.name) if field.dataType == T.BinaryType() else column
 
 
 def _write_parquet(frame: DataFrame, path: Path) -> None:
@@ -198,7 +199,7 @@ def _text_of(field: T.StructField, is_exact: bool) -> Column:
     if isinstance(field.dataType, _NESTED if is_exact else T.VariantType):
         return F.to_json(column, _JSON)
     if is_exact and isinstance(field.dataType, T.BinaryType):
-        return F.base64(column)
+        return base64_text(column)
     return column.cast("string")
 
 

@@ -10,6 +10,7 @@ from decimal import Decimal
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from cdc_marts.expressions import base64_text
 from cdc_marts.typed.types import exact_digits
 
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
@@ -50,7 +51,7 @@ def _is_number(spark_type: str) -> bool:
 
 def _text_of(value: Column, spark_type: str) -> Column:
     if spark_type == "binary":
-        return F.translate(F.base64(value), "\r\n", "")
+        return base64_text(value)
     if spark_type == "variant":
         return F.to_json(value)
     return value.try_cast("string")

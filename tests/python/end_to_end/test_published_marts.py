@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -91,7 +90,7 @@ class TestPublishedMarts:
 
     def test_upkeep(self, project: Project, readers: dict[str, Reader]) -> None:
         tables = [*(f"published.{mart}" for mart in ("latest_state", "row_history")), TYPED]
-        list(maintain(project.spark, tables, dt.timedelta(0)))
+        list(maintain(project.spark, tables, 0))
         _assert_all_read_the_marts(project, readers)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from cdc_marts.operations.maintenance import maintain
 from cdc_marts.operations.status import Run, last_run_of
-from cdc_marts.project.inventory import Retention
+from cdc_marts.project.inventory import Expiry
 from cdc_marts.run_history import record
 from tests.python.harness.dbt import run_dbt
 from tests.python.harness.project import Project
@@ -79,8 +79,8 @@ def test_maintenance_deletes_runs_that_are_older_than_the_setting(history: Proje
     record(history.spark, TABLE, _run("new"), [])
     history.spark.sql(f"update {TABLE} set ended_at = started_at where run_id = 'old'")
 
-    keep = {TABLE: Retention(days=30, column="ended_at")}
-    [upkeep] = maintain(history.spark, [TABLE], dt.timedelta(days=5), keep)
+    keep = {TABLE: Expiry(days=30, column="ended_at")}
+    [upkeep] = maintain(history.spark, [TABLE], 5, keep)
 
     assert history.rows(f"select run_id from {TABLE}") == [{"run_id": "new"}]
     assert upkeep.sizes[0] > upkeep.sizes[1] > 0

@@ -70,7 +70,7 @@ def test_tuples_land_as_json_objects_with_exact_values(
     topic = Topic(COLUMNS)
     topic.put(
         ["1", "9007199254740993", 'li"雷', "1.10", "0.5", "true", "1760000000000000"],
-        ["2", None, "", None, "NaN", None, None],
+        ["2", None, "", "0.00000000", "NaN", None, None],
     )
     server.projects["shop"] = {"orders": topic}
 
@@ -89,6 +89,7 @@ def test_tuples_land_as_json_objects_with_exact_values(
         "at": 1760000000000000,
     }
     assert json.loads(second.value)["name"] == ""
+    assert json.loads(second.value)["amount"] == "0.00000000"
     assert json.loads(second.value)["rate"] == "NaN"
     assert json.loads(second.value)["id"] is None
     assert f"{first.timestamp:%Y-%m-%d %H:%M:%S}" == "2025-10-09 08:53:20"

@@ -10,9 +10,11 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from dbt.adapters.spark_session.api import RunLock
 from pyspark.sql import Row, SparkSession
 from typer.testing import Result
 
@@ -21,6 +23,7 @@ from cdc_marts.landing import spool
 from cdc_marts.landing.checks import mistake_in
 from cdc_marts.landing.lines import lines_of
 from cdc_marts.landing.tables import create_landing_table
+from cdc_marts.project import session
 from cdc_marts.project.session import ADAPTER
 from cdc_marts.project.target import ProjectError, find_root
 from cdc_marts.relations import OWN
@@ -232,6 +235,28 @@ def test_a_topic_whose_offsets_are_used_up_takes_no_more(
     assert "no offset left" in result.stderr
 
 
+def test_bare_messages_wait_for_their_turn_on_a_shared_catalog(
+    land: Land, catalog: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two landings at once would take the same offsets."""
+    shared = SimpleNamespace(run_lock="landing.run_lock", lock_timeout=0.1)
+    monkeypatch.setattr(session, "_credentials", lambda *_: shared)
+    bare = written(tmp_path / "bare", "a")
+    catalog.sql("create namespace landing")
+    other = RunLock(catalog, shared.run_lock)
+    other.take(timeout=0)
+
+    refused = land("--topic", "shop", bare)
+    enveloped = land(written(tmp_path / "enveloped", envelope(0)))
+    other.release()
+    landed = land("--topic", "shop", bare)
+
+    assert refused.exit_code == 1
+    assert "still uses the catalog" in refused.stderr
+    assert (enveloped.exit_code, landed.exit_code) == (0, 0)
+    assert [offset for offset, _ in values(catalog)] == [0, 1]
+
+
 def test_a_map_lands_several_formats_at_once(shared_session: SparkSession, tmp_path: Path) -> None:
     topics = tmp_path / "topics.yml"
     topics.write_text(
@@ -331,7 +356,7 @@ def refusal(path: Path, *options: str) -> str:
         ("{}".encode("utf-16"), "is UTF-16"),
         (b'[{"topic": "shop"}]\n', "jq -c '.[]'"),
         (b'{\n "topic": "shop"\n}\n', "jq -c ."),
-        (b'{"id": 1, "type": "INSERT"}\n', "name their topic with --topic"),
+        (b'{"id": 1, "type": "INSERT"}\n', "with --topic of `cdc-marts land files`"),
         ((envelope(0, "李雷") + "\n").encode("gbk"), "iconv -f GBK -t UTF-8"),
     ],
 )
@@ -342,6 +367,18 @@ def test_a_likely_mistake_is_named_before_spark_starts(
     path.write_bytes(content)
 
     assert hint in refusal(path)
+
+
+def test_a_run_names_the_topic_of_bare_messages_in_the_map(
+    tmp_path: Path, without_spark: None
+) -> None:
+    """It has no option --topic."""
+    path = written(tmp_path / "bare.txt", '{"id": 1, "type": "INSERT"}')
+
+    result = run_command("run", "--format", "canal_json", path)
+
+    assert result.exit_code == 2
+    assert "name their topic in `files` of a map (--map), or with" in result.stderr
 
 
 MESSAGES = [{"id": 1, "data": [{"name": "李雷"}]}, {"id": 2, "data": []}]
@@ -421,6 +458,20 @@ def test_envelopes_are_not_landed_as_bare_messages(tmp_path: Path, without_spark
     path = written(tmp_path / "messages.jsonl", envelope(0))
 
     assert "Land it without --topic" in refusal(path, "--topic", "shop")
+
+
+def test_bare_messages_of_a_topic_that_the_map_skips_do_not_land(
+    tmp_path: Path, without_spark: None
+) -> None:
+    topics = tmp_path / "topics.yml"
+    topics.write_text("topics: {shop: canal_json, old_*: skip}\n")
+    path = written(tmp_path / "bare", "a")
+
+    result = run_command("land", "files", "--map", topics, "--topic", "old_shop", path)
+
+    assert result.exit_code == 2
+    said = " ".join(result.stderr.replace("│", " ").split())
+    assert "skips the topic old_shop. Give the topic a format there" in said
 
 
 def test_a_misspelt_format_is_told_what_was_meant(tmp_path: Path) -> None:

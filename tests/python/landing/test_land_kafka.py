@@ -405,6 +405,22 @@ def test_a_topic_that_was_created_anew_stops_a_landing(
     assert land("anew").exit_code == 0
 
 
+def test_a_topic_that_was_created_anew_before_a_message_landed_begins_at_its_first_one(
+    land: Land, kafka: Kafka, catalog: SparkSession
+) -> None:
+    kafka.create_topic("unread")
+    kafka.produce("unread", *messages(b"a", b"b"))
+    assert "no new messages" in land("unread", "--start", "latest").stdout
+    kafka.delete_topic("unread")
+    kafka.create_topic("unread")
+    kafka.produce("unread", *messages(b"A"))
+
+    moved = land("unread", "--moved")
+    assert "has landed up to offset 1, but Kafka has it only up to 0" in moved.stderr
+    assert land("unread").exit_code == 0
+    assert landed(catalog) == [(0, 0, b"A")]
+
+
 # Runs that end before their end
 
 

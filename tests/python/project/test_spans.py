@@ -1,4 +1,4 @@
-"""Spans of time as `cdc-marts status` shows them."""
+"""Spans of time: as `cdc-marts status` shows them, and before a time."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ import datetime as dt
 import pytest
 
 from cdc_marts.operations.status import span
+from cdc_marts.times import days_before
+
+NOW = dt.datetime(2026, 11, 28, 12, tzinfo=dt.timezone.utc)
 
 
 @pytest.mark.parametrize(
@@ -15,3 +18,10 @@ from cdc_marts.operations.status import span
 )
 def test_a_span_is_shown_in_its_two_largest_units(seconds: int, shown: str) -> None:
     assert span(dt.timedelta(seconds=seconds)) == shown
+
+
+def test_no_time_is_before_the_year_1() -> None:
+    assert days_before(NOW, 0) == NOW
+    assert days_before(NOW, 365) == NOW.replace(year=2025)
+    for days in (9_999 * 365, 10**12):
+        assert days_before(NOW, days) == dt.datetime(1, 1, 1, 12, tzinfo=dt.timezone.utc)

@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 from cdc_marts.cli import upkeep as cli_upkeep
 from cdc_marts.operations.maintenance import Upkeep, maintain, needed_snapshots
 from cdc_marts.operations.orphan_files import remove_orphan_files
+from cdc_marts.project.inventory import Expiry
 from tests.python.project.many_tables import calls_of_java, clone, commit_snapshots
 
 SCHEMA = "upkeep"
@@ -75,13 +76,13 @@ def test_maintenance_keeps_what_readers_read_by(spark: SparkSession, tables: lis
     for id in range(2, 8):
         append(spark, id)
         read(spark, QUICK)
-    done = {upkeep.table: upkeep for upkeep in maintain(spark, tables, dt.timedelta())}
+    done = {upkeep.table: upkeep for upkeep in maintain(spark, tables, 0)}
     # The slow reader has not read the newest six rows yet.
     assert done[LOG].snapshots[1] > 6
     assert done[LOG].files[1] < done[LOG].files[0]
 
     read(spark, SLOW)
-    done = {upkeep.table: upkeep for upkeep in maintain(spark, tables, dt.timedelta())}
+    done = {upkeep.table: upkeep for upkeep in maintain(spark, tables, 0)}
     # Both have read all rows, and so the snapshots that have them in other files.
     assert done[LOG].snapshots[1] == 1
     append(spark, 8)
@@ -90,13 +91,26 @@ def test_maintenance_keeps_what_readers_read_by(spark: SparkSession, tables: lis
         assert ids(spark, reader) == [*range(1, 9)]
 
 
+def test_rows_and_snapshots_may_be_kept_for_longer_than_time_goes_back(
+    spark: SparkSession, tables: list[str]
+) -> None:
+    append(spark, 2)
+    days = 10**12
+    expiries = {LOG: Expiry(days, "timestamp_seconds(id)")}
+
+    done = {upkeep.table: upkeep for upkeep in maintain(spark, tables, days, expiries)}
+
+    assert done[LOG].snapshots[1] >= 2
+    assert ids(spark, LOG) == [1, 2]
+
+
 def test_a_reader_keeps_no_snapshots_that_left_the_rows_as_they_were(
     spark: SparkSession, tables: list[str]
 ) -> None:
     """A run of a model without new rows commits nothing, so its watermark stays behind."""
     commit_snapshots(spark, LOG, 3, None)
 
-    done = {upkeep.table: upkeep for upkeep in maintain(spark, tables, dt.timedelta())}
+    done = {upkeep.table: upkeep for upkeep in maintain(spark, tables, 0)}
 
     assert done[LOG].snapshots == (4, 1)
     append(spark, 2)
@@ -111,7 +125,7 @@ def test_a_reader_keeps_the_snapshot_before_a_delete(
     spark.sql(f"delete from {LOG} where id = 1")
     commit_snapshots(spark, LOG, 3, None)
 
-    done = {upkeep.table: upkeep for upkeep in maintain(spark, tables, dt.timedelta())}
+    done = {upkeep.table: upkeep for upkeep in maintain(spark, tables, 0)}
 
     assert done[LOG].snapshots == (5, 5)
 
@@ -122,9 +136,9 @@ def test_readers_of_one_another_note_nothing_new_in_each_upkeep(
     for table, source in ((QUICK, SLOW), (SLOW, QUICK)):
         [newest] = spark.sql(f"select snapshot_id from {source}.refs").collect()
         commit_watermarks(spark, table, {source: newest.snapshot_id})
-    list(maintain(spark, tables, dt.timedelta()))
+    list(maintain(spark, tables, 0))
 
-    again = list(maintain(spark, tables, dt.timedelta()))
+    again = list(maintain(spark, tables, 0))
 
     assert [upkeep.snapshots[0] - upkeep.snapshots[1] for upkeep in again] == [0, 0, 0]
 
@@ -159,7 +173,7 @@ def test_a_reader_that_another_target_builds_keeps_what_it_has_to_read(
         append(spark, id)
         read(spark, QUICK)
 
-    list(maintain(spark, [LOG, QUICK], dt.timedelta(), other_readers=[SLOW]))
+    list(maintain(spark, [LOG, QUICK], 0, other_readers=[SLOW]))
 
     read(spark, SLOW)
     assert ids(spark, SLOW) == [1, 2, 3]
@@ -174,8 +188,8 @@ def test_what_a_replaced_table_had_before_expires(spark: SparkSession, tables: l
     files = set(spark.sql(f"select file_path from {QUICK}.all_data_files").collect())
     assert len(files) == 5
 
-    young = {upkeep.table: upkeep for upkeep in maintain(spark, [QUICK], dt.timedelta(days=5))}
-    done = {upkeep.table: upkeep for upkeep in maintain(spark, [QUICK], dt.timedelta())}
+    young = {upkeep.table: upkeep for upkeep in maintain(spark, [QUICK], 5)}
+    done = {upkeep.table: upkeep for upkeep in maintain(spark, [QUICK], 0)}
 
     assert young[QUICK].snapshots == (5, 5)
     # The newest of the branch, and the current one.
@@ -193,7 +207,7 @@ def test_what_a_reader_read_of_a_replaced_table_stays(
     append(spark, 2)
     spark.sql(f"create or replace table {LOG} as select 3L as id")
 
-    done = {upkeep.table: upkeep for upkeep in maintain(spark, tables, dt.timedelta())}
+    done = {upkeep.table: upkeep for upkeep in maintain(spark, tables, 0)}
 
     assert done[LOG].snapshots == (3, 2)
     before = IncrementalRead(spark, QUICK, is_incremental=True).changes(LOG).rows_before
@@ -203,7 +217,7 @@ def test_what_a_reader_read_of_a_replaced_table_stays(
     for reader in (QUICK, SLOW):
         [now] = spark.sql(f"select snapshot_id from {LOG}.refs").collect()
         commit_watermarks(spark, reader, {LOG: now.snapshot_id})
-    done = {upkeep.table: upkeep for upkeep in maintain(spark, tables, dt.timedelta())}
+    done = {upkeep.table: upkeep for upkeep in maintain(spark, tables, 0)}
     assert done[LOG].snapshots == (2, 1)
 
 
@@ -225,7 +239,7 @@ def test_deletion_vectors_stay_that_share_a_file_with_one_that_was_replaced(
         commit_watermarks(spark, reader, {LOG: read_up_to})
     append(spark, 3)
 
-    done = {upkeep.table: upkeep for upkeep in maintain(spark, tables, dt.timedelta())}
+    done = {upkeep.table: upkeep for upkeep in maintain(spark, tables, 0)}
 
     assert done[LOG].snapshots[1] < done[LOG].snapshots[0]
     read = spark.sql(f"select id from {LOG} version as of {read_up_to}").collect()
@@ -238,7 +252,7 @@ def test_upkeep_of_clones_leaves_what_they_share(spark: SparkSession, tables: li
     commit_snapshots(spark, QUICK, 10, LOG)
     clones = clone(spark, QUICK, SCHEMA, 2)
 
-    done = list(maintain(spark, [*clones, *tables], dt.timedelta()))
+    done = list(maintain(spark, [*clones, *tables], 0))
 
     assert [upkeep.snapshots for upkeep in done[:2]] == [(11, 1), (11, 1)]
     for table in (*clones, QUICK):

@@ -61,6 +61,12 @@ def test_json_is_an_array_of_objects_with_exact_values(sql: Sql) -> None:
     assert json.loads(sql(f"{ORDERS} limit 0", "--format", "json").stdout) == []
 
 
+@pytest.mark.parametrize("result_format", ["csv", "json"])
+def test_base64_of_many_bytes_is_one_line(sql: Sql, result_format: str) -> None:
+    result = sql("select unhex(repeat('ab', 100)) as bytes", "--format", result_format)
+    assert base64.b64encode(b"\xab" * 100).decode() in result.stdout
+
+
 def test_markdown_escapes_what_would_end_a_cell(sql: Sql) -> None:
     result = sql("select 'a|b\nc' as `x|y`, cast(null as int) as n", "--format", "md")
     assert result.stdout == "| x\\|y | n |\n|---|---|\n| a\\|b\\nc | NULL |\n"

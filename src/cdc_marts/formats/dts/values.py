@@ -9,6 +9,7 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from cdc_marts.expressions import base64_text
 from cdc_marts.formats.dts.charsets import UTF8, is_known_charset, is_text, is_utf8, text_of
 from cdc_marts.parsing.messages import rejection
 from cdc_marts.parsing.values import is_epoch_seconds
@@ -37,10 +38,10 @@ def value_of(value: Column) -> Column:
         "DateTime": _date_time_text(value["member_DateTime"]),
         "Timestamp": _timestamp_text(value["member_Timestamp"]),
         "TextObject": value["member_TextObject"]["value"],
-        "BinaryObject": _base64(value["member_BinaryObject"]["value"]),
+        "BinaryObject": base64_text(value["member_BinaryObject"]["value"]),
         "TimestampWithTimeZone": F.concat(_date_time_text(zoned["value"]), zoned["timezone"]),
         "TextGeometry": value["member_TextGeometry"]["value"],
-        "BinaryGeometry": _base64(value["member_BinaryGeometry"]["value"]),
+        "BinaryGeometry": base64_text(value["member_BinaryGeometry"]["value"]),
     }
     text = F.when(_is(value, "Character"), texts.pop("Character"))
     for branch, text_of_branch in texts.items():
@@ -191,11 +192,6 @@ def _unreadable(name: Column, value: Column) -> Column:
             ),
         ),
     )
-
-
-def _base64(data: Column) -> Column:
-    """Encode bytes as base64 in one line; Spark would begin a new line after 76 characters."""
-    return F.translate(F.base64(data), "\r\n", "")
 
 
 def _is(value: Column, branch: str) -> Column:

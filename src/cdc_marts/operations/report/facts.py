@@ -13,7 +13,7 @@ from dbt.adapters.spark_session.api import view_query
 from cdc_marts.operations import status
 from cdc_marts.operations.maintenance import TableCounts, split_tables
 from cdc_marts.relations import Relations
-from cdc_marts.times import time_at
+from cdc_marts.times import days_before, time_at
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -123,7 +123,7 @@ def gather(session: SparkSession, target: str, days: int, inventory: Inventory) 
     """The facts of the target that `session` is open on; traffic of its last `days`."""
     relations = inventory.relations
     found = status.gather(session, target, relations=relations)
-    since = found.checked_at - dt.timedelta(days=days)
+    since = days_before(found.checked_at, days)
     bucket = _bucket(session, relations, since)
     return Facts(
         found,
