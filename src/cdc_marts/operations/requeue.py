@@ -36,7 +36,7 @@ def requeue(
     run_dbt: Callable[[list[str]], None],
     relations: Relations = OWN,
 ) -> list[Requeued]:
-    """Have dbt read the quarantined messages of these formats again, and all models after staging.
+    """Have dbt read the quarantined messages of these formats again, and run the models downstream.
 
     `run_dbt` runs a command of dbt in the same process. Return one result for each format that had
     quarantined messages. If none had any, dbt does not run.
