@@ -1,4 +1,4 @@
-"""The models together, and parts of them, against the baseline."""
+"""Measurements of all models and of parts of them, against the baseline."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ CHANGED_COLUMNS = ("status", "amount", "is_paid", "updated_at")
 
 @dataclass(frozen=True)
 class Workload:
-    """The amounts of what is drawn."""
+    """The amounts and shares by which changes are drawn."""
 
     #: row-level changes; an update in two halves is two messages
     changes: int
@@ -85,7 +85,7 @@ class Workload:
 
 @dataclass(frozen=True)
 class Rare:
-    """Columns for what is rare about a change, all boolean."""
+    """Boolean columns for the rare traits of a change."""
 
     is_key_change: Column
     #: whether the message lacks the value of the column `note`

@@ -30,7 +30,10 @@ def checkpointed(frame: DataFrame) -> DataFrame:
 
 
 def broadcast_if_few(kept: DataFrame) -> DataFrame:
-    """Return the rows of a checkpoint, for a join. Spark does not know how many executors hold."""
+    """Return the rows of a checkpoint, for a join; broadcast if there are few.
+
+    Spark does not know how few rows executors hold.
+    """
     if kept.isLocal():
         return kept
     return F.broadcast(kept) if kept.count() <= _MOST_BROADCAST else kept

@@ -118,5 +118,8 @@ def layer_of(node: ManifestNode | SourceDefinition) -> str:
 
 
 def is_mart(model: ManifestNode) -> bool:
-    """Return whether analysts read a model: a mart, a published mart, or a model of a project."""
+    """Return whether analysts read a model.
+
+    They read marts, published marts, and models of other projects.
+    """
     return layer_of(model) not in (_STAGING, _INTERMEDIATE)

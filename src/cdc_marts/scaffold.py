@@ -179,7 +179,7 @@ def _read(yaml: YAML, path: Path) -> Any:
 
 
 def _for_dbt(text: str) -> str:
-    """Return the text, in quotes if dbt would read it as something else than a text."""
+    """Return the text, in quotes if dbt would read it as something other than a text."""
     return text if _is_text_to_dbt(text) else DoubleQuotedScalarString(text)
 
 

@@ -333,9 +333,9 @@ def _key_after_step(held: Column, step: Column) -> Column:
 
 
 def _rows_met(held: Column, step: Column) -> Column:
-    """Return the rows that a step finds: none after a truncation, one in a new transaction.
+    """Return the rows that a step finds: none after a truncation.
 
-    The one is the newest.
+    In a new transaction, it finds only the newest row.
     """
     return (
         F.when(held["generation"] != step["generation"], F.slice(held["rows"], 1, 0))

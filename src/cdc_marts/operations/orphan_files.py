@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _LISTS_FILES = "org.apache.iceberg.io.SupportsPrefixOperations"
-#: Of a table with more files, Spark lists them, on several machines.
+#: If a table has more files, Spark lists them, on several machines.
 _MOST_FILES = 1_000
 
 

@@ -26,7 +26,7 @@ class UpkeepPlan:
     tables: dict[str, BuiltTable]
     #: how many days messages stay in landing; None for ever
     landing_days: int | None
-    #: format -> marts that are made from its messages, and what other projects make from these
+    #: format -> marts that are made from its messages, also in other projects
     marts: dict[str, list[str]]
     relations: Relations
 

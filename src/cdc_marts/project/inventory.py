@@ -1,4 +1,4 @@
-"""What a project builds on a target, as dbt reads the project now."""
+"""The tables that a project builds on a target, as dbt reads the project now."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Inventory:
 
 
 def inventory_of(target: Target) -> Inventory:
-    """Return the tables that the project builds on `target`, and the names of the package's own."""
+    """Return the tables of the project on `target`, and the names of the package's models."""
     manifest = manifest_of(target)
     return Inventory(tables_in(manifest), Relations.of_manifest(manifest))
 
@@ -67,7 +67,7 @@ def built_tables(target: Target) -> dict[str, BuiltTable]:
 def tables_in(manifest: Manifest) -> dict[str, BuiltTable]:
     """Return table name -> table, of all tables that the project fills.
 
-    They are models that are not views, seeds, snapshots, and the package's sources. Sources of
+    They are seeds, snapshots, models that are not views, and the package's sources. Sources of
     other packages belong to somebody else. Readers come before what they read, by their schemas.
     """
     relations = Relations.of_manifest(manifest)
@@ -96,7 +96,7 @@ def tables_in(manifest: Manifest) -> dict[str, BuiltTable]:
 class Descendants:
     """A model, and the tables that the project makes from it."""
 
-    #: tables that `dbt run --full-refresh` builds anew
+    #: tables that `dbt run --full-refresh` rebuilds
     tables: list[str]
     #: the other tables: snapshots, and models with `full_refresh: false`
     kept: list[str]

@@ -52,7 +52,7 @@ class Declaration:
 
 
 _SETTINGS = tuple(field.name for field in fields(Declaration) if field.name != "name")
-#: Setting that maps columns -> what it maps them to.
+#: Setting that maps columns -> the kind of its values.
 _MAPPINGS = {"renames": "new name", "casts": "type"}
 _LISTS = ("key", "partition_by")
 

@@ -113,7 +113,7 @@ def _little_endian_bits(text: Column, value: Column, source_type: SourceType) ->
     if source_type.spark_type == "binary":
         return published
     digits = F.array_join(F.reverse(F.regexp_extract_all(F.hex(published), F.lit("(..)"))), "")
-    # Without bits there is no digit: the 0 stands for them.
+    # Without bits, there is no digit but the 0.
     return F.conv(F.concat(F.lit("0"), digits), 16, 10)
 
 

@@ -18,7 +18,7 @@ from cdc_marts.cli import app
 def commands_use(
     session: SparkSession, while_open: Callable[[], AbstractContextManager[None]] = nullcontext
 ) -> Iterator[None]:
-    """While the block runs, give commands this session, whatever target they name.
+    """Give commands this session while the block runs, whatever target they name.
 
     `while_open`: a context around each command in the session.
     """
@@ -35,7 +35,7 @@ def commands_use(
 
 @contextmanager
 def no_session() -> Iterator[None]:
-    """While the block runs, fail the test if a command opens a session."""
+    """Fail the test if a command opens a session while the block runs."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(project, "spark_session", lambda *_, **__: pytest.fail("Spark started"))
         yield

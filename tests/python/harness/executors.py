@@ -1,4 +1,4 @@
-"""Executors like those of a cluster whose workers have no Python."""
+"""Executors as on a cluster whose workers have no Python."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NO_PYTHON = "/nonexistent/python"
 
 @contextmanager
 def without_python(spark: SparkSession) -> Iterator[None]:
-    """While the block runs, fail each job that needs Python on executors."""
+    """Fail each job that needs Python on executors while the block runs."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spark.sparkContext, "pythonExec", NO_PYTHON)
         yield

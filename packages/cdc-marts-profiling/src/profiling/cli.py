@@ -85,8 +85,7 @@ def memory_command(
     select: Select = None,
     setup: Setup = _SETUP,
 ) -> None:
-    """Build many messages in little memory: evenly spread, skewed, in many tables; and large ones.
-    """
+    """Build many messages in little memory: spread evenly, skewed, in many tables, or large."""
     many = drawn.workload(size)
     even = replace(many, tables=1)
     large = replace(

@@ -25,7 +25,7 @@ _TIME_UNITS: dict[str, tuple[Any, str]] = {
     "hour": ("utcyearmonthdatehours", "%b %d %H:%M"),
     "day": ("utcyearmonthdate", "%b %d"),
 }
-#: A line of more points shows none: they would touch.
+#: A line with more points does not mark them: the marks would touch.
 _POINTS_SHOWN = 60
 _OPERATIONS = ("insert", "update", "delete", "snapshot")
 _KINDS = ("change", "update_before", "ddl", "transaction", "heartbeat", "tombstone")
@@ -41,7 +41,7 @@ class Figure:
 
     name: str
     title: str
-    #: what is seen, and in which unit
+    #: what the plot shows, and in which unit
     caption: str
     columns: Sequence[str]
     rows: Sequence[Sequence[Cell]]

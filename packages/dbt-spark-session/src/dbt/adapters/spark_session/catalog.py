@@ -170,7 +170,7 @@ def _view(session: SparkSession, name: str) -> Any | None:
 
 
 def tables_of(session: SparkSession, schemas: Iterable[str]) -> list[str]:
-    """Return the names of the tables, without views, in those of the schemas that exist."""
+    """Return the names of the tables, without views, in the given schemas that exist."""
     return [
         f"{schema}.{row['tableName']}"
         for schema in schemas

@@ -38,12 +38,15 @@ class SparkSessionCredentials(SparkCredentials):
 
     `home`: folder of an embedded catalog and warehouse, for one process at a time. A relative path
     starts in the folder of the project. Leave it out on a cluster, whose catalog is elsewhere.
-    `run_lock`: a table in such a catalog that allows one run at a time. `conf`: Spark settings.
-    `${home}` is replaced; a setting without a value is left to spark-defaults.conf. `required`:
-    environment variable -> the setting that a cluster needs; ` or ` stands between settings of
-    which one is enough. `packages`: Maven coordinates of jars. `lock_timeout`: seconds to wait for
-    another run. `variables`: setting (`home`, `spark.driver.memory`) -> the environment variable
-    from which the profile takes it, for messages.
+    `run_lock`: a table in such a catalog that allows one run at a time.
+    `conf`: Spark settings. `${home}` is replaced; a setting without a value is left to
+    spark-defaults.conf.
+    `required`: environment variable -> the setting that a cluster needs; ` or ` stands between
+    settings of which one is enough.
+    `packages`: Maven coordinates of jars.
+    `lock_timeout`: seconds to wait for another run.
+    `variables`: setting (`home`, `spark.driver.memory`) -> the environment variable from which the
+    profile takes it, for messages.
     """
 
     method: str = "session"  # type: ignore[assignment]

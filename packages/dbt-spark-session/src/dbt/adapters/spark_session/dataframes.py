@@ -1,7 +1,7 @@
 """DataFrames as temporary views, which dbt writes like the query of any SQL model.
 
-A SQL model gets the rows of a Python function by the macro `dataframe`: `select * from {{
-dataframe('package.module:function', …) }}`.
+A SQL model gets the rows of a Python function by the macro `dataframe`:
+`select * from {{ dataframe('package.module:function', …) }}`.
 """
 
 from __future__ import annotations

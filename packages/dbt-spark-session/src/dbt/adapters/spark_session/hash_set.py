@@ -37,7 +37,7 @@ class HashSet:
     def may_hold(self, columns: Sequence[str]) -> str:
         """Return a condition that all rows fulfil whose columns equal those of a row in the set.
 
-        Few other rows fulfil it. The columns are SQL expressions. Equal values have equal hashes if
+        Few other rows fulfil it. `columns`: SQL expressions. Equal values have equal hashes if
         their types are the same, and neither doubles nor collated texts.
         """
         word, bit = _place_of(columns)

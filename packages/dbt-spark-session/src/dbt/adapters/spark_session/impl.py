@@ -64,14 +64,15 @@ class SessionColumn(SparkColumn):
 
 @dataclass
 class SparkSessionConfig(SparkConfig):
-    """Settings of a model, besides those of dbt and dbt-spark.
+    """Settings of a model, besides the settings of dbt and dbt-spark.
 
-    `tblproperties`: properties of the table. `delete_when`: with the strategy `merge`, a condition
-    on DBT_INTERNAL_SOURCE. Rows of the query that fulfil it delete the rows that they match.
+    `tblproperties`: properties of the table.
+    `delete_when`: with the strategy `merge`, a condition on DBT_INTERNAL_SOURCE. Rows of the query
+    that fulfil it delete the rows that they match.
     `repeatable`: with the strategy `merge`, whether the query gives the same rows if it runs twice,
-    because nobody else writes to its inputs. `replaces`: for a Python model that reads new rows.
-    `rows`: a condition on rows of the model that this run makes again. `by`: the columns that
-    identify what a row was made from.
+    because nobody else writes to its inputs.
+    `replaces`: for a Python model that reads new rows. `rows`: a condition on rows of the model
+    that this run makes again. `by`: the columns that identify what a row was made from.
     """
 
     tblproperties: dict[str, str] | None = None
@@ -173,7 +174,7 @@ class SparkSessionAdapter(SparkAdapter):
         try:
             rows = function_of(function)(self.session, run, **arguments)
             create_view(self.session, rows, view)
-        except DbtRuntimeError:  # says what to do, wherever it is raised
+        except DbtRuntimeError:  # its message says what to do
             raise
         except Exception as error:
             message = message_of(error, self.connections.credentials.home)

@@ -101,7 +101,7 @@ class IncrementalRead:
     replaced_rows: str | None = field(default=None, init=False)
     #: properties that the table gets if this run creates it
     table_properties: dict[str, str] = field(default_factory=dict, init=False)
-    #: partitions of the table if this run creates it; None: those of the config
+    #: partitions of the table if this run creates it; None: as in the config
     partitions: list[str] | None = field(default=None, init=False)
     _ends: dict[str, int] = field(default_factory=dict, init=False)
     #: input, and its newest snapshot that counts -> what it had read
@@ -236,8 +236,8 @@ class IncrementalRead:
     def _end(self, name: str) -> int:
         """Return the snapshot up to which this run reads `name`.
 
-        It is the newest snapshot that all other inputs have read that were made from `name`. What
-        the model has read before stays read.
+        It is the newest snapshot that all other inputs made from `name` have read. What the model
+        has read before stays read.
         """
         if name not in self._ends:
             read_by = {}

@@ -8,7 +8,7 @@ from py4j.java_gateway import JavaClass, JavaMember
 from py4j.protocol import STATIC_PREFIX
 from pyspark.sql import SparkSession
 
-#: The names by which PySpark asks for the classes whose static methods make columns.
+#: PySpark's names for the classes whose static methods make columns -> their full names.
 _MAKERS_OF_COLUMNS = {
     "functions": "org.apache.spark.sql.functions",
     "org.apache.spark.sql.functions": "org.apache.spark.sql.functions",

@@ -88,7 +88,7 @@ class SessionPythonJob(PythonJobHelper):
             exec(compile(compiled_code, self.path, "exec"), names)
         except NothingNew:
             pass
-        except DbtRuntimeError:  # says what to do, wherever it is raised
+        except DbtRuntimeError:  # its message says what to do
             raise
         except Exception as error:
             raise DbtRuntimeError(self._explain(error)) from error

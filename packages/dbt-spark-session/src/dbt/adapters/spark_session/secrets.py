@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from dbt_common.context import get_invocation_context
 
-#: In the name of an option of Spark, Hadoop, Iceberg or Kafka whose value is a secret.
+#: A part of the name of an option of Spark, Hadoop, Iceberg or Kafka whose value is a secret.
 _SECRET_NAME = re.compile(
     r"""(?ix)
     password | passphrase | secret | token | credential | authorization

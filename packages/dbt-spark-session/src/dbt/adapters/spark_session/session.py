@@ -53,11 +53,13 @@ def open_session(
     """Return the process's Spark session, and start it if there is none.
 
     `conf`: Spark settings. `${home}` in a value is the home folder, and a setting without a value
-    is left to spark-defaults.conf and Spark. `packages`: Maven coordinates of jars. `home`: folder
-    of an embedded catalog; None on a cluster, where spark-defaults.conf counts too. `lock_timeout`:
-    one process at a time writes to an embedded catalog, and a second one waits so many seconds;
-    None for a session that only reads. `required`: environment variable -> a setting that a cluster
-    needs, which may come from that file.
+    is left to spark-defaults.conf and Spark.
+    `packages`: Maven coordinates of the jars to run with.
+    `home`: folder of an embedded catalog; None on a cluster, where spark-defaults.conf counts too.
+    `lock_timeout`: one process at a time writes to an embedded catalog, and a second one waits so
+    many seconds; None for a session that only reads.
+    `required`: environment variable -> a setting that a cluster needs, which may come from that
+    file.
 
     If the process has a session already, it is used as it is.
     """
@@ -159,7 +161,7 @@ def _start_spark(
         raise start_failure(settings.get("spark.driver.memory", "1g"), log_file(home)) from error
     remember_functions(session)
     try:
-        # An embedded catalog creates its tables at first use. This comes before dbt's threads.
+        # An embedded catalog creates its tables at first use: here, before dbt's threads start.
         session.sql("show namespaces").collect()
     except Exception as error:
         session.stop()

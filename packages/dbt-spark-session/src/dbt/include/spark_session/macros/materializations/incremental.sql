@@ -49,7 +49,7 @@
     {% do adapter.create_temporary_view(new_relation, query) %}
     {% do process_schema_changes(on_schema_change, new_relation, existing_relation) %}
     {%- if on_schema_change in ['append_new_columns', 'sync_all_columns'] -%}
-      {#- If the query reads the table itself, its plan still has the columns of before. -#}
+      {#- If the query reads the table itself, its plan still has the earlier columns. -#}
       {% do adapter.create_temporary_view(new_relation, query) %}
     {%- endif -%}
     {%- if read.replaced_rows is not none -%}
