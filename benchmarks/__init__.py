@@ -1,1 +1,1 @@
-"""The project's models, measured against the shortest job that does their work by hand."""
+"""Measurements of the project's models, against the shortest job that does their work by hand."""

@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: the project's models, measured."""
+"""`python -m benchmarks`: measurements of the project's models."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def full_command(
     select: Select = None,
     setup: Setup = _SETUP,
 ) -> None:
-    """Build everything from landed messages, and the baseline from the same ones.
+    """Build everything from landed messages, and the baseline from the same messages.
 
-    Also staging alone, and latest_state rebuilt from staging.
+    Also build staging alone, and latest_state from staging.
     """
     arguments = selection_of(select)
     workloads = [drawn.workload(changes, skew) for changes in numbers_of(sizes)]
@@ -89,7 +89,7 @@ def incremental_command(
     select: Select = None,
     setup: Setup = _SETUP,
 ) -> None:
-    """Land some more messages on a base that was built, and run; and run with nothing new."""
+    """Land further messages on a base that was built, and run; and run with nothing new."""
     names = formats_of(formats)
     if rare_share and not set(names) <= set(FORMATS_WITH_RARE_CHANGES):
         known = ", ".join(FORMATS_WITH_RARE_CHANGES)

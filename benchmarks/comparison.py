@@ -1,4 +1,4 @@
-"""Whether the project's marts and the baseline's tables hold the same."""
+"""The check that the project's marts and the baseline's tables have the same rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 from benchmarks.baselines import job
 from benchmarks.project import BenchmarkError
 
-#: Mart -> the baseline's table, and the columns that are compared.
+#: mart -> the baseline's table, and the columns that are compared
 _COMPARED = {
     "marts.change_events": (job.CHANGE_EVENTS, job.EVENT_COLUMNS),
     "marts.latest_state": (job.LATEST_STATE, job.STATE_COLUMNS),
@@ -16,9 +16,9 @@ _COMPARED = {
 
 
 def check_equal(session: SparkSession, source_format: str) -> None:
-    """Raise unless all messages were read, and each mart holds what the baseline's table holds.
+    """Raise unless all messages were read, and each mart has the rows of the baseline's table.
 
-    Rows are compared in all columns of the contract but for the events' ids.
+    Rows are compared in all columns of the contract except the events' ids.
     """
     [(rejected,)] = session.sql(
         f"select sum(rejected) from marts.message_ledger where source_format = '{source_format}'"
@@ -37,13 +37,13 @@ def check_equal(session: SparkSession, source_format: str) -> None:
 def _rows(
     session: SparkSession, table: str, columns: tuple[str, ...], source_format: str
 ) -> DataFrame:
-    """One column, `content`: the rows of a format as JSON."""
+    """Return the rows of a format as JSON, in one column, `content`."""
     rows = session.table(table).where(F.col("source_format") == source_format)
     return rows.select(F.to_json(F.struct(*columns)).alias("content"))
 
 
 def _fingerprint(rows: DataFrame) -> Row:
-    """Their number and the sum of their hashes, which their order does not change."""
+    """Return the number of rows and the sum of their hashes, which their order does not change."""
     of_row = F.xxhash64("content").cast("decimal(38,0)")
     [fingerprint] = rows.agg(F.count("*"), F.sum(of_row)).collect()
     return fingerprint

@@ -1,4 +1,4 @@
-"""What commands share: their session, and what they say."""
+"""The session and the output of commands."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def say(text: str) -> None:
 
 @contextmanager
 def opened(setup: Setup) -> Iterator[SparkSession]:
-    """The session of a command.  A failed run of dbt ends the command with dbt's reasons."""
+    """Yield the session of a command. A failed run of dbt ends the command with dbt's reasons."""
     try:
         with project.opened(setup.home, setup.driver_memory) as session:
             yield session

@@ -1,4 +1,4 @@
-"""The models together, and parts of them, against the baseline."""
+"""Measurements of all models and of parts of them, against the baseline."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from benchmarks.measure import Cost, measured, table_bytes
 from benchmarks.workload import Workload
 from cdc_marts.relations import OWN
 
-#: What was measured, in order.  Each part of the project has one of the baseline to compare with.
+#: The measured parts, in order. Each part of the project is compared with a part of the baseline.
 MODELS, BASELINE = "all models", "baseline"
 STAGING, BASELINE_EVENTS = "staging", "baseline: parse and write events"
 STATE, BASELINE_STATE = "latest_state rebuilt", "baseline: latest state"
 COMPARED = {MODELS: BASELINE, STAGING: BASELINE_EVENTS, STATE: BASELINE_STATE}
 
-#: The models between staging and latest_state, and it.
+#: Selects the models after staging, up to latest_state.
 TO_STATE = ("--select", "int_records+,+latest_state", "--exclude", "int_records")
-#: Planning 40 models is Java that is compiled over several runs.
+#: Java compiles the planning of 40 models over several runs.
 _WARM_UPS = 3
 
 
@@ -39,12 +39,12 @@ class FullBuild:
 
     @property
     def compared(self) -> dict[str, str]:
-        """Of `COMPARED` what was measured."""
+        """The pairs of `COMPARED` that were measured."""
         return {one: other for one, other in COMPARED.items() if {one, other} <= self.costs.keys()}
 
     @property
     def title(self) -> str:
-        """Format, number and size of messages, and what else is not usual."""
+        """Format, number and size of messages, and unusual settings."""
         workload = self.workload
         title = (
             f"{self.source_format}, {self.messages:,} messages of {workload.message_bytes:,} bytes"
@@ -66,10 +66,10 @@ def measure_full(
 ) -> FullBuild:
     """Land a workload and build from it `repeat` times, each time from nothing.
 
-    What the first build gives is compared with what the baseline gives.
+    The result of the first build is compared with the baseline's.
 
-    With `dbt_arguments`, which select models, the parts are not measured, and
-    nothing is compared with what the baseline built: what it needs may not be there.
+    With `dbt_arguments`, which select models, the parts are not measured, and nothing is compared
+    with the baseline: models that this needs may be missing.
     """
     build = _landed(session, source_format, workload)
     for number in range(1, repeat + 1):
@@ -99,9 +99,9 @@ def warmed_up(
     changes: int,
     dbt_arguments: Sequence[str] = (),
 ) -> Iterator[tuple[str, Workload]]:
-    """Each format with each workload; before a format's first one, its warm-up is run.
+    """Yield each format with each workload. Before a format's first one, run its warm-up.
 
-    `changes`: in each build of a warm-up, 0 for none.
+    `changes`: in each build of a warm-up; 0 for none.
     """
     for source_format in formats:
         if changes:
@@ -119,7 +119,7 @@ def _warm_up(
 ) -> None:
     """Run everything that will be measured at a small size: Java's compilers learn from it."""
     keys = max(2, min(workload.keys, changes // 3))
-    # The baseline, which is measured too, knows no rare changes.
+    # The baseline, which runs too, can't handle rare changes.
     small = replace(workload, changes=changes, keys=keys, rare_share=0.0)
     measure_full(session, source_format, small, _WARM_UPS, dbt_arguments, say=lambda _: None)
 

@@ -20,13 +20,13 @@ class Increments:
 
     source_format: str
     workload: Workload
-    #: The first run over the base.
+    #: the first run over the base
     full: Cost
-    #: Messages, when the last run was done.
+    #: messages after the last run
     landed: int = 0
-    #: Runs with nothing new.
+    #: runs with nothing new
     empty: list[Cost] = field(default_factory=list)
-    #: Number of new changes -> runs.
+    #: number of new changes -> runs
     new: dict[int, list[Cost]] = field(default_factory=dict)
 
     @property
@@ -45,9 +45,9 @@ def measure_increments(
     dbt_arguments: Sequence[str] = (),
     say: Callable[[str], None] = print,
 ) -> Increments:
-    """Build a base, then land and run `repeat` times each of these numbers of new changes.
+    """Build a base, then land and run each of these numbers of new changes `repeat` times.
 
-    A run with nothing new stands between any two others.
+    A run with nothing new follows each of these runs.
     """
     project.empty(session)
     land(session, source_format, workload)

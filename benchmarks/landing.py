@@ -1,4 +1,4 @@
-"""Landing the messages of a workload."""
+"""The landing of the messages of a workload."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from benchmarks.workload import Workload, change_of, changes
 from cdc_marts.relations import OWN
 
 TOPIC = "shop-changes"
-#: A change has at most three messages, which stand side by side.
+#: A change has at most three messages, with adjacent offsets.
 _MESSAGES_OF_CHANGE = 3
 _PARTITIONS = 4
-#: Bytes of a landing file, about: as a job that lands once in a while writes them.
+#: Approximate bytes of a landing file, as from a job that lands now and then.
 _FILE_BYTES = 256 * 2**20
 _SAMPLE = 2000
 
 
 def land(session: SparkSession, source_format: str, workload: Workload, first: int = 0) -> int:
-    """Append a workload's messages to the landing table, and count them.
+    """Append a workload's messages to the landing table, and return their number.
 
-    `first` is the number of its first change: it goes on where another one ended.
+    `first`: the number of the first change, to continue another workload.
     """
     table = OWN.landed(source_format)
     fewest = session.sparkContext.defaultParallelism
@@ -37,9 +37,9 @@ def land(session: SparkSession, source_format: str, workload: Workload, first: i
 
 
 def _note_length(session: SparkSession, source_format: str, workload: Workload) -> int:
-    """How long notes make messages of the size that is asked for: size grows with them evenly."""
+    """Return the length of notes for messages of the wanted size, which grows with it evenly."""
     sample = replace(workload, changes=_SAMPLE)
-    # Where rows have been visited before: the messages of the first round are inserts.
+    # The sample is of later rounds: the messages of the first round are inserts.
     first = workload.keys * 2
 
     def mean_bytes(length: int) -> float:
@@ -59,7 +59,7 @@ def _messages(
     first: int,
     tasks: int,
 ) -> DataFrame:
-    """Messages in the shape of the landing table."""
+    """Return messages in the shape of the landing table."""
     change = change_of(workload)
     structs = [
         F.struct(
@@ -91,7 +91,7 @@ def _messages(
 
 
 def _offset(part: Column) -> Column:
-    """A redelivery follows the messages of the change in whose delivery it is drawn."""
+    """Return an offset. A redelivery follows the messages of the change that triggers it."""
     delivery, number = F.col("delivery"), F.col("number")
     place = 2 * delivery + (delivery != number).cast("bigint")
     return place * _MESSAGES_OF_CHANGE + part

@@ -1,4 +1,4 @@
-"""What the figures were measured on."""
+"""The machine and the versions with which the figures were measured."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PACKAGES = ("pyspark", "dbt-core")
 
 
 def description(session: SparkSession) -> dict[str, str]:
-    """Machine, settings and versions, by what they are."""
+    """Return name -> value of the machine, its settings and versions."""
     context = session.sparkContext
     start = context.startTime / 1000 - psutil.Process().create_time()
     conf, java = context.getConf(), java_class(session, "java.lang.System")

@@ -1,4 +1,4 @@
-"""What a piece of work took: time, memory, Spark's work, bytes written."""
+"""The cost of a piece of work: time, memory, Spark's work, bytes written."""
 
 from __future__ import annotations
 
@@ -19,42 +19,42 @@ _SAMPLING_SECONDS = 0.1
 
 @dataclass(frozen=True)
 class SparkWork:
-    """What Spark's executors did."""
+    """The work of Spark's executors."""
 
     stages: int
     tasks: int
     task_seconds: float
-    #: Time in which a processor ran the tasks' code; tasks also wait for processors.
+    #: time in which a processor ran the tasks' code; tasks also wait for processors
     processor_seconds: float
-    #: Rows that tasks read from tables.  Iceberg's bytes are not all counted.
+    #: rows that tasks read from tables; bytes would leave out some of Iceberg's
     input_records: int
     shuffle_bytes: int
-    #: What sorts and groups wrote to disk, as it did not fit into memory.
+    #: bytes that sorts and groups wrote to disk, because they did not fit into memory
     spilled_bytes: int
 
 
 @dataclass
 class Cost:
-    """What a piece of work cost; filled when it is done."""
+    """The cost of a piece of work, filled when the work is done."""
 
     seconds: float = 0
-    #: Largest resident memory of Python, the JVM and their children together.
+    #: the largest resident memory of Python, the JVM and their children together
     peak_rss_bytes: int = 0
-    #: None where the work was not Spark's.
+    #: None if the work was not Spark's
     spark: SparkWork | None = None
-    #: None where nobody counted.
+    #: None if nobody counted
     written_bytes: int | None = None
-    #: Model -> seconds, where the work was dbt's.
+    #: model -> seconds, if the work was dbt's
     models: dict[str, float] = field(default_factory=dict)
-    #: What dbt took around its models: parsing, listing, hooks.
+    #: seconds of dbt outside of its models: parsing, listing, hooks
     dbt_seconds: float = 0
 
 
 @contextmanager
 def measured(session: SparkSession | None = None, pid: int | None = None) -> Iterator[Cost]:
-    """The cost of what runs in the block; of Spark's work where a session is given.
+    """Yield the cost of the block, with Spark's work if a session is given.
 
-    `pid`: of the process whose memory counts, this one's if it is not given.
+    `pid`: the process whose memory counts, by default this one.
     """
     cost = Cost()
     before = _Totals.of(session) if session else None
@@ -67,7 +67,7 @@ def measured(session: SparkSession | None = None, pid: int | None = None) -> Ite
 
 
 class _Totals(NamedTuple):
-    """What Spark counts since its session began."""
+    """Spark's counts since its session began."""
 
     stages: int
     tasks: int
@@ -102,21 +102,21 @@ def _work_since(session: SparkSession, before: _Totals) -> SparkWork:
 
 
 def _stages(session: SparkSession, numbers: range) -> Iterator[Any]:
-    """Those of these numbers that Spark ran."""
+    """Yield the stages of these numbers that Spark ran."""
     store = session.sparkContext._jsc.sc().statusStore()
     for number in numbers:
-        # A stage that was skipped is not known there.
+        # The store does not know skipped stages.
         with suppress(Py4JJavaError):
             yield store.lastStageAttempt(number)
 
 
 def written_bytes(session: SparkSession, namespaces: tuple[str, ...]) -> int:
-    """Bytes of the files that all snapshots of all tables added."""
+    """Return the bytes of the files that all snapshots of all tables added."""
     return sum(table_bytes(session, table) for table in tables_of(session, namespaces))
 
 
 def table_bytes(session: SparkSession, table: str) -> int:
-    """Bytes of the files that all snapshots of a table added."""
+    """Return the bytes of the files that all snapshots of a table added."""
     [(added,)] = session.sql(
         f"select sum(cast(summary['added-files-size'] as bigint)) from {table}.snapshots"
     ).collect()
@@ -142,8 +142,11 @@ def _peak_rss(cost: Cost, process: psutil.Process) -> Iterator[None]:
 
 
 def _rss_bytes(process: psutil.Process) -> int:
-    """Of a process and its children, but not of the JVM's: forks that share its memory."""
-    # A child may end while it is looked at.
+    """Return the memory of a process and its children, without the JVM's children.
+
+    These are forks that share its memory.
+    """
+    # A child may end meanwhile.
     try:
         own = process.memory_info().rss
         if process.name() == "java":

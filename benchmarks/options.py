@@ -1,7 +1,7 @@
 """Options that several commands take, one by one and in groups.
 
-A command takes a group as one parameter, whose default is the group's; on the
-command line each field of it is an option.
+A command takes a group as one parameter with a default. On the command line, each field of the
+group is an option.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ALL_FORMATS = ",".join(SOURCE_FORMATS)
 
 @dataclass(frozen=True)
 class Drawn:
-    """How changes are drawn."""
+    """Options for how changes are drawn."""
 
     message_bytes: Annotated[int, typer.Option(help="Mean size of a message.")] = 1000
     keys: Annotated[
@@ -64,7 +64,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Setup:
-    """Where is measured, and where the report goes."""
+    """Options for the session and the place of the report."""
 
     driver_memory: Annotated[str, typer.Option(help="Memory of the JVM.")] = "4g"
     home: Annotated[
@@ -75,7 +75,7 @@ class Setup:
 
 
 def formats_of(names: str) -> list[str]:
-    """The formats of an option `Formats`."""
+    """Return the formats of an option `Formats`."""
     formats = names.split(",")
     for name in formats:
         if name not in SOURCE_FORMATS:
@@ -84,20 +84,20 @@ def formats_of(names: str) -> list[str]:
 
 
 def numbers_of(texts: str) -> list[int]:
-    """The numbers of an option like `Sizes`."""
+    """Return the numbers of an option like `Sizes`."""
     try:
         return [int(text) for text in texts.split(",")]
     except ValueError:
-        raise typer.BadParameter(f"{texts} are no numbers with commas between.") from None
+        raise typer.BadParameter(f"{texts} is not a list of numbers with commas.") from None
 
 
 def selection_of(select: str | None) -> Sequence[str]:
-    """The arguments of `dbt run` for an option `Select`."""
+    """Return the arguments of `dbt run` for an option `Select`."""
     return () if select is None else ("--select", select)
 
 
 def field_by_field(command: Callable[..., None]) -> Callable[..., None]:
-    """A command that takes each field of its dataclass parameters as a parameter of its own."""
+    """Return a command that takes each field of its dataclass parameters as a parameter."""
     annotations = get_type_hints(command, include_extras=True)
     groups: dict[str, Any] = {}
     options: dict[str, inspect.Parameter] = {}

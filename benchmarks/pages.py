@@ -32,7 +32,7 @@ def write(
     setup: Setup,
     draw: Callable[[Path], None] | None = None,
 ) -> None:
-    """Write a page, and the plot in front of its sections if there is something to draw."""
+    """Write a page, and a plot before its sections if there is something to draw."""
     setup.output.mkdir(parents=True, exist_ok=True)
     page = setup.output / f"{name}.md"
     plotted = [f"![{title}]({name}.svg)"] if draw else []

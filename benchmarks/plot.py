@@ -16,7 +16,7 @@ _COLORS = ("#1f6f8b", "#c8c8c8", "#e0a458", "#7a9e7e", "#8c5e58")
 
 
 def full_builds(builds: Sequence[FullBuild], path: Path) -> None:
-    """What was compared, side by side, for each build; the models alone without a baseline."""
+    """Draw the compared parts side by side, for each build; without a baseline, only the models."""
     compared = {one: other for build in builds for one, other in build.compared.items()}
     names = [build.title for build in builds]
     if not compared:
@@ -30,7 +30,7 @@ def full_builds(builds: Sequence[FullBuild], path: Path) -> None:
 
 
 def increments(measured: Sequence[Increments], path: Path) -> None:
-    """A full build, new messages and none, for each base."""
+    """Draw a full build, runs with new messages, and runs with none, for each base."""
     names = [f"{one.source_format} {one.workload.changes:,}" for one in measured]
     costs = [one.costs for one in measured]
     with _figure(path, 1, len(measured) * len(costs[0])) as (axis,):
@@ -43,13 +43,13 @@ def _seconds(costs: Iterable[Sequence[Cost]]) -> list[list[float]]:
 
 @contextmanager
 def _figure(path: Path, columns: int, bars: int) -> Iterator[Sequence[Any]]:
-    """The axes of a row of plots, which is written when the block ends."""
+    """Yield the axes of a row of plots, and write the figure after the block."""
     import matplotlib
 
     matplotlib.use("svg")
     from matplotlib import pyplot
 
-    # The same figures make the same file.
+    # With this salt, the same figures give the same file.
     matplotlib.rcParams["svg.hashsalt"] = "cdc_marts"
     size = (5 * columns + 2, 0.25 * bars + 2)
     figure, axes = pyplot.subplots(1, columns, figsize=size, squeeze=False, sharey=True)
@@ -62,7 +62,7 @@ def _figure(path: Path, columns: int, bars: int) -> Iterator[Sequence[Any]]:
 
 
 def _bars(axis: Any, names: Sequence[str], series: Mapping[str, Sequence[Sequence[float]]]) -> None:
-    """A bar per name and series: the median of its values, with their range."""
+    """Draw a bar per name and series: the median of its values, with their range."""
     height = 0.8 / len(series)
     for number, (what, values) in enumerate(series.items()):
         middles = [median(value) for value in values]

@@ -1,4 +1,4 @@
-"""The project as a user runs it, on landed messages in a home of the benchmark's own."""
+"""The project as a user runs it, on landed messages in the benchmark's own home."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class BenchmarkError(Exception):
 
 @contextmanager
 def opened(home: Path | None, driver_memory: str) -> Iterator[SparkSession]:
-    """A session of the target `local` in `home`, or in a folder that is removed afterwards."""
+    """Yield a session of the target `local` in `home`, or in a folder that is removed after."""
     folder = tempfile.TemporaryDirectory() if home is None else nullcontext(str(home))
     with folder as name:
         os.environ["CDC_MARTS_HOME"] = name
@@ -49,7 +49,7 @@ def opened(home: Path | None, driver_memory: str) -> Iterator[SparkSession]:
 
 
 def empty(session: SparkSession) -> None:
-    """Drop all tables and views, and make the landing tables anew."""
+    """Drop all tables and views, and create the landing tables again."""
     _drop(session, (*LANDING, *BUILT, job.NAMESPACE))
     for source_format in SOURCE_FORMATS:
         create_landing_table(session, OWN.landed(source_format))
@@ -57,12 +57,15 @@ def empty(session: SparkSession) -> None:
 
 
 def unbuild(session: SparkSession) -> None:
-    """Drop what was built; what was landed stays."""
+    """Drop everything that was built, but not what was landed."""
     _drop(session, (*BUILT, job.NAMESPACE))
 
 
 def run_models(session: SparkSession, workload: Workload, *arguments: str) -> Cost:
-    """`dbt run`: its seconds are from the first model's start to the last one's end."""
+    """Run `dbt run`, and return its cost.
+
+    Seconds count from the first model's start to the last's end.
+    """
     written = written_bytes(session, BUILT)
     with measured(session) as cost:
         started = time.perf_counter()
@@ -76,7 +79,7 @@ def run_models(session: SparkSession, workload: Workload, *arguments: str) -> Co
 
 
 def dbt_run(workload: Workload, arguments: Sequence[str]) -> list[Any]:
-    """The results of the models, as dbt returns them."""
+    """Return the results of the models, from dbt."""
     command = ["run", *arguments, "--target", TARGET, "--project-dir", str(_ROOT), "--quiet"]
     result = dbtRunner().invoke(
         [*command, "--vars", json.dumps({"tables": declared_tables(workload)})]
@@ -89,7 +92,7 @@ def dbt_run(workload: Workload, arguments: Sequence[str]) -> list[Any]:
 
 
 def seconds_of(results: Sequence[Any]) -> float:
-    """The seconds from the first model's start to the last one's end."""
+    """Return the seconds from the first model's start to the last one's end."""
     moments = [moment for result in results for timing in result.timing for moment in _span(timing)]
     return float((max(moments) - min(moments)).total_seconds())
 
@@ -99,7 +102,7 @@ def _span(timing: Any) -> tuple[dt.datetime, dt.datetime]:
 
 
 def declared_tables(workload: Workload) -> dict[str, Any]:
-    """The project's declarations, and the keys of tables whose messages name none."""
+    """Return the project's declarations, and the keys of tables whose messages name none."""
     declared = yaml.safe_load((_ROOT / "dbt_project.yml").read_text("utf-8"))["vars"]["tables"]
     keys = {
         f"benchmark_{name}": {

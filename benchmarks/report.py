@@ -1,4 +1,4 @@
-"""Measurements as Markdown tables and as a plot."""
+"""Measurements as Markdown tables."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ Rows = Sequence[Sequence[str]]
 
 
 def table(head: Sequence[str], rows: Rows) -> str:
-    """A Markdown table; all columns but the first are numbers."""
+    """Return a Markdown table. All columns except the first are numbers."""
     lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def document(title: str, machine: Mapping[str, str], sections: Iterable[str]) -> str:
-    """A page: title, machine, sections."""
+    """Return a page: title, machine, sections."""
     facts = "\n".join(f"- {name}: {value}" for name, value in machine.items())
     return "\n\n".join([f"# {title}", facts, *sections]) + "\n"
 
 
 def full_builds(builds: Sequence[FullBuild]) -> list[str]:
-    """A section for each build, and one for the ratios of those that were compared."""
+    """Return a section for each build, and a section for the ratios of compared builds."""
     ratios = [_ratios(builds)] if any(build.compared for build in builds) else []
     return [*ratios, *(_full_build(build) for build in builds)]
 
 
 def increments(one: Increments) -> str:
-    """A section of one format: what new messages cost, and what none do."""
+    """Return a section of one format: the cost of runs with new messages, and with none."""
     empty = median(cost.seconds for cost in one.empty)
     rows = [
         [
@@ -81,12 +81,12 @@ def _task_seconds(costs: Sequence[Cost]) -> float:
 
 
 def seconds(values: Sequence[float]) -> list[str]:
-    """Min, median, max."""
+    """Return min, median and max."""
     return [f"{value:.2f}" for value in (min(values), median(values), max(values))]
 
 
 def model_seconds(costs: Sequence[Cost], most: int = _TOP_MODELS) -> str:
-    """The models that took longest: median of their own seconds."""
+    """Return a table of the slowest models, with the median of their own seconds."""
     names = {name for cost in costs for name in cost.models}
     took = {name: [cost.models.get(name, 0) for cost in costs] for name in names}
     longest = sorted(took, key=lambda name: -median(took[name]))[:most]
@@ -97,7 +97,7 @@ def model_seconds(costs: Sequence[Cost], most: int = _TOP_MODELS) -> str:
 
 
 def cost_row(costs: Sequence[Cost]) -> list[str]:
-    """The cells of `COST_HEAD`: seconds; the largest peak; medians of the rest."""
+    """Return the cells of `COST_HEAD`: seconds, the largest peak, and medians of the rest."""
     return [
         *seconds([cost.seconds for cost in costs]),
         f"{max(cost.peak_rss_bytes for cost in costs) / _MIB:,.0f}",
@@ -107,7 +107,7 @@ def cost_row(costs: Sequence[Cost]) -> list[str]:
 
 
 def _spark_cells(work: Sequence[SparkWork]) -> list[str]:
-    """Empty where the work was not Spark's."""
+    """Return the cells of Spark's work; empty if the work was not Spark's."""
     if not work:
         return [""] * 5
     return [
@@ -120,7 +120,7 @@ def _spark_cells(work: Sequence[SparkWork]) -> list[str]:
 
 
 def _mib(numbers: Sequence[int]) -> str:
-    """Their median; empty where there are none."""
+    """Return the median in MiB; empty if there are no numbers."""
     return f"{median(numbers) / _MIB:,.1f}" if numbers else ""
 
 
@@ -149,7 +149,7 @@ def _ratios(builds: Sequence[FullBuild]) -> str:
 
 
 def ratio(build: FullBuild, one: str, other: str) -> float:
-    """Median seconds of one over those of the other."""
+    """Return the median seconds of one part, divided by those of the other."""
     return _median(build, one) / _median(build, other)
 
 

@@ -1,8 +1,8 @@
-"""What happens in the source database of a benchmark: changes, drawn from a seed.
+"""The changes in the source database of a benchmark, drawn from a seed.
 
-Every change is an expression of its number alone, so that millions of them are
-made in parallel, the same on every machine.  The rows are visited in rounds, in
-another order each: a row's visit number determines its image before and after.
+Every change is an expression of its number alone, so that millions of changes are made in parallel,
+the same on every machine. Rows are visited in rounds, each in another order: a row's visit number
+determines its image before and after.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from pyspark.sql import functions as F
 
 #: 2024-03-01T00:00:00Z in epoch milliseconds; a change is made every millisecond.
 FIRST_MILLIS = 1_709_251_200_000
-#: How long the producer took from the change to its message, in milliseconds.
+#: Milliseconds from a change to its message.
 PUBLISHING_MILLIS = 731
 DATABASE, SCHEMA = "shop", "public"
 
 _STATUSES = ("new", "paid", "packed", "shipped", "delivered", "returned")
 _NAMES = ("Ada O'Neill", "李雷", "Zoë Müller", 'Grace "Amazing" Hopper', "Jean-Luc")
-#: Coprime to any sensible number of keys: multiplied by it, they come in another order.
+#: Coprime to any sensible number of keys: numbers multiplied by it come in another order.
 _SHUFFLING_PRIME = 2_654_435_761
-#: Of the messages of a skewed workload, those for one key.
+#: In a skewed workload, so many of ten changes are of one row.
 _SKEWED_TENTHS = 8
-#: Characters of the note that one step of its sequence makes.
+#: Characters that one step adds to a note.
 _NOTE_STEP = 64
 #: A row whose key has changed has an id above this.
 MOVED_IDS = 10**12
 #: A redelivery comes this many changes behind its message.
 _REDELIVERY_LAG = 1000
-#: Of so many rare changes, one also truncates a table.
+#: The share of truncations among the rare changes.
 _TRUNCATION_SHARE = 0.01
 
-#: Column -> type, of every table, besides the attributes of wide ones.
+#: Column -> type in every table. Wide tables have attributes too.
 _CORE_COLUMNS = {
     "id": "long",
     "customer": "text",
@@ -42,40 +42,40 @@ _CORE_COLUMNS = {
     "is_paid": "boolean",
     "updated_at": "timestamp",
 }
-#: What an update changes.
+#: The columns that an update changes.
 CHANGED_COLUMNS = ("status", "amount", "is_paid", "updated_at")
 
 
 @dataclass(frozen=True)
 class Workload:
-    """How much of what is drawn."""
+    """The amounts and shares by which changes are drawn."""
 
-    #: Row-level changes; an update in two halves is two messages.
+    #: row-level changes; an update in two halves is two messages
     changes: int
-    #: Mean size of a message.
+    #: mean size of a message
     message_bytes: int = 1000
     keys: int = 50_000
     tables: int = 1
-    #: Of the changes of rows that are there already, those that are updates; the
-    #: others are deletes, and the inserts that bring their rows back.
+    #: share of updates among the changes of existing rows; the others are deletes, and inserts
+    #: that bring the rows back
     update_share: float = 0.8
-    #: Whether 80 % of the changes are of one row.
+    #: whether 80 % of the changes are of one row
     skewed: bool = False
-    #: Of the changes, those that change the key of their row, those whose message lacks a value,
-    #: and those that are delivered twice: each has this share.
+    #: share of changes that change the key of their row, of those whose message lacks a value, and
+    #: of those that are delivered twice
     rare_share: float = 0.0
     seed: int = 1
 
     @property
     def columns(self) -> dict[str, str]:
-        """Column -> type of every table: wider for larger messages."""
+        """Column -> type in every table: larger messages have more columns."""
         attributes = 0 if self.message_bytes < 500 else 4 if self.message_bytes < 4000 else 16
         named = {f"attribute_{number}": "text" for number in range(1, attributes + 1)}
         return {**_CORE_COLUMNS, **named, "note": "text"}
 
     @property
     def changes_per_truncation(self) -> int:
-        """Only where changes are rare."""
+        """Changes per truncation, only if there are rare changes."""
         return round(1 / (self.rare_share * _TRUNCATION_SHARE))
 
     @property
@@ -85,12 +85,12 @@ class Workload:
 
 @dataclass(frozen=True)
 class Rare:
-    """Columns of what is rare about a change, all boolean."""
+    """Boolean columns for the rare traits of a change."""
 
     is_key_change: Column
-    #: Whether the message lacks the value of the column `note`.
+    #: whether the message lacks the value of the column `note`
     lacks_note: Column
-    #: Whether `truncated_table` is truncated just before the change.
+    #: whether `truncated_table` is truncated just before the change
     truncates: Column
     truncated_table: str
 
@@ -102,10 +102,10 @@ class Change:
     #: insert, update, delete
     op: Column
     table: Column
-    #: bigint, also the row's `id`; where the key changes, the new one
+    #: bigint, also the row's `id`; if the key changes, the new one
     key: Column
-    #: Column -> value before and after: bigint, string, decimal(12,2), boolean, and for
-    #: a timestamp a bigint of epoch milliseconds.  Without meaning where `op` has no such image.
+    #: column -> value before and after: bigint, string, decimal(12,2), boolean, and for
+    #: a timestamp a bigint of epoch milliseconds; without meaning if `op` has no such image
     before: dict[str, Column]
     after: dict[str, Column]
     types: dict[str, str]
@@ -116,9 +116,9 @@ class Change:
     published_at: Column
     #: string
     transaction: Column
-    #: Whether the message describes its columns: where it is large enough for that.
+    #: whether the message describes its columns, which it does if it is large enough
     is_described: bool
-    #: None if no change is rare: then no key ever changes.
+    #: None if no change is rare; then no key ever changes
     rare: Rare | None = None
 
     @property
@@ -131,7 +131,7 @@ class Change:
 
     @property
     def row(self) -> dict[str, Column]:
-        """The row as it is, or for a delete as it was."""
+        """The row as it is; for a delete, as it was."""
         return {
             name: F.when(self.has_after, after).otherwise(self.before[name])
             for name, after in self.after.items()
@@ -141,10 +141,10 @@ class Change:
 def changes(
     session: SparkSession, workload: Workload, note_length: int, first: int = 0, tasks: int = 1
 ) -> DataFrame:
-    """The deliveries of changes from number `first` on, in `tasks` tasks, for `change_of`.
+    """Return the deliveries of changes from number `first` on, in `tasks` tasks, for `change_of`.
 
-    One row per delivery.  `delivery` counts the changes up to it; it differs from `number` in a
-    redelivery.  `note_length`: characters of the rows' notes, which fill the messages up.
+    There is one row per delivery. `delivery` counts the changes up to it; it differs from `number`
+    in a redelivery. `note_length`: the length of the rows' notes, which fill the messages up.
     """
     numbers = _delivered(session.range(first, first + workload.changes, 1, tasks), workload)
     visited = _visited(numbers, workload)
@@ -178,7 +178,7 @@ def changes(
 
 
 def change_of(workload: Workload) -> Change:
-    """The change that a row of `changes` stands for."""
+    """Return the change that a row of `changes` stands for."""
     number = F.col("number")
     made_at = number + FIRST_MILLIS
     before, after = (
@@ -221,7 +221,7 @@ def change_of(workload: Workload) -> Change:
 
 
 def _delivered(deliveries: DataFrame, workload: Workload) -> DataFrame:
-    """`delivery`, and the `number` of the change: its own, or that of an earlier one too."""
+    """Return `delivery`, and the `number` of its change; a redelivery has an earlier number."""
     deliveries = deliveries.toDF("delivery")
     delivery = F.col("delivery")
     earlier = delivery - _REDELIVERY_LAG
@@ -231,7 +231,7 @@ def _delivered(deliveries: DataFrame, workload: Workload) -> DataFrame:
 
 
 def _visited(numbers: DataFrame, workload: Workload) -> DataFrame:
-    """`number`, the `row` that it is about, and `visit`: how often that was visited before."""
+    """Return `number`, its `row`, and `visit`: how often the row was visited before."""
     number = F.col("number")
     if not workload.skewed:
         return numbers.select("delivery", "number", *_in_rounds(number, workload.keys))
@@ -249,14 +249,14 @@ def _visited(numbers: DataFrame, workload: Workload) -> DataFrame:
 
 
 def _in_rounds(number: Column, rows: int) -> tuple[Column, Column]:
-    """Each of `rows` rows once, then each once again, in another order: row, visit."""
+    """Return row and visit: each of `rows` rows once, then each again, in another order."""
     visit = F.floor(number / rows)
     row = ((number % rows) * _SHUFFLING_PRIME + visit * 7919) % rows
     return row.alias("row"), visit.alias("visit")
 
 
 def _is_gone(workload: Workload, row: Column, visit: Column) -> Column:
-    """Whether a visit deleted its row; never the first one, nor two one after another."""
+    """Return whether a visit deleted its row: never the first visit, nor two successive ones."""
 
     def is_drawn(at: Column) -> Column:
         draw = F.pmod(F.xxhash64(F.lit(workload.seed), row, at), F.lit(1_000_000))
@@ -266,19 +266,19 @@ def _is_gone(workload: Workload, row: Column, visit: Column) -> Column:
 
 
 def _is_rare(workload: Workload, what: str, *of: Column) -> Column:
-    """Whether something rare is drawn."""
+    """Return whether something rare is drawn."""
     draw = F.pmod(F.xxhash64(F.lit(workload.seed), F.lit(what), *of), F.lit(1_000_000))
     return draw < int(workload.rare_share * 1_000_000)
 
 
 def _key(workload: Workload, row: Column, visit: Column) -> Column:
-    """The id of a row after a visit; half of the rare ones, so that as many changes come and go."""
+    """Return the id of a row after a visit. Half of the rare ids move, so as many come as go."""
     is_moved = _is_rare(workload, "key", row, visit) & (F.xxhash64(visit, row) % 2 == 0)
     return F.when((visit > 0) & is_moved, row + MOVED_IDS).otherwise(row)
 
 
 def _lasting_values(workload: Workload, of_row: Column, note_length: int) -> list[Column]:
-    """The columns of a row that no update changes, without the key."""
+    """Return the columns of a row that no update changes, without the key."""
     values = [
         _one_of(_NAMES, of_row).alias("customer"),
         _note(of_row, note_length).alias("note"),
@@ -286,7 +286,7 @@ def _lasting_values(workload: Workload, of_row: Column, note_length: int) -> lis
     attributes = [name for name in workload.columns if name.startswith("attribute_")]
     for number, name in enumerate(attributes):
         text = F.substring(F.md5(F.concat_ws(":", of_row, F.lit(number))), 1, 16)
-        # A tenth of the attributes is NULL.
+        # A tenth of the attributes are NULL.
         values.append(F.when(of_row % 10 != number % 10, text).alias(name))
     return values
 
@@ -308,7 +308,7 @@ def _one_of(texts: tuple[str, ...], number: Column) -> Column:
 
 
 def _note(of_row: Column, length: int) -> Column:
-    """Text of which half can be compressed away, as prose can."""
+    """Return a text that compresses to half, as prose does."""
     steps = length // _NOTE_STEP + 1
     step = F.transform(
         F.sequence(F.lit(1), F.lit(steps)),

@@ -1,4 +1,4 @@
-"""Canal JSON by hand."""
+"""The baseline of Canal JSON."""
 
 from __future__ import annotations
 

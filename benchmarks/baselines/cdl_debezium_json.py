@@ -1,4 +1,4 @@
-"""CDL's Debezium JSON by hand."""
+"""The baseline of CDL's Debezium JSON."""
 
 from __future__ import annotations
 

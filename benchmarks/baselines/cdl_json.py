@@ -1,4 +1,4 @@
-"""CDL JSON by hand."""
+"""The baseline of CDL JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lindorm and CDL by hand: Kafka Connect's JSON."""
+"""The baselines of Lindorm and CDL: Kafka Connect's JSON."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _SCHEMA = f"struct<fields: array<struct<field: string, fields: array<struct<{_FI
 def events(
     messages: DataFrame, source_format: str, *, payload: str, after: str, **columns: Column
 ) -> DataFrame:
-    """Messages -> change events.
+    """Return the change events of messages.
 
-    `payload`: the fields to read; `after`: the one of the row as it is; `columns`:
-    those of an event, of which `source_op` gives the `op`.
+    `payload`: the fields to read. `after`: the field with the row as it is. `columns`: the columns
+    of an event; `source_op` determines `op`.
     """
     rows = read_json(messages, f"schema {_SCHEMA}, payload struct<{payload}>")
     code = F.lower(columns["source_op"])
@@ -36,7 +36,7 @@ def events(
 
 
 def _column_types(member: str) -> Column:
-    """Of the columns in a member, as the message's schema names them."""
+    """Return the types of the columns in a member, from the message's schema."""
     described = F.filter("m.schema.fields", lambda field: field["field"] == member)
     columns = F.get(described, 0)["fields"]
     types = F.transform(columns, lambda column: F.coalesce(column["name"], column["type"]))

@@ -1,4 +1,4 @@
-"""DataHub BLOB topics by hand."""
+"""The baseline of DataHub BLOB topics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DataHub tuples by hand, in the newer dialect of DTS."""
+"""The baseline of DataHub tuples, in the newer dialect of DTS."""
 
 from __future__ import annotations
 

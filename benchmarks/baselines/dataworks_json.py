@@ -1,4 +1,4 @@
-"""DataWorks in Kafka by hand."""
+"""The baseline of DataWorks in Kafka."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DTS Avro by hand, for the types that the tables have."""
+"""The baseline of DTS Avro, for the types of the benchmark's tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cdc_marts.formats.dts.schema import RECORD_SCHEMA
 
 
 def record_schema() -> str:
-    """The vendor's schema: the project's, without what it reads behind the record."""
+    """Return the vendor's schema: the project's, without what it reads after the record."""
     schema = json.loads(RECORD_SCHEMA)
     schema["fields"] = [field for field in schema["fields"] if field["name"] != "tail"]
     return json.dumps(schema)
@@ -45,7 +45,7 @@ def events(messages: DataFrame) -> DataFrame:
 
 
 def _image(values: str) -> Column:
-    """The fields' names and values by position -> VARIANT object."""
+    """Return a VARIANT object of the fields' names and values, by position."""
     variants = F.transform(F.col(f"{values}.member_array"), _variant)
     return F.to_variant_object(F.map_from_arrays(F.col("m.fields.member_array.name"), variants))
 

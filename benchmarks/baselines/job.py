@@ -9,7 +9,7 @@ NAMESPACE = "baseline"
 CHANGE_EVENTS = f"{NAMESPACE}.change_events"
 LATEST_STATE = f"{NAMESPACE}.latest_state"
 
-#: What a baseline reads from the messages, with its type; the contract's other columns follow.
+#: Columns that a baseline reads from the messages -> their types. Others are derived from these.
 _PARSED_COLUMNS = {
     "row_index": "int",
     "source_type": "string",
@@ -28,7 +28,7 @@ _PARSED_COLUMNS = {
     "position": "decimal(38,0)",
     "transaction_index": "bigint",
 }
-#: The columns of the marts that the baselines write too, but for ids, which anyone may make up.
+#: Columns of the marts that the baselines write too, except ids, which each job may define itself.
 EVENT_COLUMNS = (
     *("source_format", "topic", "partition", "offset", "row_index", "source_type"),
     *("database_name", "schema_name", "table_name", "table_id", "op", "source_op"),
@@ -43,22 +43,22 @@ _COORDINATES = ("topic", "partition", "offset", "landed_at")
 
 
 def read_json(messages: DataFrame, schema: str) -> DataFrame:
-    """Landed messages -> their coordinates, and `m`, what they say."""
+    """Return the coordinates of landed messages, and `m`, their content."""
     return read(messages, F.from_json(F.col("value").cast("string"), schema))
 
 
 def read(messages: DataFrame, message: Column) -> DataFrame:
-    """Landed messages -> their coordinates, and `m`, one that was parsed."""
+    """Return the coordinates of landed messages, and `m`, the parsed message."""
     return messages.select(*_COORDINATES, message.alias("m"))
 
 
 def change_events(
     rows: DataFrame, source_format: str, key_column: str = "id", /, **columns: Column
 ) -> DataFrame:
-    """Rows with the coordinates of their messages -> change events.
+    """Return the change events of rows with the coordinates of their messages.
 
-    `columns`: some of `_PARSED_COLUMNS`.  Where `row_key` is not among them, it is made
-    of the key column in the image.
+    `columns`: some of `_PARSED_COLUMNS`. If `row_key` is not among them, it is made from the key
+    column in the image.
     """
     events = rows.select(
         *_COORDINATES,
@@ -92,7 +92,7 @@ def change_events(
 
 
 def join_halves(events: DataFrame) -> DataFrame:
-    """Updates that came as two messages of one log position become one event each."""
+    """Join updates that came as two messages of one log position to one event each."""
     place = ("source_format", "table_id", "op", "row_key", "sequence.position")
     last = [name for name in events.columns if name not in ("before", "after", "landed_at")]
     joined = events.groupBy(*place).agg(
@@ -109,7 +109,7 @@ def write_change_events(events: DataFrame) -> None:
 
 
 def write_latest_state(session: SparkSession) -> None:
-    """The newest event of each row, where it is no delete."""
+    """Write the newest event of each row, unless it is a delete."""
     newest = F.struct(
         "database_name",
         "schema_name",

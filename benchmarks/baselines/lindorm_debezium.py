@@ -1,4 +1,4 @@
-"""Lindorm by hand."""
+"""The baseline of Lindorm."""
 
 from __future__ import annotations
 

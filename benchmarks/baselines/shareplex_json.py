@@ -1,4 +1,4 @@
-"""SharePlex by hand; a row's key is its address."""
+"""The baseline of SharePlex. A row's key is its address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DataWorks by hand, in Kafka and in DataHub BLOB topics."""
+"""The baseline of DataWorks, in Kafka and in DataHub BLOB topics."""
 
 from __future__ import annotations
 

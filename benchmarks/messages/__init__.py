@@ -1,4 +1,4 @@
-"""How each format encodes a change: one module per format, each with one function.
+"""The encoding of a change in each format. Each format has a module with one function.
 
 `encode(change) -> list[Message]`: the messages of a change, in order.
 """

@@ -1,4 +1,4 @@
-"""Canal JSON: one row a message, as Canal servers write most of them."""
+"""Canal JSON: one row per message, as Canal servers usually write."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MYSQL_TYPES = {
 
 
 def encode(change: Change) -> list[Message]:
-    """The columns of an update that it left alone are in `data` only."""
+    """Encode a change. Columns that an update did not change are only in `data`."""
     rare = change.rare
     row, before = texts(change.row, change.types), texts(change.before, change.types)
     data = json_of_texts(row, {"note": ~rare.lacks_note} if rare else {})

@@ -8,7 +8,7 @@ from benchmarks.messages import connect
 from benchmarks.messages.message import Message, code_of, json, json_object
 from benchmarks.workload import DATABASE, SCHEMA, Change
 
-#: In place of a value that PostgreSQL did not log, because an update left it as it was.
+#: Replaces a value that PostgreSQL did not log because an update did not change it.
 _UNAVAILABLE = "__debezium_unavailable_value"
 _CODES = {"insert": "c", "update": "u", "delete": "d"}
 

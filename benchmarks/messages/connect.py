@@ -1,4 +1,4 @@
-"""Kafka Connect's JSON, `{schema, payload}`, in which Lindorm and CDL come."""
+"""Kafka Connect's JSON, `{schema, payload}`, of Lindorm and CDL."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _TYPES = {
 
 
 def enveloped(change: Change, payload: Mapping[str, Any], fields: list[dict[str, Any]]) -> Column:
-    """The message as text, with the schema of its members where they are to be described.
+    """Return the message as text, with the schema of its members if they are described.
 
-    A converter that may leave schemas out writes null in their place.
+    A converter that may leave schemas out writes null instead.
     """
     schema = {"type": "struct", "fields": fields, "optional": False}
     return F.concat(
@@ -38,7 +38,7 @@ def enveloped(change: Change, payload: Mapping[str, Any], fields: list[dict[str,
 
 
 def image(values: Mapping[str, Column], types: Mapping[str, str]) -> Column:
-    """A row; decimals are text."""
+    """Return a row. Decimals are text."""
     return json_object(
         {
             name: value.cast("string") if types[name] == "decimal" else value
@@ -48,7 +48,7 @@ def image(values: Mapping[str, Column], types: Mapping[str, str]) -> Column:
 
 
 def columns(field: str, types: Mapping[str, str]) -> dict[str, Any]:
-    """The schema of a member that holds columns of the table."""
+    """Return the schema of a member that holds columns of the table."""
     members = [scalar(name, *_TYPES[type_], optional=name != "id") for name, type_ in types.items()]
     return struct(field, members, optional=True)
 
@@ -56,11 +56,11 @@ def columns(field: str, types: Mapping[str, str]) -> dict[str, Any]:
 def scalar(
     field: str, type_: str = "string", name: str | None = None, optional: bool = False
 ) -> dict[str, Any]:
-    """The schema of a member that holds one value."""
+    """Return the schema of a member that holds one value."""
     semantic = {} if name is None else {"name": name, "version": 1}
     return {"type": type_, "optional": optional, **semantic, "field": field}
 
 
 def struct(field: str, fields: list[dict[str, Any]], optional: bool = False) -> dict[str, Any]:
-    """The schema of a member that holds others."""
+    """Return the schema of a member that holds other members."""
     return {"type": "struct", "fields": fields, "optional": optional, "field": field}

@@ -1,4 +1,4 @@
-"""DataHub BLOB topics of DataWorks: updates in two halves, what is empty left out."""
+"""DataHub BLOB topics of DataWorks: updates come in two halves, empty members are left out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DataWorks in Kafka: updates in two halves, as whole-database synchronization writes them."""
+"""DataWorks in Kafka: updates come in two halves, as from whole-database synchronization."""
 
 from __future__ import annotations
 

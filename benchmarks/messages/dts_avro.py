@@ -26,7 +26,7 @@ _BRANCHES = {
     "TextObject": "struct<type:string,value:string>",
     "EmptyObject": "string",
 }
-#: MySQL's numbers of the column types.
+#: Column type -> MySQL's number of it.
 _TYPE_NUMBERS = {"long": 8, "text": 253, "decimal": 246, "boolean": 1, "timestamp": 12}
 
 
@@ -63,7 +63,7 @@ def _image(values: dict[str, Column], change: Change) -> Column:
 
 
 def _list(items: Column) -> Column:
-    """The branch of a union that is a list, beside the one that is a text."""
+    """Return the list branch of a union of a text and a list."""
     return F.struct(F.lit(None).cast("string").alias("member0"), items.alias("member1"))
 
 

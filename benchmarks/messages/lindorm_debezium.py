@@ -1,4 +1,4 @@
-"""Lindorm's data subscription; the record key holds the row's key."""
+"""Lindorm's data subscription. The record key contains the row's key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the formats' messages are made of."""
+"""Building blocks of the formats' messages."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from pyspark.sql import functions as F
 
 @dataclass(frozen=True)
 class Message:
-    """One of the messages of a change; `value` and `key` are strings or binaries."""
+    """One of the messages of a change. `value` and `key` are strings or binaries."""
 
     value: Column
     key: Column | None = None
-    #: Whether the change has this message, None where it always has.
+    #: whether the change has this message; None if it always has
     is_published: Column | None = None
 
 
 def json(members: Column) -> Column:
-    """A struct as compact JSON, with its nulls."""
+    """Return a struct as compact JSON, with its nulls."""
     return F.to_json(members, {"ignoreNullFields": "false"})
 
 
 def json_object(members: Mapping[str, object]) -> Column:
-    """A struct of these members; what is no column is a literal."""
+    """Return a struct of these members. A value that is not a column becomes a literal."""
     return F.struct(
         *(
             (value if isinstance(value, Column) else F.lit(value)).alias(name)
@@ -36,7 +36,7 @@ def json_object(members: Mapping[str, object]) -> Column:
 
 
 def json_of_texts(members: Mapping[str, Column], only_where: Mapping[str, Column]) -> Column:
-    """A JSON object of texts; `only_where`: name -> whether the object has this member at all."""
+    """Return a JSON object of texts. `only_where`: name -> whether the object has this member."""
     pairs = (part for name, value in members.items() for part in (F.lit(name), value))
 
     def is_kept(name: Column, _: Column) -> Column:
@@ -47,17 +47,17 @@ def json_of_texts(members: Mapping[str, Column], only_where: Mapping[str, Column
 
 
 def code_of(op: Column, codes: Mapping[str, str]) -> Column:
-    """What a format calls an operation."""
+    """Return a format's code of an operation."""
     return F.coalesce(*(F.when(op == ours, code) for ours, code in codes.items()))
 
 
 def texts(values: Mapping[str, Column], types: Mapping[str, str]) -> dict[str, Column]:
-    """Column values as databases write them: no value is anything but text."""
+    """Return column values as databases write them if all values are text."""
     return {name: _text(value, types[name]) for name, value in values.items()}
 
 
 def moment(millis: Column, pattern: str = "yyyy-MM-dd HH:mm:ss") -> Column:
-    """Epoch milliseconds as text, in UTC."""
+    """Return epoch milliseconds as text, in UTC."""
     return F.date_format(F.timestamp_millis(millis), pattern)
 
 

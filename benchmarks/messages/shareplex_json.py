@@ -1,4 +1,4 @@
-"""SharePlex JSON: some updates in one message, some in two halves."""
+"""SharePlex JSON: some updates come in one message, some in two halves."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from benchmarks.messages.message import Message, code_of, json, json_object, mom
 from benchmarks.workload import CHANGED_COLUMNS, Change
 
 _CODES = {"insert": "ins", "update": "upd", "delete": "del"}
-#: One update in so many comes in two halves.
+#: One of so many updates comes in two halves.
 _WHOLE_UPDATES = 10
 
 
 def encode(change: Change) -> list[Message]:
-    """A whole update has its changed columns in `data` and the row before in `key`."""
+    """Encode a change.
+
+    A whole update has its changed columns in `data` and the row before in `key`.
+    """
     before, row = texts(change.before, change.types), texts(change.row, change.types)
     changes = {name: row[name] for name in CHANGED_COLUMNS}
     is_update = change.op == "update"

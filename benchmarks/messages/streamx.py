@@ -1,4 +1,4 @@
-"""StreamX envelopes, which Kafka (DataWorks) and DataHub BLOB topics carry."""
+"""StreamX envelopes, in Kafka topics (DataWorks) and DataHub BLOB topics."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from benchmarks.messages.message import Message, json, json_object
 from benchmarks.workload import DATABASE, Change
 
-#: Column type -> the one of StreamX's types that it becomes.
+#: Column type -> StreamX's type.
 _TYPES = {
     "long": "LONG",
     "text": "STRING",
@@ -21,9 +21,11 @@ _TYPES = {
 
 
 def envelopes(change: Change, *, writes_nulls: bool) -> list[Message]:
-    """An update is two messages of one sequence id, before and after.
+    """Return the messages of a change.
 
-    `writes_nulls`: a member that is not there is null, else it is left out.
+    An update is two messages of one sequence id, before and after.
+
+    `writes_nulls`: whether a missing member is null; otherwise, it is left out.
     """
     before, after = _image("before", change.before), _image("after", change.after)
     if writes_nulls:
@@ -72,7 +74,7 @@ def _envelope(change: Change, op: Column, before: Column, after: Column) -> Colu
 
 
 def _image(name: str, values: dict[str, Column]) -> Column:
-    """A member that holds a row; its decimals are text."""
+    """Return a member that contains a row. Its decimals are text."""
     written = {
         column: value.cast("string") if column == "amount" else value
         for column, value in values.items()

@@ -8,7 +8,7 @@ def model(dbt, session):
     keys = dbt.new_rows(dbt.ref("int_colliding_keys")).distinct()
     if keys.isEmpty():
         return no_superseded_effects(keys)
-    # What is used several times gets a checkpoint, so that Spark plans it once.
+    # DataFrames that are used several times get a checkpoint, so that Spark plans them once.
     keys = checkpointed(keys)
     effects = effects_on(
         keys, dbt.rows_so_far(dbt.ref("int_row_effects")), dbt.ref("int_exceptional_records")

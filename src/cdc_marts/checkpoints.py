@@ -7,21 +7,21 @@ from pyspark.sql import functions as F
 
 from cdc_marts.local_rows import held_by_driver
 
-#: Bytes in Java's memory: some 10,000 rows of keys.
+#: Bytes in Java's memory: about 10,000 rows of keys.
 _MOST_HELD_BY_DRIVER = 4 * 2**20
 #: Rows of keys: about 100 bytes each.
 _MOST_BROADCAST = 200_000
 
 
 def checkpointed(frame: DataFrame) -> DataFrame:
-    """The rows of a DataFrame, computed now.  They can be joined with what it is made from.
+    """Return the rows of a DataFrame, computed now. They can be joined with the DataFrame's inputs.
 
-    The driver holds a few rows.  Spark then knows how few they are: it shuffles nothing to join
-    them, and leaves out what reads an empty DataFrame.  More rows stay a local checkpoint.
+    The driver holds a few rows. Then Spark knows how few they are: it shuffles nothing to join
+    them, and leaves out what reads an empty DataFrame. More rows stay a local checkpoint.
 
-    The columns of Spark's own checkpoint are also those of the DataFrame.  If the rows are sorted,
+    The columns of Spark's own checkpoint are also those of the DataFrame. If the rows are sorted,
     Spark 4.1 may not distinguish the two, and a join of them fails with "Failure when resolving
-    conflicting references".  So the columns get new ids.
+    conflicting references". So the columns get new ids.
     """
     kept = frame.localCheckpoint()
     if _bytes_of(kept) <= _MOST_HELD_BY_DRIVER:
@@ -30,14 +30,17 @@ def checkpointed(frame: DataFrame) -> DataFrame:
 
 
 def broadcast_if_few(kept: DataFrame) -> DataFrame:
-    """The rows of a checkpoint, for a join.  Spark does not know how few rows executors hold."""
+    """Return the rows of a checkpoint, for a join; broadcast if there are few.
+
+    Spark does not know how few rows executors hold.
+    """
     if kept.isLocal():
         return kept
     return F.broadcast(kept) if kept.count() <= _MOST_BROADCAST else kept
 
 
 def _bytes_of(checkpoint: DataFrame) -> int:
-    """What the blocks of a local checkpoint take in memory and on disk."""
+    """Return the bytes of a local checkpoint's blocks in memory and on disk."""
     number = checkpoint._jdf.queryExecution().analyzed().rdd().id()
     stored = checkpoint.sparkSession._jsparkSession.sparkContext().getRDDStorageInfo()
     return sum(one.memSize() + one.diskSize() for one in stored if one.id() == number)

@@ -1,4 +1,4 @@
-"""Small DataFrames of rows that the driver holds.  They need no Python on executors.
+"""Small DataFrames of rows that the driver holds. They need no Python on executors.
 
 If `createDataFrame` gets a list of rows, executors unpickle them, which fails on a cluster whose
 executors have no Python.
@@ -18,10 +18,11 @@ from pyspark.sql.types import StructType
 
 
 def held_by_driver(checkpoint: DataFrame) -> DataFrame:
-    """The few rows of a local checkpoint, as a relation of the driver.
+    """Return the few rows of a local checkpoint, as a relation of the driver.
 
-    They are Spark's own values: as Java's, a time between two calendars would be another one.  The
-    settings of a session do not reach the tasks that fetch the rows, so nothing may be computed.
+    The rows keep Spark's internal values. As Java values, old dates would shift between the Julian
+    and Gregorian calendars. The settings of a session do not reach the tasks that fetch the rows,
+    so nothing may be computed.
     """
     session, query = checkpoint.sparkSession, checkpoint._jdf.queryExecution()
     values = query.executedPlan().executeCollect()
@@ -32,7 +33,7 @@ def held_by_driver(checkpoint: DataFrame) -> DataFrame:
         java_class(session, "scala.Option").empty(),
     )
     dataset = java_class(session, "org.apache.spark.sql.classic.Dataset")
-    # A new instance has columns of its own, so it can be joined with what it is made from.
+    # A new instance has columns of its own, so it can be joined with the inputs of the checkpoint.
     local = dataset.ofRows(session._jsparkSession, relation.newInstance())
     return ClassicDataFrame(local, session)
 
@@ -40,6 +41,6 @@ def held_by_driver(checkpoint: DataFrame) -> DataFrame:
 def local_rows(
     session: SparkSession, rows: Iterable[Sequence[Any]], schema: StructType
 ) -> DataFrame:
-    """A DataFrame of rows, each with values in the schema's order.  Structs are dictionaries."""
+    """Return a DataFrame of rows with values in the schema's order. Structs are dictionaries."""
     named = [dict(zip(schema.names, row, strict=True)) for row in rows]
     return session.createDataFrame(pa.Table.from_pylist(named, to_arrow_schema(schema)), schema)

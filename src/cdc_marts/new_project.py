@@ -1,7 +1,7 @@
-"""A dbt project of one's own on the package cdc_marts, and the link by which dbt finds the package.
+"""A user's dbt project on the package cdc_marts, and the link by which dbt finds the package.
 
-`dbt deps` takes the package from a link in the project: what the project's files say is the same
-on every machine, and upgrading cdc-marts upgrades the models.
+`dbt deps` takes the package from a link in the project. So the project's files are the same on
+every machine, and upgrading cdc-marts upgrades the models.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from string import Template
 from cdc_marts.package_files import IS_INSTALLED, PACKAGE_ROOT
 from cdc_marts.project.target import ProjectError
 
-#: In the project's folder.
+#: The link to the package, in the project's folder.
 LINK = ".cdc_marts_package"
 
 _TEMPLATE = Path(__file__).parent / "project_template"
 #: Files of the template that have another name in the project.
 _NAMES = {"gitignore": ".gitignore"}
 _TYPED_MARTS = Path("models") / "marts" / "typed"
-#: Names of projects that every project here has as packages.
+#: Names of the packages of every project.
 _TAKEN = ("cdc_marts", "dbt", "dbt_spark", "dbt_spark_session")
 
 
 class NewProjectError(ProjectError):
-    """There can be no such project; the message says why and what to do."""
+    """The project can't be created or linked; the message says why and what to do."""
 
 
 def write_project(folder: Path) -> None:
-    """Write a project to a new or empty folder, whose name is the project's."""
+    """Write a project to a new or empty folder. The folder's name becomes the project's name."""
     _check_installed()
     name = folder.resolve().name
     _check_name(name)
@@ -48,7 +48,7 @@ def write_project(folder: Path) -> None:
 
 
 def link_package(root: Path) -> None:
-    """Have the project at `root` use the package that is installed with this command."""
+    """Make the project at `root` use the package that is installed with this command."""
     _check_installed()
     packages = root / "packages.yml"
     if not packages.is_file() or LINK not in packages.read_text("utf-8"):
@@ -68,7 +68,7 @@ def link_package(root: Path) -> None:
 
 def _check_installed() -> None:
     if not IS_INSTALLED:
-        # Its folder of typed marts is not left out, as the wheel's is: dbt would find them twice.
+        # Unlike the wheel, the clone does not hide its typed marts: dbt would find them twice.
         raise NewProjectError(
             f"This command runs in the clone {PACKAGE_ROOT}, which is a dbt project by itself: use"
             " that, or install the wheel that `uv build` makes."
@@ -80,11 +80,13 @@ def _check_name(name: str) -> None:
         words = "_".join(re.findall(r"[a-z0-9]+", name.lower()))
         usable = words if words and not words[0].isdigit() else f"marts_{words}".rstrip("_")
         raise NewProjectError(
-            f"A project can't be named {name!r}: dbt wants letters, digits and underscores, and no"
-            f" digit first; {usable} would do."
+            f"A project can't be named {name!r}: use lower-case letters, digits and underscores,"
+            f" and no digit first. {usable} would do."
         )
     if name in _TAKEN:
-        raise NewProjectError(f"A project can't be named {name}: a package of it has that name.")
+        raise NewProjectError(
+            f"A project can't be named {name}: one of its packages has that name."
+        )
 
 
 def _write_template(folder: Path, name: str) -> None:
@@ -102,7 +104,7 @@ def _write_template(folder: Path, name: str) -> None:
 
 
 def _section(yaml: str, key: str) -> str:
-    """The lines of a key that stands once in a YAML text, with the comment above it."""
+    """Return the lines of a key that stands once in a YAML text, with the comment above it."""
     lines = yaml.splitlines()
     first = end = lines.index(key)
     indentation = len(key) - len(key.lstrip())
@@ -124,7 +126,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _install_packages(root: Path) -> None:
-    """`dbt deps`, which needs no network for a package that is a folder."""
+    """Run `dbt deps`, which needs no network for a package that is a folder."""
     from dbt.cli.main import dbtRunner
 
     folders = ("--project-dir", str(root), "--log-path", str(root / "logs"))

@@ -1,14 +1,14 @@
-"""Texts that come from messages, as they may be shown on a terminal."""
+"""Texts from messages, made safe to show on a terminal."""
 
 from __future__ import annotations
 
 
 def printable(text: str) -> str:
-    r"""A text on one line in which every character shows: what does not is escaped, as `\x1b` is.
+    r"""Return the text on one line, with unprintable characters escaped (`\x1b`).
 
-    Names and reasons come from messages.  They may hold sequences that move the cursor or
-    clear the screen, line breaks that make up a line of output, and marks that turn the
-    direction of what follows.
+    Names and reasons come from messages. They may hold sequences that move the cursor or clear the
+    screen, line breaks that fake a line of output, and marks that turn the direction of the text
+    after them.
     """
     return "".join(
         character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
@@ -17,5 +17,8 @@ def printable(text: str) -> str:
 
 
 def printable_lines(text: str) -> str:
-    """`printable`, but for the line breaks, which are the program's own."""
+    """Return the text with unprintable characters escaped, but with its line breaks.
+
+    The line breaks are the program's own.
+    """
     return "\n".join(map(printable, text.split("\n")))

@@ -1,4 +1,4 @@
-"""Where the models and sources of the package stand on a target: their names in its catalog."""
+"""The names that the models and sources of the package have in the catalog of a target."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from dbt.contracts.graph.manifest import Manifest
     from dbt.contracts.graph.nodes import ManifestNode, SourceDefinition
 
-#: The name of the dbt package, and of the project where it is one by itself.
+#: The name of the dbt package, and of its own project.
 PACKAGE = "cdc_marts"
-#: Selects the models of the package, and those of a project that are made from them.
+#: Selects the models of the package, and the models of a project that are made from them.
 WITH_WHAT_FOLLOWS = f"package:{PACKAGE}+"
 #: The dbt source whose tables hold the landed messages.
 LANDING_SOURCE = "landing"
@@ -23,18 +23,18 @@ _STAGING = "staging"
 _INTERMEDIATE = "intermediate"
 _MARTS = "marts"
 _SEEDS = "seeds"
-#: What the tables of the package are, in the direction of the data.
+#: The layers of the package's tables, in the direction of the data.
 LAYERS = (LANDING_SOURCE, _STAGING, _INTERMEDIATE, _MARTS, "published", _SEEDS)
-#: Schemas of the package's own project, by how the names of their models begin.
+#: Prefix of a model's name -> its schema in the package's own project.
 _SCHEMAS = {"base_": _STAGING, "stg_": _STAGING, "int_": _INTERMEDIATE}
 
 
 @dataclass(frozen=True)
 class Relations:
-    """Names of tables and views (`schema.name`), by the names that the package has for them.
+    """Names of tables and views (`schema.name`), by the names of the models in the package.
 
-    `models`: those that have another name than in the package's own project.
-    `landing`: schema of the landing tables.  `seeds`: schema of the code tables.
+    `models`: models that have another name than in the package's own project. `landing`: schema of
+    the landing tables. `seeds`: schema of the code tables.
     """
 
     models: Mapping[str, str] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class Relations:
 
     @classmethod
     def of_manifest(cls, manifest: Manifest) -> Relations:
-        """As dbt names them on the target that the manifest was read for."""
+        """Return the names that dbt uses on the target that the manifest was read for."""
         models = {
             node.name: f"{node.schema}.{node.alias}"
             for node in manifest.nodes.values()
@@ -62,7 +62,7 @@ class Relations:
         return cls(models, landing, seeds)
 
     def model(self, name: str) -> str:
-        """The name of the table or view of a model of the package."""
+        """Return the name of the table or view of a model of the package."""
         schema = next((s for start, s in _SCHEMAS.items() if name.startswith(start)), _MARTS)
         return self.models.get(name, f"{schema}.{name}")
 
@@ -70,7 +70,7 @@ class Relations:
         return self.model(f"stg_{source_format}")
 
     def landed(self, source_format: str) -> str:
-        """The name of a landing table."""
+        """Return the name of a landing table."""
         return f"{self.landing}.{source_format}"
 
     @property
@@ -85,25 +85,26 @@ class Relations:
 
     @property
     def run_results(self) -> str:
-        """The name of the table with what became of dbt's runs."""
+        """The name of the table with the results of dbt's runs."""
         return f"{self.landing}.run_results"
 
     @property
     def schemas(self) -> Iterator[str]:
-        """The schemas, those that read before those that are read."""
+        """The schemas, from marts to landing."""
         layers = ("latest_state", "int_row_state", "stg_canal_json")
         yield from (self.model(name).partition(".")[0] for name in layers)
         yield from (self.seeds, self.landing)
 
 
-#: In the package's own project, on every target, where no setting names the schema of landing.
+#: The names in the package's own project, on every target, unless a setting names a landing schema.
 OWN = Relations()
 
 
 def layer_of(node: ManifestNode | SourceDefinition) -> str:
-    """The layer of a node of dbt's manifest, whatever its schema is called.
+    """Return the layer of a node of dbt's manifest, whatever the name of its schema.
 
-    That of a model of the package is its folder.  Nodes of another project have its name.
+    For a model of the package, it is the folder. For a node of another project, it is the project's
+    name.
     """
     from dbt.artifacts.resources.types import NodeType
 
@@ -119,5 +120,8 @@ def layer_of(node: ManifestNode | SourceDefinition) -> str:
 
 
 def is_mart(model: ManifestNode) -> bool:
-    """Whether a model is read by analysts: a mart, a published one, or one of another project."""
+    """Return whether analysts read a model.
+
+    They read marts, published marts, and models of other projects.
+    """
     return layer_of(model) not in (_STAGING, _INTERMEDIATE)

@@ -1,4 +1,4 @@
-"""What became of a dbt run, kept as one row of a landing table: `marts.runs` shows it."""
+"""The outcome of a dbt run, kept as one row of a landing table, which `marts.runs` shows."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from dbt.artifacts.schemas.run import RunResult
     from pyspark.sql import SparkSession
 
-#: What dbt calls a node that did not do what it was to do.
+#: The statuses of failed nodes.
 FAILED_STATUSES = ("error", "fail", "runtime error", "partial success")
 
-#: A message is read by a person; that of an error of Spark may have a plan behind it.
+#: People read the messages. Those of Spark's errors may end with a long plan.
 _LONGEST_MESSAGE = 2_000
 
 
@@ -28,10 +28,10 @@ def record(
 ) -> None:
     """Append a run to `table`, in one commit of one small file.
 
-    `run`: the columns that dbt knows when the run begins.  `results`: of its nodes.
-    Raises RunHistoryError for a table of other columns.
+    `run`: the columns that dbt knows when the run begins. `results`: the results of its nodes.
+    Raise RunHistoryError if the table has other columns.
     """
-    # An exposure is no work.
+    # Exposures have the status `no-op`; they are left out.
     nodes = [_node(result) for result in results if result.status != "no-op"]
     row = {
         **run,
@@ -50,9 +50,9 @@ def record(
     if missing:
         raise RunHistoryError(
             f"{table} lacks the columns {', '.join(sorted(missing))}. Rename or drop it: the next"
-            " run makes it anew."
+            " run creates it again."
         )
-    # A literal that is parsed in the query: neither Python workers nor tasks but the writing one.
+    # One JSON literal: the insert needs no Python worker, and one task.
     session.sql(
         f"insert into {table} by name select inline(array(from_json(:row, :schema)))",
         args={"row": json.dumps(row), "schema": schema.simpleString()},

@@ -1,4 +1,4 @@
-"""Declarations and models of typed marts, for the source tables that were seen."""
+"""Declarations and models of typed marts, for the source tables of a target."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ class SourceTable:
 
 @dataclass
 class Scaffolding:
-    """What was written, and what was there."""
+    """The marts that were written, and the marts that existed before."""
 
     declared: dict[str, SourceTable] = field(default_factory=dict)
     models: list[str] = field(default_factory=list)
-    #: mart -> table with a declaration and a model of before
+    #: mart -> table that had a declaration and a model before
     kept: dict[str, SourceTable] = field(default_factory=dict)
 
 
 def seen_tables(
     session: SparkSession, target: str, relations: Relations = OWN
 ) -> list[SourceTable]:
-    """The source tables of a target, by format and name."""
+    """Return the source tables of a target, by format and name."""
     source_tables = relations.model("source_tables")
     try:
         rows = session.sql(
@@ -79,7 +79,7 @@ def seen_tables(
 def scaffold(root: Path, tables: Iterable[SourceTable]) -> Scaffolding:
     """Declare these tables in the project at `root`, and write a model for each.
 
-    What is there stays as it is: declarations, files, comments.
+    Existing declarations, files and comments stay as they are.
     """
     project = _Project(root / PROJECT_FILE)
     descriptions = _Descriptions(root / DESCRIPTIONS)
@@ -106,7 +106,7 @@ def scaffold(root: Path, tables: Iterable[SourceTable]) -> Scaffolding:
         taken.add(name)
         done.models.append(name)
     if done.models:
-        # A declaration without a model does no harm, a model without a declaration does.
+        # The declarations come first: a model without a declaration fails.
         project.save()
         descriptions.add(done.models)
         for name in done.models:
@@ -115,19 +115,19 @@ def scaffold(root: Path, tables: Iterable[SourceTable]) -> Scaffolding:
 
 
 class _Project:
-    """`dbt_project.yml`, whose comments and layout are kept."""
+    """The file `dbt_project.yml`, whose comments and layout are kept."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._yaml = YAML()
         self._yaml.preserve_quotes = True
-        self._yaml.width = 4096  # lines are not broken anew
+        self._yaml.width = 4096  # keeps long lines
         self._yaml.indent(mapping=2, sequence=4, offset=2)
         self._content = _read(self._yaml, path)
 
     @property
     def tables(self) -> Any:
-        """`vars: tables`, put there where it is missing."""
+        """The mapping `vars: tables`, which is added if it is missing."""
         content = self._content
         for name in ("vars", "tables"):
             if not content.get(name):
@@ -141,7 +141,7 @@ class _Project:
 
 
 class _Descriptions:
-    """The yml file of the typed marts: all are described alike, by its anchor."""
+    """The yml file of the typed marts. All have the same description, by its anchor."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -158,7 +158,7 @@ class _Descriptions:
             raise ScaffoldError(f"{path} lacks the anchor `&typed_mart`, or `models:` at its end.")
 
     def add(self, names: Iterable[str]) -> None:
-        """Write the file; a file whose `models:` is empty is refused by dbt, and never written."""
+        """Write the file if there are new names. dbt refuses a file whose `models:` is empty."""
         new = [name for name in names if name not in self.names]
         texts = [name if _is_text_to_dbt(name) else f'"{name}"' for name in new]
         added = [f"\n  - name: {text}\n    <<: *typed_mart\n" for text in texts]
@@ -174,17 +174,17 @@ def _read(yaml: YAML, path: Path) -> Any:
         reason = " ".join(str(error).split())
         raise ScaffoldError(f"{path} can't be read: {reason}") from error
     if not isinstance(content, dict):
-        raise ScaffoldError(f"{path} is no YAML mapping.")
+        raise ScaffoldError(f"{path} is not a YAML mapping.")
     return content
 
 
 def _for_dbt(text: str) -> str:
-    """The text, to be written in quotes where dbt would take it for something else."""
+    """Return the text, in quotes if dbt would read it as something other than a text."""
     return text if _is_text_to_dbt(text) else DoubleQuotedScalarString(text)
 
 
 def _is_text_to_dbt(text: str) -> bool:
-    """Whether dbt reads the text as it is, without quotes.
+    """Return whether dbt reads the text as it is, without quotes.
 
     dbt reads YAML 1.1 and ruamel writes YAML 1.2, in which `no` and `12:30` are texts.
     """
@@ -202,7 +202,10 @@ def _model_names(root: Path) -> Iterator[str]:
 
 
 def _free_name(table: SourceTable, taken: set[str]) -> str:
-    """A model's name made of the table's; with its format, then a number, where that is taken."""
+    """Return a model's name made of the table's name.
+
+    If it is taken, add its format, then a number.
+    """
     words = re.findall(r"[a-z0-9]+", table.table_id.lower())
     name = "_".join(words) or "table"
     if name[0].isdigit():

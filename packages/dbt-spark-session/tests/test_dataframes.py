@@ -231,14 +231,14 @@ class TestDataFrames:
 
     def test_a_view_is_refused(self, schema):
         [result] = run_dbt(["run", "--select", "view"], expect_pass=False)
-        assert "A view has no rows of a DataFrame" in result.message
+        assert "A view can't have the rows of a DataFrame" in result.message
 
     def test_without_its_inputs_a_model_compiles_and_does_not_run(self, schema, spark):
         spark.sql(f"drop table {schema}.numbers")
         [compiled] = run_dbt(["compile", "--select", "multiples"])
         assert compiled.status == "success"
         [result] = run_dbt(["run", "--select", "multiples"], expect_pass=False)
-        assert "It reads numbers, which are not there" in result.message
+        assert "It reads numbers, which do not exist" in result.message
 
     def test_a_unit_test_sees_no_rows(self, schema):
         [result] = run_dbt(["test", "--select", "test_type:unit"])

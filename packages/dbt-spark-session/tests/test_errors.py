@@ -25,9 +25,13 @@ STACK = "An error occurred.\n\tat java.base/x.y(Z.java:1)\nCaused by: java.io.IO
         ("[SQLITE_FULL] database or disk is full", "is full", "free space there"),
         ("Disk quota exceeded", "is full for this user", "free space there"),
         ("Read-only file system", "can't be written", "make it writable"),
-        ("/x/y (Permission denied)", "can't be written", "mend its rights"),
-        ("[SQLITE_READONLY] attempt to write a readonly database", "can't be", "mend its rights"),
-        ("[SQLITE_CANTOPEN] unable to open database file", "can't be", "mend its rights"),
+        ("/x/y (Permission denied)", "can't be written", "correct its permissions"),
+        (
+            "[SQLITE_READONLY] attempt to write a readonly database",
+            "can't be",
+            "correct its permissions",
+        ),
+        ("[SQLITE_CANTOPEN] unable to open database file", "can't be", "correct its permissions"),
     ],
 )
 def test_a_disk_that_refuses_is_told_in_a_sentence(

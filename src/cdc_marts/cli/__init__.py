@@ -1,4 +1,7 @@
-"""The command line `cdc-marts`.  Commands import what they need when they run: help is quick."""
+"""The command line `cdc-marts`.
+
+Commands import what they need when they run, so that help is quick.
+"""
 
 from __future__ import annotations
 

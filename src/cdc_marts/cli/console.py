@@ -1,4 +1,4 @@
-"""What commands print, and the codes that they exit with."""
+"""The output of commands, and their exit codes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def tell(text: str) -> None:
 
 
 def say(text: str) -> None:
-    """On stderr, beside the progress bar."""
+    """Print a text on stderr, beside the progress bar."""
     errors.print(printable_lines(text))
 
 
@@ -37,7 +37,7 @@ def counted(count: int, thing: str) -> str:
 
 
 def progress_bar(count: ProgressColumn) -> Progress:
-    """A bar that shows how much is done in `count`."""
+    """Return a bar that shows in `count` how much is done."""
     return Progress(
         SpinnerColumn(),
         BarColumn(),

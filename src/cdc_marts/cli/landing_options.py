@@ -1,4 +1,4 @@
-"""Options that say what lands: those of `cdc-marts land …` and of `cdc-marts run`."""
+"""Options of `cdc-marts land …` and `cdc-marts run` that say what lands."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ SkipLost = Annotated[
 def topic_map(
     source_format: SourceFormat | None, map_file: Path | None, topics: str | None = None
 ) -> TopicMap:
-    """The topics with their formats, by `--map`, or by `--format` and `--topics`."""
+    """Return the topics with their formats, by `--map`, or by `--format` and `--topics`."""
     from cdc_marts.landing.topic_map import TopicMap
 
     if (source_format is None) == (map_file is None):
@@ -126,7 +126,7 @@ def subscription(
     skip_lost: bool,
     moved: bool = False,
 ) -> Subscription:
-    """What is landed of Kafka, as these options say it."""
+    """Return the part of Kafka that lands, as these options say it."""
     from cdc_marts.landing.kafka import Subscription
 
     if source_format is not None and topics is None:
@@ -164,7 +164,7 @@ def _start(text: str) -> Start:
 
 
 def utc(text: str, option: str) -> dt.datetime:
-    """A time, of UTC where it names no zone."""
+    """Return a time, in UTC if it names no zone."""
     try:
         return utc_of(text)
     except ValueError:
@@ -174,7 +174,7 @@ def utc(text: str, option: str) -> dt.datetime:
 
 
 def names_in(text: str, option: str) -> list[str]:
-    """The names in a list with commas, each once."""
+    """Return the names in a list with commas, each once."""
     names = [name.strip() for name in text.split(",")]
     if not all(names):
         raise typer.BadParameter(f"{option} needs names separated by commas, not {text!r}.")
@@ -182,7 +182,7 @@ def names_in(text: str, option: str) -> list[str]:
 
 
 def check_file(path: Path) -> None:
-    """Refuse a file that can't be read; `-` is stdin."""
+    """Raise if a file can't be read. `-` is stdin."""
     if str(path) == "-":
         return
     if not path.exists():

@@ -17,12 +17,12 @@ from cdc_marts.cli.console import WRONG_USE, stop
 from cdc_marts.formats import SOURCE_FORMATS, no_such_format
 from cdc_marts.project.target import ProjectError, Target
 
-# Its members are read from dbt_project.yml, where no type checker looks.
+# Type checkers don't know the members, which are read from dbt_project.yml.
 SourceFormat = Enum("SourceFormat", {name: name for name in SOURCE_FORMATS})  # type: ignore[misc]
 
 
 def source_format_of(name: str | SourceFormat) -> SourceFormat:
-    """The format of this name; the error for another name suggests the closest format."""
+    """Return the format of a name. For an unknown name, the error suggests the closest format."""
     if isinstance(name, SourceFormat):
         return name
     if name in SOURCE_FORMATS:
@@ -69,7 +69,7 @@ _OPTIONS = {"project_dir": ProjectDir, "profiles_dir": ProfilesDir, "target": Ta
 
 
 def on_target(command: Callable[..., None]) -> Callable[..., None]:
-    """A command whose parameter `target: Target` comes from the options that say which one."""
+    """Return a command whose parameter `target: Target` comes from the options of targets."""
 
     @functools.wraps(command)
     def with_options(
@@ -94,7 +94,7 @@ def on_target(command: Callable[..., None]) -> Callable[..., None]:
     with_options.__signature__ = signature.replace(  # type: ignore[attr-defined]
         parameters=[*others, *options]
     )
-    # Typer looks there too.
+    # Typer reads the annotations too.
     with_options.__annotations__ = {
         option.name: option.annotation for option in [*others, *options]
     }
@@ -102,7 +102,7 @@ def on_target(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def time_span(text: str, option: str) -> dt.timedelta:
-    """A span such as 30s, 10m, 2h or 1d."""
+    """Return a span such as 30s, 10m, 2h or 1d."""
     found = re.fullmatch(r"(\d{1,6})([smhd])", text.strip())
     if found is None:
         raise typer.BadParameter(

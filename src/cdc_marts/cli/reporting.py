@@ -1,4 +1,4 @@
-"""The page of `cdc-marts report`, which `cdc-marts run --report` writes too."""
+"""The page of `cdc-marts report` and of `cdc-marts run --report`."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from cdc_marts.project.target import Target
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-#: So many days of traffic are shown, unless an option says something else.
+#: How many days of traffic are shown by default.
 DAYS = 30
 
 
 def check_report(output: Path) -> None:
-    """End the command where the page can't be drawn, or has no folder, before Spark starts."""
+    """End the command if the page can't be drawn, or has no folder, before Spark starts."""
     try:
         import cdc_marts.operations.report.page  # noqa: F401
     except ModuleNotFoundError as error:
@@ -33,9 +33,9 @@ def check_report(output: Path) -> None:
 
 
 def write_report(session: SparkSession, target: Target, output: Path, days: int = DAYS) -> int:
-    """Write the page, whole or not at all, and give its size in bytes.
+    """Write the page as a whole or not at all, and return its size in bytes.
 
-    Raises `OSError` where the file can't be written.
+    Raise `OSError` if the file can't be written.
     """
     from cdc_marts.operations.report.facts import gather
     from cdc_marts.operations.report.page import page

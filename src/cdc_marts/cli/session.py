@@ -25,9 +25,9 @@ def open_session(
     packages: Sequence[str] = (),
     is_reader: bool = False,
 ) -> Iterator[SparkSession]:
-    """The session of a target; what goes wrong in it ends the command with a sentence.
+    """Yield the session of a target. An error in the block ends the command with a sentence.
 
-    `packages`, `is_reader`: as `project.spark_session` takes them.
+    `packages`, `is_reader`: as in `project.spark_session`.
     """
     with errors.status("Starting Spark") as starting:
         from dbt.adapters.spark_session.api import SPARK_ERRORS
@@ -38,7 +38,7 @@ def open_session(
                 target, on_notice=say, packages=packages, is_reader=is_reader
             ) as session:
                 starting.stop()
-                # Spark's own handler asks the JVM in the middle of another answer.
+                # Spark's own handler calls the JVM while another call is still open.
                 signal.signal(signal.SIGINT, _interrupt)
                 yield session
         except KeyboardInterrupt:
@@ -52,7 +52,7 @@ def open_session(
 
 
 def _interrupt(*_: object) -> NoReturn:
-    # Of a call that is broken off Spark has much to say.
+    # Spark logs many warnings about an interrupted call.
     logging.disable()
     warnings.simplefilter("ignore")
     raise KeyboardInterrupt

@@ -19,7 +19,7 @@ from cdc_marts.sql import ResultFormat
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-#: Of these a stream may hold the results of several queries.
+#: Formats in which one stream may hold the results of several queries.
 _FOR_PEOPLE = (ResultFormat.table, ResultFormat.md)
 
 
@@ -96,7 +96,7 @@ def _statements(text: str) -> list[str]:
 
 
 class _QueryError(Exception):
-    """There is no result; the message says why."""
+    """The query has no result; the message says why."""
 
 
 def _run(

@@ -67,7 +67,7 @@ def status(
     passed = list(breaches(found, longest, max_rejects))
     if is_json:
         text = json.dumps({**as_json(found), "breaches": passed})
-        # It may stand in a page of HTML.
+        # Somebody may put it into a page of HTML.
         typer.echo(text.replace("<", "\\u003c"))
     else:
         for line in (*lines_of(found), *map(printable, passed)):
@@ -173,9 +173,9 @@ def _remove_old_messages(
     other_readers: Mapping[str, Sequence[str]],
     is_confirmed: bool,
 ) -> dict[str, TableCounts]:
-    """By the setting `retention`; the counts of landing tables before they lost messages.
+    """Remove messages by the setting `retention`; return the earlier counts of the landing tables.
 
-    A landing table that other targets read keeps its messages: what they have read is not asked.
+    A landing table that other targets read keeps its messages: it is not known what they have read.
     """
     from cdc_marts.operations.maintenance import TableCounts
     from cdc_marts.operations.retention import RetentionError, removals, remove
@@ -220,7 +220,7 @@ def _remove_old_messages(
 def _confirm(question: str) -> None:
     try:
         is_confirmed = typer.confirm(question)
-    except typer.Abort:  # also where there is no terminal to answer from
+    except typer.Abort:  # also if there is no terminal to answer from
         typer.echo()
         is_confirmed = False
     if not is_confirmed:

@@ -1,4 +1,4 @@
-"""Columns by which the fold knows messages, tables, keys and schema versions."""
+"""The columns that identify messages, tables, keys and schema versions in the fold."""
 
 from __future__ import annotations
 
@@ -12,5 +12,6 @@ TABLE = ("source_format", "table_id")
 KEY = (*TABLE, "row_key")
 #: A schema version of a source table.
 VERSION = (*TABLE, "schema_id")
-#: The first and the last place in the log at which a schema version was seen; `whole`: all columns.
+#: The first and the last place in the log of events of a schema version. `whole`: only events that
+#: list all columns.
 SEQUENCES = ("first_sequence", "last_sequence", "first_whole_sequence", "last_whole_sequence")

@@ -2,11 +2,11 @@
 
 - `redelivery`: another delivery of the record landed first, so this one has no effect.
 - `split_update`: the record is the `update_after` of a split update, and the `update_before` has
-  another key, or the table is keyless.  The update also deletes the row of `old_row_key`.  A
+  another key, or the table is keyless. The update also deletes the row of `old_row_key`. A
   keyless row takes the columns that it lacks from the `update_before` (`filled_row_key`).
 - `replacement`: the place of the message has changed since an earlier run.
 
-`is_revision` says that an earlier run read the record with another result.  Then everything that
+`is_revision` says that an earlier run read the record with another result. Then everything that
 depends on the keys in `row_keys` is computed again.
 """
 
@@ -23,7 +23,7 @@ from cdc_marts.fold.formats import Traits, is_of_format_that
 from cdc_marts.fold.ranges import is_one_of, near_deliveries
 from cdc_marts.fold.rules import filled_row_key
 
-#: The columns that identify an event of a row of a message.  A load that repairs the table gives
+#: The columns that identify an event of a row of a message. A load that repairs the table gives
 #: the row another event_id, so it counts as another record.
 _RECORD = (*MESSAGE, "row_index", "event_id")
 
@@ -49,12 +49,12 @@ def exceptional_records(
     known: DataFrame | None,
     formats: Traits,
 ) -> DataFrame:
-    """The exceptions of new records, and those of earlier records that new records reveal.
+    """Return the exceptions of new records, and those of earlier records that new records reveal.
 
-    `new_records`: the records that no run has read; `records`: all records, including the new
-    ones.  Both have the columns of `int_records`.  `replaced_messages`: the messages that this
-    run has moved to another place (`MESSAGE`).  `known`: what earlier runs returned; None in the
-    first run, in which all records are new.
+    `new_records`: the records that no run has read; `records`: all records, including the new ones.
+    Both have the columns of `int_records`. `replaced_messages`: the messages that this run has
+    moved to another place (`MESSAGE`). `known`: what earlier runs returned; None in the first run,
+    in which all records are new.
     """
     new = _described(new_records)
     if known is None:
@@ -70,7 +70,7 @@ def exceptional_records(
     # In its new place, a record may be another event, and a redelivery of other records.
     looked_at = new.unionByName(replaced)
     deliveries, halves = _deliveries(looked_at, formats), _halves(looked_at, formats)
-    # Only these may have another delivery or half, and a position near which it stands.
+    # Other deliveries and halves stand near the positions of these.
     near = near_deliveries(deliveries.unionByName(halves, allowMissingColumns=True))
     near_records = _described(records.where(near)).transform(checkpointed)
     near_known = known.where(near)
@@ -87,7 +87,7 @@ def exceptional_records(
 
 
 def _described(records: DataFrame) -> DataFrame:
-    """The records of row changes, with the columns that an exception keeps."""
+    """Return the records of row changes, with the columns that an exception keeps."""
     return records.where(F.col("record_type").isin("change", "update_before")).select(
         *_RECORD,
         "record_type",
@@ -108,9 +108,9 @@ def _of_messages(records: DataFrame, messages: DataFrame) -> DataFrame:
 
 
 def _deliveries(records: DataFrame, formats: Traits) -> DataFrame:
-    """The records whose redeliveries can be recognized, by a `delivery_id` that they share.
+    """Return the records with a `delivery_id`, by which their redeliveries are recognized.
 
-    Records whose `event_id` is made of coordinates are left out; such an id has a colon.  An
+    Records whose `event_id` is made of coordinates are left out; such an id has a colon. An
     `update_before` is recognized by its `pairing_id`; a prefix keeps it apart from other ids.
     """
     delivery_id = F.when(
@@ -125,10 +125,10 @@ def _deliveries(records: DataFrame, formats: Traits) -> DataFrame:
 
 
 def _redeliveries(new: DataFrame | None, deliveries: DataFrame) -> DataFrame:
-    """The deliveries that share their id with a new delivery, and did not land first.
+    """Return the deliveries that share their id with a new delivery, and did not land first.
 
     The order of the landing commits says which delivery was first; it is the same in every run.
-    Hashes find the few ids that occur more than once.  `new`: None if all deliveries are new.
+    Hashes find the few ids that occur more than once. `new`: None if all deliveries are new.
     """
     if new is None:
         hashes = deliveries.groupBy("delivery_hash").count().where("count > 1")
@@ -149,7 +149,7 @@ def _redeliveries(new: DataFrame | None, deliveries: DataFrame) -> DataFrame:
 
 
 def _with_known_keys(redeliveries: DataFrame, known: DataFrame) -> DataFrame:
-    """With the `old_row_key` that an earlier run found in the other half of a split update."""
+    """Add the `old_row_key` that an earlier run found in the other half of a split update."""
     split = known.where("exception = 'split_update'").select(
         *_RECORD, F.col("row_keys").alias("known_keys")
     )
@@ -171,10 +171,10 @@ def _halves(records: DataFrame, formats: Traits) -> DataFrame:
 
 
 def _split_updates(new: DataFrame | None, halves: DataFrame) -> DataFrame:
-    """The `update_after` records of updates that changed the key of their row.
+    """Return the `update_after` records of updates that changed the key of their row.
 
-    Only pairs with a new half are returned.  Few pairs have two keys, and hashes show which pairs
-    may.  `new`: None if all halves are new.
+    Only pairs with a new half are returned. Few pairs have two keys, and hashes show which pairs
+    may. `new`: None if all halves are new.
     """
     if new is not None:
         halves = halves.join(new.select("pairing_hash").distinct(), "pairing_hash", "left_semi")
@@ -221,7 +221,7 @@ def _replacements(records: DataFrame) -> DataFrame:
 
 
 def _with_revisions(records: DataFrame, new: DataFrame | None) -> DataFrame:
-    """With `is_revision`: whether an earlier run has read the record."""
+    """Add `is_revision`: whether an earlier run has read the record."""
     if new is None:
         return records.withColumn("is_revision", F.lit(False))
     read_now = new.select(*_RECORD, F.lit(True).alias("is_new"))

@@ -39,28 +39,28 @@ def filled_rows(
     message_places: DataFrame,
     longest_key_chain: int,
 ) -> DataFrame:
-    """The filled rows on some keys.
+    """Return the filled rows on some keys.
 
     An unavailable column gets its value from the latest earlier event of the row that has one, also
-    if the row had another key then.  If no earlier event has a value, the before image of the event
-    itself gives it.  No value is taken from before a delete or a truncation.
+    if the row had another key then. If no earlier event has a value, the before image of the event
+    itself gives it. No value is taken from before a delete or a truncation.
 
     `effects_on_keys`: all effects on these keys, and on the keys that their rows had before, with
     the columns of `int_row_effects`; `is_partial` is also true if an image lacks columns of its
-    table.  `keys`: the keys whose rows are filled.  For other keys, effects on the earlier keys of
-    their rows may be missing.  `effects`: all effects.  `records`, `split_key_changes`,
-    `superseded`, `truncations`, `message_places`: the models `int_records`,
-    `int_split_key_changes`, `int_superseded_effects`, `int_truncations` and `int_message_places`.
-    `update_befores`: the `update_before` records of split updates.  `longest_key_chain`: across how
-    many key changes of the row a value is looked for.
+    table. `keys`: the keys whose rows are filled. For other keys, effects on the earlier keys of
+    their rows may be missing. `effects`: all effects. `records`, `split_key_changes`, `superseded`,
+    `truncations`, `message_places`: the models `int_records`, `int_split_key_changes`,
+    `int_superseded_effects`, `int_truncations` and `int_message_places`. `update_befores`: the
+    `update_before` records of split updates. `longest_key_chain`: the number of key changes of the
+    row over which a value is looked for.
 
-    Returns source_format, event_id, table_id, row_key, sequence and row, and three more columns.
-    filled_from: each column whose value came from an earlier event -> the sequence of this event.
-    before_values: other values of such columns, from later before images, or null; they count if
-    the table has lost the column in between.  before_values_from: each column of before_values that
-    came from an earlier event -> the sequence of this event.
+    The result has source_format, event_id, table_id, row_key, sequence and row, and three more
+    columns. filled_from: each column whose value came from an earlier event -> the sequence of this
+    event. before_values: other values of such columns, from later before images, or null; they
+    count if the table has lost the column in between. before_values_from: each column of
+    before_values that came from an earlier event -> the sequence of this event.
     """
-    # A checkpoint ends a plan.  Without it, Spark would plan these DataFrames once for every use.
+    # Without checkpoints, Spark would plan these DataFrames once for every use.
     on_keys = checkpointed(effects_on_keys.select(*_COLUMNS))
     if on_keys.where("is_partial").isEmpty():
         return no_filled_rows(effects)
@@ -73,7 +73,7 @@ def filled_rows(
 
 
 def no_filled_rows(effects: DataFrame) -> DataFrame:
-    """The result of `filled_rows` if no image is partial; `effects` as in `filled_rows`."""
+    """Return the result of `filled_rows` if no image is partial. `effects`: as in `filled_rows`."""
     return effects.where("false").selectExpr(
         *("source_format", "event_id", "table_id", "row_key", "sequence", "after as row"),
         "map('', sequence) as filled_from",
@@ -83,7 +83,7 @@ def no_filled_rows(effects: DataFrame) -> DataFrame:
 
 
 def partial_by_image(effects: DataFrame, missing_columns: DataFrame) -> DataFrame:
-    """The effects; `is_partial` is also true if an image lacks columns that its table had.
+    """Return the effects; `is_partial` is also true if an image lacks columns that its table had.
 
     `missing_columns`: the model `int_missing_columns`.
     """
@@ -113,7 +113,7 @@ def _beside(
     split_key_changes: DataFrame,
     message_places: DataFrame,
 ) -> DataFrame:
-    """The effects at the positions of partial inserts that belong to split key changes."""
+    """Return the effects at the positions of partial inserts that belong to split key changes."""
     inserts = effects_on_keys.where("is_partial and op = 'insert'").join(
         split_key_changes.withColumnRenamed("insert_id", "event_id"),
         [*TABLE, "event_id"],
@@ -124,10 +124,10 @@ def _beside(
 
 
 def _sources_of_values(lives: DataFrame, keys: DataFrame, longest_key_chain: int) -> DataFrame:
-    """The lives with partial events, and the lives of their rows under earlier keys.
+    """Return the lives with partial events, and the lives of their rows under earlier keys.
 
-    Returns source_format, table_id, row_key, life, origin_key, origin_life, distance: over how many
-    key changes the row came from the one life to the other.
+    The result has source_format, table_id, row_key, life, origin_key, origin_life, and distance:
+    the number of key changes between the two lives.
     """
     origins = checkpointed(_origins(lives))
     itself = (
@@ -156,9 +156,9 @@ def _on_keys(rows: DataFrame, keys: DataFrame) -> DataFrame:
 
 
 def _origins(lives: DataFrame) -> DataFrame:
-    """The lives of rows that came from another key, with their lives under this key.
+    """Return the lives of rows that came from another key, with their lives under this key.
 
-    Returns source_format, table_id, row_key, life, origin_key, origin_life.
+    The result has source_format, table_id, row_key, life, origin_key, origin_life.
     """
     return lives.sparkSession.sql(
         """
@@ -185,7 +185,10 @@ def _origins(lives: DataFrame) -> DataFrame:
 
 
 def _one_key_change_before(sources: DataFrame, origins: DataFrame) -> DataFrame:
-    """The lives from which the rows came to the given sources; rows that began there have none."""
+    """Return the lives from which the rows came to the given sources.
+
+    Rows that began there have none.
+    """
     before = origins.select(
         *TABLE,
         F.col("row_key").alias("origin_key"),
@@ -201,7 +204,7 @@ def _one_key_change_before(sources: DataFrame, origins: DataFrame) -> DataFrame:
 
 
 def _steps(lives: DataFrame, sources: DataFrame) -> DataFrame:
-    """The upserts of each life, and of the earlier lives of its row."""
+    """Return the upserts of each life, and of the earlier lives of its row."""
     return lives.sparkSession.sql(
         """
         select
@@ -225,7 +228,7 @@ def _steps(lives: DataFrame, sources: DataFrame) -> DataFrame:
 
 
 def _with_images(steps: DataFrame, records: DataFrame, update_befores: DataFrame) -> DataFrame:
-    """The steps with their images as maps.  Only partial steps have the before image."""
+    """Return the steps with their images as maps. Only partial steps have the before image."""
     pairing = ["source_format", "pairing_id"]
     split = steps.where("is_partial and pairing_id is not null").select(*pairing)
     split_befores = (
@@ -250,7 +253,7 @@ def _with_images(steps: DataFrame, records: DataFrame, update_befores: DataFrame
 
 
 def _column_steps(steps: DataFrame) -> DataFrame:
-    """One row per step and column of the row, with its value where the image has it."""
+    """Return one row per step and column of the row, with its value if the image has it."""
     return steps.sparkSession.sql(
         """
         with columns_of_lives as (

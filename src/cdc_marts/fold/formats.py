@@ -13,5 +13,5 @@ Traits = Mapping[str, Mapping[str, Any]]
 
 
 def is_of_format_that(formats: Traits, trait: str) -> Column:
-    """Whether the column `source_format` names a format that has a trait."""
+    """Return whether the column `source_format` names a format that has a trait."""
     return F.col("source_format").isin([name for name in formats if formats[name].get(trait)])

@@ -12,16 +12,17 @@ from cdc_marts.fold.columns import KEY, TABLE
 def keys_of_chains(
     keys: DataFrame, key_changes: DataFrame, split_key_changes: DataFrame, longest_key_chain: int
 ) -> tuple[DataFrame, DataFrame]:
-    """The keys whose rows may have values from some keys, and the keys that these rows had before.
+    """Return the keys whose rows may have values from some keys, and earlier keys of these rows.
 
-    The first are the given keys, and those that their rows got later.  A row takes its values over
-    at most `longest_key_chain` key changes.  To know from which of the rows on the earliest key,
-    the key changes to this key are needed too.  So the second go one key change further back.
+    The first result has the given keys, and the keys that their rows got later. A row takes its
+    values over at most `longest_key_chain` key changes. To know from which of the rows on the
+    earliest key it takes them, the key changes to this key are needed too. So the second result
+    goes one key change further back.
 
-    `keys`: source_format, table_id, row_key, each once.  `key_changes`, `split_key_changes`: the
+    `keys`: source_format, table_id, row_key, each once. `key_changes`, `split_key_changes`: the
     models.
 
-    Returns the columns of `keys` twice, each key once.  The second contain the first.
+    Both results have the columns of `keys`, each key once. The second contains the first.
     """
     changes = checkpointed(_old_and_new_keys(key_changes, split_key_changes))
     found = checkpointed(keys.select(*KEY))
@@ -32,7 +33,10 @@ def keys_of_chains(
 
 
 def _followed(keys: DataFrame, links: DataFrame, most: int) -> DataFrame:
-    """Some keys, and those to which at most `most` links lead from `row_key` to `other_key`."""
+    """Return some keys, and the keys to which at most `most` links lead from them.
+
+    A link leads from `row_key` to `other_key`.
+    """
     found = newly_found = keys
     for _ in range(most):
         linked = links.join(broadcast_if_few(newly_found), [*KEY], "left_semi")
@@ -45,7 +49,7 @@ def _followed(keys: DataFrame, links: DataFrame, most: int) -> DataFrame:
 
 
 def _old_and_new_keys(key_changes: DataFrame, split_key_changes: DataFrame) -> DataFrame:
-    """source_format, table_id, row_key, other_key: the new and the old key of each key change."""
+    """Return source_format, table_id, row_key (new) and other_key (old) of each key change."""
     event = [*TABLE, "event_id"]
     changed = key_changes.where("is_key_change")
     written = changed.where("effect = 'upsert'").select(*event, "row_key")

@@ -26,8 +26,8 @@ _COLUMNS = (
     "effect",
 )
 _IN_TRANSACTION = (*TABLE, "transaction")
-#: A delete and an insert that are equal in these may be one key change.  Their topics may differ:
-#: of a redelivery in another topic, only what is new counts there.
+#: A delete and an insert that are equal in these may be one key change. Their topics may differ: if
+#: one topic delivers changes of another topic again, only new changes count there.
 _PLACE = (*_IN_TRANSACTION, "position")
 _KEY_IN_TRANSACTION = (*KEY, "transaction")
 
@@ -41,35 +41,35 @@ def key_changes(
     known: DataFrame | None,
     formats: Traits,
 ) -> DataFrame:
-    """The effects of key changes, and effects of other rows on their keys.
+    """Return the effects of key changes, and effects of other rows on their keys.
 
-    Of these, inserts and deletes in the transaction of the key change count: if a database checks
-    uniqueness at the end of a transaction, a row may come to a key before another row leaves it.
-    If a format is ordered by landing, all effects of other partitions at the position of the key
-    change count: their order is not known.
+    Of the other effects, inserts and deletes in the transaction of the key change count: if a
+    database checks uniqueness at the end of a transaction, a row may come to a key before another
+    row leaves it. If a format is ordered by landing, all effects of other partitions at the
+    position of the key change count: their order is not known.
 
     If a format reports a key change as a delete and an insert, these two have one place in the log.
-    So of such a format, inserts and deletes count that share the place with one another, or the key
+    So in such a format, inserts and deletes count that share the place with one another, or the key
     and the transaction.
 
     `new_effects`: the effects that no run has read; `effects`: all effects, including the new ones.
-    Both have the columns of `int_row_effects`.  `revised_keys`: source_format, table_id, row_key of
-    keys whose earlier effects have changed; all effects on them are listed again.
-    `message_places`: as the model.  `known`: what earlier runs returned; None in the first run.
+    Both have the columns of `int_row_effects`. `revised_keys`: source_format, table_id, row_key of
+    keys whose earlier effects have changed; all effects on them are listed again. `message_places`:
+    the model. `known`: what earlier runs returned; None in the first run.
 
-    Returns the columns of `int_key_changes`.
+    The result has the columns of `int_key_changes`.
     """
     looked_at, effects = (frame.where("not is_keyless") for frame in (new_effects, effects))
     if known is not None and not revised_keys.isEmpty():
         looked_at = looked_at.unionByName(effects.join(revised_keys, [*KEY], "left_semi"))
     looked_at = looked_at.select(*_COLUMNS)
     if known is not None:
-        # It is used several times: with a checkpoint, Spark plans it once.
+        # Used several times: with a checkpoint, Spark plans it once.
         looked_at = checkpointed(looked_at)
     is_insert_or_delete = F.col("op").isin("insert", "delete") & ~F.col("is_key_change")
     is_member = is_insert_or_delete & is_of_format_that(formats, "moves_rows_by_delete_and_insert")
     is_unordered = is_of_format_that(formats, "ordered_by_landing")
-    # These are few, and used several times.
+    # The moves are few, and used several times.
     moves = looked_at.where("is_key_change").transform(checkpointed)
     listed, members = [moves], looked_at.where(is_member)
     transactions = in_transactions_of(moves)
@@ -98,12 +98,12 @@ def key_changes(
 def keys_changed_beside(
     new_effects: DataFrame, new_exceptions: DataFrame, known: DataFrame
 ) -> DataFrame:
-    """The inserts at new positions, each of which may belong to another split key change now.
+    """Return inserts at new positions: each may now belong to another split key change, or to none.
 
-    If another change stands between the delete and the insert, they are no key change.  Only a
+    If another change stands between the delete and the insert, they are no key change. Only a
     redelivery may show that an insert follows its delete.
 
-    `new_effects`: with the columns of `int_row_effects`; `new_exceptions`: with those of
+    `new_effects`: with the columns of `int_row_effects`; `new_exceptions`: with the columns of
     `int_exceptional_records`; `known`: the model `int_key_changes`.
     """
     redelivered = new_exceptions.where("exception = 'redelivery'")
@@ -115,7 +115,7 @@ def keys_changed_beside(
 
 
 def _beside_in_transaction(moves: DataFrame, effects: DataFrame) -> DataFrame:
-    """The effects that share key and transaction with one of the key changes."""
+    """Return the effects that share key and transaction with one of the key changes."""
     moves = moves.withColumn("transaction", transaction_of_effect()).select(*_KEY_IN_TRANSACTION)
     return (
         effects.withColumn("transaction", transaction_of_effect())
@@ -125,7 +125,7 @@ def _beside_in_transaction(moves: DataFrame, effects: DataFrame) -> DataFrame:
 
 
 def _beside_at_position(moves: DataFrame, effects: DataFrame) -> DataFrame:
-    """The effects that share key and position with a key change of another partition."""
+    """Return the effects that share key and position with a key change of another partition."""
     is_there = [
         F.col(f"effect.{name}") == F.col(f"move.{name}") for name in (*KEY, "sequence.position")
     ]
@@ -138,9 +138,9 @@ def _beside_at_position(moves: DataFrame, effects: DataFrame) -> DataFrame:
 
 
 def _in_pairs(members: DataFrame, new_members: DataFrame | None = None) -> DataFrame:
-    """The inserts and deletes that share place, or key and transaction, with one another.
+    """Return the inserts and deletes that share place, or key and transaction, with one another.
 
-    `new_members`: if given, one of the two is among these.
+    `new_members`: if given, at least one of the two is among these.
     """
     members = _placed(members)
     # Most transactions have only inserts or only deletes.
@@ -160,7 +160,7 @@ def _in_pairs(members: DataFrame, new_members: DataFrame | None = None) -> DataF
 
 
 def _placed(members: DataFrame) -> DataFrame:
-    """With transaction and position, never null: to a join, two nulls are not equal."""
+    """Add transaction and position, never null: in a join, two nulls are not equal."""
     return members.withColumns(
         {
             "transaction": F.coalesce(transaction_of_effect(), F.lit("")),
@@ -170,7 +170,7 @@ def _placed(members: DataFrame) -> DataFrame:
 
 
 def _with_opposites(effects: DataFrame, others: DataFrame, columns: Sequence[str]) -> DataFrame:
-    """The inserts with which a delete of `others` is equal in some columns, and vice versa."""
+    """Return the inserts that are equal to a delete of `others` in some columns, and vice versa."""
     opposite = F.when(F.col("op") == "insert", "delete").otherwise("insert")
     others = others.select(*columns, opposite.alias("op"))
     return effects.join(others, [*columns, "op"], "left_semi")

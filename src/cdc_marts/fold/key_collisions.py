@@ -1,8 +1,8 @@
 """Which row remains under a colliding key: the effects on the key are applied again, in sequence.
 
-On a colliding key, the newest effect alone does not always say which row remains.  A delete removes
-the row that has its before image.  If no row or several rows have this image, it removes the older
-row, which had to make room.  If several partitions have effects at one position, and the changes
+On a colliding key, the newest effect alone does not always say which row remains. A delete removes
+the row that has its before image. If no row or several rows have this image, it removes the older
+row, which had to make room. If several partitions have effects at one position, and the changes
 there have no numbers, their images give the order: the before image of a change is the image that
 the change in front of it wrote.
 """
@@ -26,7 +26,7 @@ from cdc_marts.parsing.records import SEQUENCE
 _EVENT = ("source_format", "event_id")
 
 _IMAGE = "map<string,string>"
-#: A row under a key, with the image with which it came to the key, and its previous key.
+#: A row under a key. `arrival_image`: the image with which it came to the key.
 _ROW = (
     f"struct<event_ids: array<string>, image: {_IMAGE}, is_snapshot: boolean,"
     f" arrival_image: {_IMAGE}, previous_key: string>"
@@ -38,8 +38,7 @@ _SUPERSEDED = (
     "struct<event_id: string, effect: string, took_older_row: boolean, row_left: boolean,"
     f" stands_before: {_STANDS_BEFORE}>"
 )
-#: The state of a key between two effects.  rows: the rows under it, the oldest first, each with the
-#: events that wrote it.
+#: The state of a key between two effects. `rows`: the rows under the key, the oldest first.
 _HELD = (
     f"struct<rows: array<{_ROW}>, generation: int, transaction: string,"
     f" superseded: array<{_SUPERSEDED}>>"
@@ -49,18 +48,18 @@ _HELD = (
 def superseded_effects(
     effects: DataFrame, events: DataFrame, split_key_changes: DataFrame, truncations: DataFrame
 ) -> DataFrame:
-    """The superseded effects: those on colliding keys that do not count for the row that remains.
+    """Return the superseded effects: on colliding keys, they don't count for the row that remains.
 
     There are three kinds: a delete that removed an older row while a newer row stayed; the upserts
     of a row that left while an older row stayed; and effects that stand behind another change at
-    their position, although their images show that they happened before it.  `row_history` keeps
-    those of the third kind, and leaves out the others.
+    their position, although their images show that they happened before it. `row_history` keeps the
+    third kind, and leaves out the others.
 
     `effects`: all effects on the keys, with the columns of `int_row_effects` except the images.
-    `events`: the events with their images, as in `int_events`.  `split_key_changes`,
-    `truncations`: the models `int_split_key_changes` and `int_truncations`.
+    `events`: the events with their images, as in `int_events`. `split_key_changes`, `truncations`:
+    the models `int_split_key_changes` and `int_truncations`.
 
-    Returns source_format, table_id, row_key, event_id, effect; took_older_row: for a delete,
+    The result has source_format, table_id, row_key, event_id, effect; took_older_row: for a delete,
     whether a newer row stayed; row_left: whether a row left the key while another row stayed, as in
     the first two kinds; stands_before: null, or if the images show another order than the
     sequences, struct<sequence, index>: the sequence of the last effect of the position in the order
@@ -92,7 +91,7 @@ def superseded_effects(
 
 
 def merged(superseded: DataFrame) -> DataFrame:
-    """One row per superseded effect, which may be listed for two reasons."""
+    """Merge the rows of each superseded effect, which may be listed for two reasons, into one."""
     return superseded.groupBy(*KEY, "event_id", "effect").agg(
         F.bool_or("took_older_row").alias("took_older_row"),
         F.bool_or("row_left").alias("row_left"),
@@ -101,7 +100,7 @@ def merged(superseded: DataFrame) -> DataFrame:
 
 
 def no_superseded_effects(keys: DataFrame) -> DataFrame:
-    """The result of `superseded_effects` if no keys collide; `keys` is empty."""
+    """Return the result of `superseded_effects` if no keys collide. `keys` is empty."""
     return keys.selectExpr(
         *KEY,
         "cast(null as string) as event_id",
@@ -113,9 +112,9 @@ def no_superseded_effects(keys: DataFrame) -> DataFrame:
 
 
 def _images(events: DataFrame) -> DataFrame:
-    """The images of events, as texts by column.  A before image with only the key is null."""
+    """Return the images of events, as texts by column. A before image with only the key is null."""
     before = F.expr(f"try_cast(before as {_IMAGE})")
-    # Not the column of this name: Iceberg reads a text in batches, and an array row by row.
+    # Not the column `key_columns`: Iceberg reads a text in batches, but an array row by row.
     key_columns = F.json_object_keys("row_key")
     says_more = F.exists(
         F.map_entries(before),
@@ -133,7 +132,7 @@ def _images(events: DataFrame) -> DataFrame:
 def _steps(
     effects: DataFrame, images: DataFrame, split_key_changes: DataFrame, truncations: DataFrame
 ) -> DataFrame:
-    """One row per key and effect, with the columns that are needed to apply it again."""
+    """Return one row per key and effect, with the columns that are needed to apply it again."""
     inserts = split_key_changes.select(
         "source_format", F.col("insert_id").alias("event_id"), F.col("old_key").alias("deleted_key")
     )
@@ -171,9 +170,9 @@ def _steps(
 
 
 def _source() -> Column:
-    """The partition in whose order a change stands; null if its number in the transaction is known.
+    """Return the partition in whose order a change stands; null if its transaction numbers it.
 
-    Then this number orders all changes of its position, whatever their partitions.
+    Such a number orders all changes of its position, whatever their partitions.
     """
     is_numbered = F.col("sequence.transaction_index") != F.xxhash64("topic")
     return F.when(~F.coalesce(is_numbered, F.lit(False)), F.struct("topic", "sequence.partition"))
@@ -187,7 +186,10 @@ def _key_without_rows() -> Column:
 
 
 def _key_after_position(held: Column, steps: Column) -> Column:
-    """In another order than that of their sequence, only the last step counts."""
+    """Return the state of a key after the effects at one position.
+
+    If images show another order than the sequences do, only the last step counts.
+    """
 
     def with_chain(chain: Column) -> Column:
         is_reordered = F.coalesce(
@@ -207,10 +209,10 @@ def _key_after_position(held: Column, steps: Column) -> Column:
 
 
 def _chain(held: Column, steps: Column) -> Column:
-    """The steps of one position in the order in which their images chain.
+    """Return the steps of one position in the order in which their images chain.
 
-    Those of one partition stand in its order.  Null where no such order takes all steps, and where
-    two rows are there before.
+    Steps of one partition keep their order. Null if no such order has all steps, if all steps are
+    of one partition, or if two rows were there before.
     """
     none = F.slice(steps, 1, 0)
     rows = _rows_met(held, steps[0])
@@ -240,11 +242,11 @@ def _chain(held: Column, steps: Column) -> Column:
 
 
 def _next_in_chain(walk: Column) -> Column:
-    """The step that comes next in the chain of images; null if no step fits.
+    """Return the step that comes next in the chain of images; null if no step fits.
 
-    The chain begins with a step whose before image no other step wrote, if there is one.  After
-    that, a step must change the row that is there.  A step that another one can follow is
-    preferred.  Steps of one partition keep their order.
+    The chain begins with a step whose before image no other step wrote, if there is one. After
+    that, a step must change the row that is there. A step that another one can follow is preferred.
+    Steps of one partition keep their order.
     """
     left = walk["left"]
 
@@ -275,13 +277,16 @@ def _next_in_chain(walk: Column) -> Column:
 
 
 def _follows(step: Column, image: Column) -> Column:
-    """Whether a step changes the row that has an image; null: no row is there."""
+    """Return whether a step changes the row that has an image.
+
+    A null image means that no row is there.
+    """
     changes_it = step["before_image"].isNotNull() & _images_agree(step["before_image"], image)
     return F.when(_comes(step), image.isNull()).otherwise(changes_it)
 
 
 def _comes(step: Column) -> Column:
-    """Whether a step brings a row to the key."""
+    """Return whether a step brings a row to the key."""
     comes = step["is_insert"] | step["is_key_change"] | step["is_snapshot"]
     return (step["effect"] == "upsert") & comes
 
@@ -328,7 +333,10 @@ def _key_after_step(held: Column, step: Column) -> Column:
 
 
 def _rows_met(held: Column, step: Column) -> Column:
-    """The rows that a step finds: none after a truncation, only the newest in a new transaction."""
+    """Return the rows that a step finds: none after a truncation.
+
+    In a new transaction, it finds only the newest row.
+    """
     return (
         F.when(held["generation"] != step["generation"], F.slice(held["rows"], 1, 0))
         .when(held["transaction"].eqNullSafe(step["transaction"]), held["rows"])
@@ -337,11 +345,11 @@ def _rows_met(held: Column, step: Column) -> Column:
 
 
 def _leaving_row(step: Column, rows: Column) -> Column:
-    """Which row a delete removes, counted from 1; 0: all rows under the key.
+    """Return which row a delete removes, counted from 1; 0 means all rows under the key.
 
-    A delete removes the row that has its before image.  If no row or several rows have it, a key
-    change removes the oldest row.  So does a delete if several equal rows are under the key, one of
-    which came from another key.  If a row was inserted and deleted beside an older row, without a
+    A delete removes the row that has its before image. If no row or several rows have it, a key
+    change removes the oldest row. So does a delete if several equal rows are under the key, one of
+    which came from another key. If a row was inserted and deleted beside an older row, without a
     key change, no row remains: the older row had made room, but its delete is not known.
     """
     fits = F.transform(rows, lambda row: _has_image(row, step))
@@ -363,9 +371,9 @@ def _leaving_row(step: Column, rows: Column) -> Column:
 
 
 def _was_loaded_on_its_way(step: Column, rows: Column) -> Column:
-    """Whether the oldest and the newest row are the same row, which a full load read under its key.
+    """Return whether the oldest and the newest row are one row that a full load read under its key.
 
-    Then the two were equal when the newest came.  Two different rows that swap their keys may be
+    Then the two were equal when the newest came. Two different rows that swap their keys may be
     equal too; they are recognized because one leaves to the key from which the other came.
     """
     oldest, newest = F.get(rows, F.lit(0)), F.try_element_at(rows, F.lit(-1))
@@ -379,7 +387,7 @@ def _has_image(row: Column, step: Column) -> Column:
 
 
 def _images_agree(one: Column, other: Column) -> Column:
-    """Whether two images have the same values in the columns that both have."""
+    """Return whether two images have the same values in the columns that both have."""
     return F.coalesce(
         F.forall(
             F.map_entries(one),
@@ -411,7 +419,7 @@ def _rows_after_step(held: Column, step: Column, rows: Column, leaving: Column) 
 
 
 def _row_of_step(step: Column, row: Column) -> Column:
-    """The row that a step writes in place of `row`; if `row` is null, beside all other rows."""
+    """Return the row that a step writes in place of `row`; a null `row` means beside all others."""
     event_ids = F.coalesce(row["event_ids"], F.array().cast("array<string>"))
     has_come_before = ~step["is_key_change"] & row["arrival_image"].isNotNull()
     return F.struct(
@@ -428,7 +436,7 @@ def _row_of_step(step: Column, row: Column) -> Column:
 
 
 def _is_same_arrival(held: Column, newest: Column, step: Column) -> Column:
-    """Whether a step reports the arrival of the newest row a second time.
+    """Return whether a step reports the arrival of the newest row a second time.
 
     An insert is a second report only in the same transaction; in another one, it is another row.
     """

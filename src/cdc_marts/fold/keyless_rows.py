@@ -31,19 +31,19 @@ def keyless_rows(
     truncations: DataFrame,
     held: DataFrame | None,
 ) -> DataFrame:
-    """The rows whose number changes.  An insert adds one row, a delete subtracts one.
+    """Return the rows whose number changes. An insert adds one row, a delete subtracts one.
 
-    The sum does not depend on the order or the batches of the effects.  Effects before a truncation
-    of their table do not count.  If a truncation lands, or earlier effects of a table have changed,
+    The sum does not depend on the order or the batches of the effects. Effects before a truncation
+    of their table do not count. If a truncation lands, or earlier effects of a table have changed,
     all rows of the table are counted again.
 
     `new_effects`: the effects that no run has counted; `effects`: all effects, with the new ones.
-    Both have the columns of `int_row_effects`, and are of keyless rows.  `revised_keys`: the keys
-    whose earlier effects have changed.  `new_truncations`, `truncations`: new and all rows of
-    `int_truncations`.  `held`: what earlier runs returned; None in the first run.
+    Both have the columns of `int_row_effects`, and are of keyless rows. `revised_keys`: the keys
+    whose earlier effects have changed. `new_truncations`, `truncations`: new and all rows of
+    `int_truncations`. `held`: what earlier runs returned; None in the first run.
 
-    Returns the columns of `held`.  A row that no effect mentions any longer has a row_count of 0
-    and no last_sequence.
+    The result has the columns of `held`. A row that no effect mentions any longer has a row_count
+    of 0 and no last_sequence.
     """
     if held is None:
         return _counted(_contributions(_after_truncations(new_effects, truncations)))
@@ -90,7 +90,7 @@ def _after_truncations(effects: DataFrame, truncations: DataFrame) -> DataFrame:
 
 
 def _contributions(effects: DataFrame) -> DataFrame:
-    """What each effect adds to the number of its rows, and the effect as the newest one."""
+    """Return what each effect adds to the number of its rows, and the effect as the newest one."""
     return effects.selectExpr(
         *KEY,
         "if(effect = 'upsert', 1L, -1L) as row_count",
@@ -101,7 +101,7 @@ def _contributions(effects: DataFrame) -> DataFrame:
 
 
 def _held_contributions(held: DataFrame) -> DataFrame:
-    """The rows counted so far.  They stand in front of an effect with the same sequence."""
+    """Return the rows counted so far. They stand in front of an effect with the same sequence."""
     return held.selectExpr(
         *KEY,
         "row_count",
@@ -113,7 +113,7 @@ def _held_contributions(held: DataFrame) -> DataFrame:
 
 
 def _no_contributions(held: DataFrame) -> DataFrame:
-    """Rows that no effect mentions any longer."""
+    """Return a count of 0 for rows that no effect mentions any longer."""
     return _held_contributions(held).selectExpr(
         *KEY,
         "0L as row_count",

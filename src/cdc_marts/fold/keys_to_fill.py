@@ -1,4 +1,4 @@
-"""The keys on which a run fills partial images: all of them, or those whose values may differ."""
+"""The keys on which a run fills partial images: all keys, or those whose values may differ."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cdc_marts.fold.key_changes import keys_changed_beside
 
 
 def tables_with_partial_images(known_tables: DataFrame, missing_columns: DataFrame) -> DataFrame:
-    """The tables (`TABLE`) with images that lack columns of their table.
+    """Return the tables (`TABLE`) with images that lack columns of their table.
 
     `known_tables`, `missing_columns`: the models `int_known_tables` and `int_missing_columns`.
     """
@@ -23,9 +23,9 @@ def tables_with_partial_images(known_tables: DataFrame, missing_columns: DataFra
 def keys_with_partial_images(
     effects: DataFrame, tables: DataFrame, missing_columns: DataFrame
 ) -> DataFrame:
-    """The keys (`KEY`) in some tables that have partial images, each once.
+    """Return the keys (`KEY`) in some tables that have partial images, each once.
 
-    `effects`: with the columns of `int_row_effects`.  `tables`: the tables with partial images.
+    `effects`: with the columns of `int_row_effects`. `tables`: the tables with partial images.
     `missing_columns`: the model `int_missing_columns`.
     """
     of_tables = effects.join(tables, [*TABLE], "left_semi")
@@ -44,12 +44,12 @@ def keys_to_fill(
     new_exceptions: DataFrame,
     filled_rows: DataFrame,
 ) -> DataFrame:
-    """The keys (`KEY`) in some tables that a run looks at again, each once.
+    """Return the keys (`KEY`) in some tables that a run looks at again, each once.
 
-    `tables`: the tables with partial images.  `touched_keys`: keys with new or changed effects.
+    `tables`: the tables with partial images. `touched_keys`: keys with new or changed effects.
     `colliding_keys`: on these, an effect on another key may change which row remains.
     `new_effects`, `new_exceptions`: changes and redeliveries that may stand beside known
-    `key_changes`, at one position.  `new_truncations`: new rows of the model `int_truncations`.
+    `key_changes`, at one position. `new_truncations`: new rows of the model `int_truncations`.
     `filled_rows`: what earlier runs filled.
     """
     found = (
@@ -63,10 +63,10 @@ def keys_to_fill(
 
 
 def tables_with_revised_drops(new_resolutions: DataFrame) -> DataFrame:
-    """The tables (`TABLE`) for which an earlier run had other statements that drop columns.
+    """Return the tables (`TABLE`) for which an earlier run had other statements that drop columns.
 
-    A statement may turn out to mean another table when the first row of that table lands.  Images
-    behind it, which lacked nothing in earlier runs, may be partial now.
+    A statement may turn out to mean another table when the first row of that table lands. Later
+    images, which lacked nothing in earlier runs, may then be partial.
 
     `new_resolutions`: new rows of the model `int_resolved_changes`.
     """
@@ -75,11 +75,11 @@ def tables_with_revised_drops(new_resolutions: DataFrame) -> DataFrame:
 
 
 def rows_behind(truncations: DataFrame, filled_rows: DataFrame) -> DataFrame:
-    """The filled rows that may have values from before one of these truncations.
+    """Return the filled rows that may have values from before one of these truncations.
 
-    They stand at its position in the log or behind it.  If an earlier run had the truncation at
-    another place (`is_revision`), they are all rows of its table.  `truncations`: rows of the model
-    `int_truncations`.
+    They stand at the position of the truncation in the log or behind it. If an earlier run had the
+    truncation at another place (`is_revision`), they are all filled rows of its table.
+    `truncations`: rows of the model `int_truncations`.
     """
     return filled_rows.sparkSession.sql(
         """

@@ -1,8 +1,8 @@
-"""Where source tables lost columns.  A statement shows it, or a complete list without the column.
+"""The columns that source tables lost, as shown by a statement or by a complete list without them.
 
 A table has few schema versions and few statements, and each is compared with all others of its
-table.  So they are collected and compared in Python: Spark would need more time to plan such a
-query than to run it.
+table. So they are collected and compared in Python: Spark would need more time to plan such a query
+than to run it.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from cdc_marts.local_rows import local_rows
 
 
 def lost_columns(versions: DataFrame, drops: DataFrame, formats: Traits) -> DataFrame:
-    """The columns that tables lost, with the place in the log that shows it.
+    """Return the columns that tables lost, with the place in the log that shows it.
 
     `versions`: the model `int_table_schemas`; versions of formats with sparse rows are ignored,
-    because they show no columns.  `drops`: the model `int_column_drops`.
+    because they show no columns. `drops`: the model `int_column_drops`.
 
-    Returns source_format, table_id, column_name, sequence, is_dropped_by_statement.  Of each schema
-    version, only the first and the last event with a complete list are known.
+    The result has source_format, table_id, column_name, sequence, is_dropped_by_statement. Of each
+    schema version, only the first and the last event with a complete list are known.
     """
     tables: defaultdict[tuple[str, str], _Table] = defaultdict(_Table)
     shown = versions.where(~is_of_format_that(formats, "has_sparse_rows")).select(
@@ -61,11 +61,11 @@ class _Version:
     """A schema version: the columns that it lists, and its first and last place in the log."""
 
     column_names: frozenset[str]
-    #: Whether the columns are known.
+    #: whether the columns are known
     is_list: bool
     first: Order
     last: Order
-    #: The sequences of the first and the last event that list all columns of the table.
+    #: the sequences of the first and the last event that list all columns of the table
     whole: Sequence[Row]
 
     @classmethod
@@ -90,7 +90,7 @@ class _Version:
     def last_narrow(self) -> Order | None:
         """The last update or delete of this version that is known to precede its complete lists.
 
-        None if a complete list came first.  There may be unknown events between the first and the
+        None if a complete list came first. There may be unknown events between the first and the
         last event of a version.
         """
         if not self.whole:
@@ -103,11 +103,11 @@ class _Table:
     """A table: its schema versions, and the statements that dropped its columns."""
 
     versions: list[_Version] = field(default_factory=list)
-    #: (column, or None for all of them, sequence) of each drop.
+    #: (column, or None for all columns, sequence) of each drop
     statements: list[tuple[str | None, Row]] = field(default_factory=list)
 
     def lost_columns(self, inserts_leave_out_columns: bool) -> Iterator[tuple[str, Row, bool]]:
-        """(column, sequence, is it dropped by a statement)."""
+        """Yield (column, sequence, whether a statement dropped it)."""
         for (column, _), sequence in self.drops.items():
             yield column, sequence, True
         # If images are partial, a list that is meant to be complete may not be.
@@ -141,10 +141,10 @@ class _Table:
     def _columns_of(
         self, named: str | None, at: Order, last_drops: Mapping[str, Order]
     ) -> list[str]:
-        """The columns that a statement drops.
+        """Return the columns that a statement drops.
 
         The statement may write the name in another letter case, if only one column has these
-        letters.  A column that the table got later, or had lost before, is not meant.
+        letters. A column that the table got later, or had lost before, is not meant.
         """
         there = [column for column, first in self.first_seen.items() if first < at]
         if named is None:
@@ -166,7 +166,7 @@ class _Table:
         )
 
     def has_partial_images(self) -> bool:
-        """Whether an update or a delete listed too few columns before any insert listed the same.
+        """Return whether an update or a delete listed too few columns before an insert did so.
 
         Then inserts may leave out columns too.
         """
@@ -180,7 +180,7 @@ class _Table:
         )
 
     def _is_dropped_throughout(self, column: str, first: Order, last: Order) -> bool:
-        """Whether a column was dropped before `first`, and may still have been gone at `last`."""
+        """Return whether a column was dropped before `first`, and may still be gone at `last`."""
         for dropped, at in self.drops:
             if dropped != column or at >= first:
                 continue

@@ -1,6 +1,6 @@
-"""Which columns of their table the images of a schema version lack, and in which part of the log.
+"""The columns that the images of a schema version lack, and the parts of the log where they do.
 
-Few tables have schema versions with different columns.  So the versions are collected and compared
+Few tables have schema versions with different columns. So the versions are collected and compared
 in Python, as in `lost_columns.py`; most runs then end without a further query.
 """
 
@@ -21,19 +21,19 @@ from cdc_marts.local_rows import local_rows
 
 #: Source format and id of a table.
 _Table = tuple[str, str]
-#: From which sequence to which one, and the columns that are missing there.
+#: The sequences at which a stretch begins and ends (None: open), and the columns missing there.
 _Stretch = tuple[Row, Row | None, list[str]]
 
 
 def missing_columns(versions: DataFrame, table_columns: DataFrame, formats: Traits) -> DataFrame:
-    """The stretches of the log in which a schema version may lack columns of its table.
+    """Return the stretches of the log in which a schema version may lack columns of its table.
 
     `versions`: the model `int_table_schemas`; versions of formats with sparse rows are ignored,
-    because they show no columns.  `table_columns`: the model `int_table_columns`.
+    because they show no columns. `table_columns`: the model `int_table_columns`.
 
-    Returns source_format, table_id, schema_id, from_sequence, to_sequence, column_names.  In some
-    stretches, no column is missing: there, a complete list shows that the table had lost the
-    column.  They are kept because such a list is a weak proof, and a later message may refute it.
+    The result has source_format, table_id, schema_id, from_sequence, to_sequence, column_names. In
+    some stretches, no column is missing: there, a complete list shows that the table had lost the
+    column. They are kept because such a list is a weak proof, and a later message may refute it.
     After a statement has dropped the column, there is no such stretch.
     """
     versions_of_tables = _versions_that_differ(versions, formats)
@@ -58,7 +58,7 @@ def missing_columns(versions: DataFrame, table_columns: DataFrame, formats: Trai
 
 
 def _versions_that_differ(versions: DataFrame, formats: Traits) -> dict[_Table, list[Row]]:
-    """The schema versions of the tables that have versions with different columns."""
+    """Return the schema versions of the tables that have versions with different columns."""
     tables: defaultdict[_Table, list[Row]] = defaultdict(list)
     with_columns = versions.where(
         ~is_of_format_that(formats, "has_sparse_rows") & F.col("column_names").isNotNull()
@@ -75,7 +75,7 @@ def _versions_that_differ(versions: DataFrame, formats: Traits) -> dict[_Table, 
 def _columns_of(
     tables: dict[_Table, list[Row]], table_columns: DataFrame
 ) -> dict[_Table, list[Row]]:
-    """What `table_columns` knows of these tables."""
+    """Return the rows of `table_columns` for these tables."""
     columns: dict[_Table, list[Row]] = {table: [] for table in tables}
     if not tables:
         return columns
@@ -86,7 +86,7 @@ def _columns_of(
 
 
 def _stretches(version: Row, columns: list[Row]) -> Iterator[_Stretch]:
-    """The stretches in which a version may lack columns, in the order of the log."""
+    """Yield the stretches in which a version may lack columns, in the order of the log."""
     lacking = [
         column
         for column in columns
@@ -110,7 +110,7 @@ def _stretches(version: Row, columns: list[Row]) -> Iterator[_Stretch]:
 
 
 def _is_in(column: Row, sequence: Row) -> bool:
-    """Whether the table got the column at this sequence or before, and no statement dropped it."""
+    """Return whether the table has had the column by a sequence, and no statement dropped it."""
     is_seen = order_of(column.first_sequence) <= order_of(sequence)
     return is_seen and _is_after(column.dropped_sequence, sequence)
 

@@ -21,19 +21,19 @@ def pending_halves(
     redeliveries: DataFrame,
     known: DataFrame | None,
 ) -> DataFrame:
-    """The pending halves that are new, and the known ones that are no longer pending.
+    """Return the pending halves that are new, and the known ones that are no longer pending.
 
-    `new_records`: the records that no run has read; `records`: all records, including the new
-    ones.  Both have the columns of `int_split_records`.  `new_redeliveries`, `redeliveries`: those
-    of them that are redeliveries, as in `int_exceptional_records`.  `known`: what earlier runs
-    returned; None in the first run.
+    `new_records`: the records that no run has read; `records`: all records, including the new ones.
+    Both have the columns of `int_split_records`. `new_redeliveries`, `redeliveries`: the
+    redeliveries among them, as in `int_exceptional_records`. `known`: what earlier runs returned;
+    None in the first run.
 
-    Returns source_format, topic, partition, offset, row_index, pairing_id.  `pairing_id` is null
-    for a known half that is no longer pending.
+    The result has source_format, topic, partition, offset, row_index, pairing_id. `pairing_id` is
+    null for a known half that is no longer pending.
     """
     new_halves = _halves(new_records)
     if known is not None:
-        # It is used several times: with a checkpoint, Spark plans it once.
+        # Used several times: with a checkpoint, Spark plans it once.
         new_halves = checkpointed(new_halves)
     waiting = new_halves.where("record_type = 'update_before'")
     if known is None:

@@ -1,7 +1,7 @@
 """Conditions for reading earlier parts of the log.
 
 They are made of literals, so that Iceberg skips files and Spark leaves out rows while it scans.
-Without them, Spark would join all rows of the log with what is looked for.
+Without them, Spark would join all rows of the log with the rows to look for.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _PIECES = 16
 
 
 def in_tables_of(rows: DataFrame) -> Column:
-    """Condition on rows: they are of the table of one of some rows.
+    """Return the condition that rows are of the table of one of some rows.
 
     It may also hold for other tables of the same formats.
 
@@ -41,7 +41,7 @@ def in_tables_of(rows: DataFrame) -> Column:
 
 
 def has_key_of(keys: DataFrame, *names: str) -> Column:
-    """Condition on rows: one of their columns `names` has one of some keys.
+    """Return the condition that one of the columns `names` of a row has one of some keys.
 
     It may also hold for other rows.
 
@@ -54,11 +54,11 @@ def has_key_of(keys: DataFrame, *names: str) -> Column:
 
 
 def has_effect_on(keys: DataFrame, exceptional_records: DataFrame) -> Column:
-    """Condition on effects in tables with keys: their record has an effect on one of some keys.
+    """Return the condition that the record of an effect has an effect on one of some keys.
 
-    It may also hold for other effects.
+    It is for tables with keys. It may also hold for other effects.
 
-    `keys`: source_format, table_id, row_key.  `exceptional_records`: the model.  It names the key
+    `keys`: source_format, table_id, row_key. `exceptional_records`: the model. It names the key
     that only the other half of a split update has.
     """
     split = exceptional_records.where("exception = 'split_update'")
@@ -71,17 +71,17 @@ def has_effect_on(keys: DataFrame, exceptional_records: DataFrame) -> Column:
 
 
 def effects_on(keys: DataFrame, effects: DataFrame, exceptional_records: DataFrame) -> DataFrame:
-    """The effects on some keys.  Spark leaves out most others while it scans the log.
+    """Return the effects on some keys. Spark leaves out most others while it scans the log.
 
-    `keys`: source_format, table_id, row_key, as a checkpoint.  `effects`: with the columns of
-    `int_row_effects`.  `exceptional_records`: as in `has_effect_on`.
+    `keys`: source_format, table_id, row_key, as a checkpoint. `effects`: with the columns of
+    `int_row_effects`. `exceptional_records`: as in `has_effect_on`.
     """
     near = effects.where(in_tables_of(keys)).where(has_effect_on(keys, exceptional_records))
     return near.join(broadcast_if_few(keys), [*KEY], "left_semi")
 
 
 def is_one_of(messages: DataFrame) -> Column:
-    """Condition on records: the record belongs to one of the messages.
+    """Return the condition that a record belongs to one of the messages.
 
     It may also hold for other records.
 
@@ -106,12 +106,12 @@ def is_one_of(messages: DataFrame) -> Column:
 
 
 def at_positions_of(effects: DataFrame, message_places: DataFrame) -> Column | None:
-    """Condition on effects: the effect has the position of one of some effects.
+    """Return the condition that an effect has the position of one of some effects.
 
-    It may also hold for other effects.  None if no effect with a position is given.
+    It may also hold for other effects. None if no effect with a position is given.
 
-    `effects`: source_format, sequence.  `message_places`: as the model.  It says where a message
-    stands whose own position does not.
+    `effects`: source_format, sequence. `message_places`: the model. It gives the places of messages
+    that don't contain their own.
     """
     placed = effects.where("sequence.position is not null")
     positions = _values_of(placed, ["source_format"], F.col("sequence.position")).of_groups
@@ -129,10 +129,10 @@ def at_positions_of(effects: DataFrame, message_places: DataFrame) -> Column | N
 
 
 def in_transactions_of(effects: DataFrame) -> Column | None:
-    """Condition on effects: the effect is in the transaction of one of some effects.
+    """Return the condition that an effect is in the transaction of one of some effects.
 
-    If messages name no transaction, changes of one time count as one transaction.  The condition
-    may also hold for other effects.  None if no effects are given.
+    If messages name no transaction, changes of one time count as one transaction. The condition may
+    also hold for other effects. None if no effects are given.
 
     `effects`: source_format, transaction_id, event_at.
     """
@@ -165,7 +165,7 @@ class _Values:
     """Groups of rows, each with a condition: a column has one of the group's values."""
 
     of_groups: list[tuple[Row, Callable[[Column], Column]]]
-    #: Whether the conditions list all values.  Otherwise, they are ranges.
+    #: whether the conditions list all values; otherwise, they are ranges
     are_listed: bool
 
 
@@ -176,9 +176,9 @@ def _values_of(
     literal: Callable[[Any], Column] = F.lit,
     most_values: int | None = None,
 ) -> _Values:
-    """The values of some rows, by groups.
+    """Return the values of some rows, by groups.
 
-    Spark looks a value up in a set of literals, however many there are.  If there are too many
+    Spark looks a value up in a set of literals, however many there are. If there are too many
     values, the condition is that the column is between the first and the last one of the group.
     """
     most_values = most_values or _MOST_RANGES
@@ -214,11 +214,11 @@ def _is_between(first: Column, last: Column, column: Column) -> Column:
 
 
 def near_deliveries(deliveries: DataFrame) -> Column:
-    """Condition on records: the record may be a redelivery of a delivery, or its other half.
+    """Return the condition that a record may be a redelivery of a delivery, or its other half.
 
     All deliveries of a record share its format, its `delivery_position`, and whether it belongs to
-    a full load.  Each topic has ranges of its own, and a wide gap between positions begins a new
-    range.  Otherwise one old redelivery would make a run read everything from there to now.
+    a full load. Each topic has ranges of its own, and a wide gap between positions begins a new
+    range. Otherwise one old redelivery would make a run read everything from there to now.
 
     `deliveries`: source_format, topic, op, delivery_position.
     """
@@ -245,7 +245,7 @@ def near_deliveries(deliveries: DataFrame) -> Column:
 
 
 def _position_ranges(deliveries: DataFrame, pieces: int) -> DataFrame:
-    """source_format, is_snapshot, first, last; the last two are null without a position."""
+    """Return source_format, is_snapshot, first, last; the last two are null without a position."""
     place = ("source_format", "topic", "is_snapshot")
     number = F.col("delivery_position").cast("double")
     spans = deliveries.groupBy(*place).agg(

@@ -7,11 +7,11 @@ from pyspark.sql import functions as F
 
 
 def other_spellings(keys: DataFrame, held: DataFrame) -> DataFrame:
-    """The `row_key`s of `held` that name the same columns and values as one of `keys`.
+    """Return the `row_key`s of `held` that name the same columns and values as one of `keys`.
 
     If a table gets a key of all its columns, or loses such a key, the `row_key` of a row changes,
-    because a keyless row has its columns sorted by name.  `keys`, `held`: `row_key`; if they
-    contain several tables, also the columns that identify a table.
+    because a keyless row has its columns sorted by name. `keys`, `held`: `row_key`; if they contain
+    several tables, also the columns that identify a table.
     """
     spelled = [name for name in keys.columns if name != "row_key"]
     sorted_keys = keys.select(*spelled, _with_sorted_columns().alias("sorted_key"))

@@ -1,4 +1,4 @@
-"""Lives: which effects on a key belong to one row, and which key this row had before."""
+"""Lives: the effects on a key that belong to one row, and the key that this row had before."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from cdc_marts.fold.rules import count_truncations_before, truncations_of_tables
 
 
 def moves(effects: DataFrame, others: DataFrame, split_key_changes: DataFrame) -> DataFrame:
-    """The key changes that wrote partial images: their missing values are under the earlier key.
+    """Return the key changes that wrote partial images: missing values are under the earlier key.
 
-    The update itself names the earlier key.  If a format reports a key change as a delete and an
-    insert, the delete names it.  Such a pair counts unless another change of the table at their log
+    The update itself names the earlier key. If a format reports a key change as a delete and an
+    insert, the delete names it. Such a pair counts unless another change of the table at their log
     position stands between the two: between the deliveries that show the pair, and if their
     transaction shows it, between the two in their partition.
 
-    `effects`: all effects on some keys; `others`: those at the positions of their key changes,
-    on all keys.  Both have the columns of `int_row_effects`.
+    `effects`: all effects on some keys; `others`: the effects at the positions of their key
+    changes, on all keys. Both have the columns of `int_row_effects`.
 
-    Returns source_format, table_id, row_key, event_id, origin_key, delete_id.
+    The result has source_format, table_id, row_key, event_id, origin_key, delete_id.
     """
     return effects.sparkSession.sql(
         """
@@ -81,20 +81,20 @@ def moves(effects: DataFrame, others: DataFrame, split_key_changes: DataFrame) -
 def row_lives(
     effects: DataFrame, moved: DataFrame, superseded: DataFrame, truncations: DataFrame
 ) -> DataFrame:
-    """The effects, each with the number of the life to which it belongs under its key.
+    """Return the effects, each with the number of the life to which it belongs under its key.
 
     A life begins with an event that takes no value from earlier events on its key, such as an
-    insert, and lasts until the next such event.  A delete is the last effect of the life that it
-    ends.  A delete that removed an older row while a newer row stayed (`superseded_delete`) ended
+    insert, and lasts until the next such event. A delete is the last effect of the life that it
+    ends. A delete that removed an older row while a newer row stayed (`superseded_delete`) ended
     the previous life.
 
-    `effects`: all effects on some keys, with the columns of `int_row_effects`.  `moved`: the result
-    of `moves`.  `superseded`, `truncations`: the models `int_superseded_effects` and
+    `effects`: all effects on some keys, with the columns of `int_row_effects`. `moved`: the result
+    of `moves`. `superseded`, `truncations`: the models `int_superseded_effects` and
     `int_truncations`.
 
-    Returns the effects with `effect` (which may be `superseded_delete`), `place` (their order: by
-    sequence, or where images show another order, by images), the `origin_key` and `delete_id` of a
-    move, `truncations_before` and `life`.
+    The result has the effects with `effect` (which may be `superseded_delete`), `place` (their
+    order: by sequence, or if images show another order, by images), the `origin_key` and
+    `delete_id` of a move, `truncations_before` and `life`.
     """
     placed = effects.sparkSession.sql(
         """

@@ -1,4 +1,4 @@
-"""Rules of the fold that SQL models have too, as macros.  A test compares both."""
+"""Rules of the fold that exist as SQL macros too. A test compares both."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cdc_marts.fold.columns import TABLE
 
 
 def transaction_of_effect() -> Column:
-    """The transaction of an effect.
+    """Return the transaction of an effect.
 
     If messages name no transaction, changes of one time count as one transaction.
     """
@@ -17,10 +17,10 @@ def transaction_of_effect() -> Column:
 
 
 def filled_row_key(row_key: str, old_row_key: str, takes_columns: str) -> Column:
-    """The key of a keyless row that a split update wrote, with what only its `update_before` has.
+    """Return the key of a keyless row of a split update, with columns of `update_before` alone.
 
-    All columns of such a row are its key.  `row_key`, `old_row_key`: the columns with the keys in
-    the `update_after` and in the `update_before`.  `takes_columns`: whether the row is keyless, and
+    All columns of such a row are its key. `row_key`, `old_row_key`: the columns with the keys in
+    the `update_after` and in the `update_before`. `takes_columns`: whether the row is keyless, and
     its format writes whole rows.
     """
     names_before, names_after = map(F.json_object_keys, (old_row_key, row_key))
@@ -35,7 +35,7 @@ def filled_row_key(row_key: str, old_row_key: str, takes_columns: str) -> Column
 
 
 def truncations_of_tables(truncations: DataFrame) -> DataFrame:
-    """source_format, table_id, and the sequences of all truncations of the table as one array.
+    """Return source_format, table_id, and an array of the sequences of the table's truncations.
 
     `truncations`: the model `int_truncations`.
     """
@@ -47,9 +47,10 @@ def truncations_of_tables(truncations: DataFrame) -> DataFrame:
 
 
 def count_truncations_before() -> Column:
-    """The number of truncations that come before an effect.
+    """Return the number of truncations that come before an effect.
 
-    It is made from the effect's `sequence` and the `truncations` of its table, null without any.
+    It is computed from the effect's `sequence` and the `truncations` of its table, which are null
+    if there are none.
     """
     before = F.filter("truncations", lambda truncation: ~(F.col("sequence") < truncation))
     # Without ANSI mode, the size of null is -1.

@@ -22,19 +22,19 @@ def schema_versions(
     records: DataFrame,
     known: DataFrame | None,
 ) -> DataFrame:
-    """The versions with new events: their columns, and their first and last event.
+    """Return the versions with new events: their columns, and their first and last event.
 
     `first_whole_sequence` and `last_whole_sequence` belong to the first and the last event that
-    list all columns of their table.  If earlier effects of a version have changed, all its events
+    list all columns of their table. If earlier effects of a version have changed, all its events
     are read again.
 
-    The `update_before` of a split update shows columns too.  It counts as seen before all events
-    at its position, so that the `update_after`, and redeliveries of the `update_before`, may
-    stand anywhere in their partition.
+    The `update_before` of a split update shows columns too. It counts as seen before all events at
+    its position, so that the `update_after`, and redeliveries of the `update_before`, may stand
+    anywhere in their partition.
 
-    `new_effects`, `new_records`: what no run has read; `effects`, `records`: everything, including
-    the new rows.  They have the columns of `int_row_effects` and `int_records`.  `revised`: the
-    `VERSION`s of changed effects.  `known`: what earlier runs returned; None in the first run.
+    `new_effects`, `new_records`: rows that no run has read; `effects`, `records`: all rows,
+    including the new ones. They have the columns of `int_row_effects` and `int_records`. `revised`:
+    the `VERSION`s of changed effects. `known`: what earlier runs returned; None in the first run.
     """
     revised = revised.where("schema_id is not null").distinct()
     if known is None:
@@ -69,7 +69,7 @@ def schema_versions(
 
 
 def _seen(effects: DataFrame, records: DataFrame) -> DataFrame:
-    """The effects and `update_before` records that show versions, with their places in the log."""
+    """Return the effects and `update_before` records that show versions, with their places."""
     message = F.struct("topic", "sequence.partition", "sequence.offset").alias("message")
     before_all = F.col("sequence")
     for name, type_ in (("partition", "int"), ("offset", "bigint"), ("row_index", "int")):
@@ -81,7 +81,7 @@ def _seen(effects: DataFrame, records: DataFrame) -> DataFrame:
 
 
 def _spans(seen: DataFrame) -> DataFrame:
-    """The first and last places of versions: `VERSION`, `first_message` and `SEQUENCES`."""
+    """Return the first and last places of versions: `VERSION`, `first_message` and `SEQUENCES`."""
     whole = F.when(F.col("lists_all_columns"), F.col("sequence"))
     spans = (
         seen.where("schema_id is not null")
@@ -99,7 +99,7 @@ def _spans(seen: DataFrame) -> DataFrame:
             *SEQUENCES[1:],
         )
     )
-    # The spans are few, and used several times: as they are kept, the events are read once.
+    # The spans are few, and used several times: with a checkpoint, the events are read once.
     return checkpointed(spans)
 
 
@@ -110,9 +110,9 @@ def _first_messages(spans: DataFrame) -> DataFrame:
 
 
 def _descriptions(records: DataFrame, messages: DataFrame) -> DataFrame:
-    """The columns that versions list.  All messages of a version list the same, so one is read.
+    """Return the columns that versions list, as `VERSION` and `_DESCRIPTION`.
 
-    Returns `VERSION` and `_DESCRIPTION`.
+    All messages of a version list the same columns, so one message is read.
     """
     of_versions = (
         records.where(F.col("record_type").isin("change", "update_before"))
@@ -136,7 +136,7 @@ def _descriptions(records: DataFrame, messages: DataFrame) -> DataFrame:
 
 
 def _any_of_each(records: DataFrame, *columns: str) -> DataFrame:
-    """Any value of these columns for each version."""
+    """Return any value of these columns for each version."""
     return records.groupBy(*VERSION).agg(*(F.any_value(name).alias(name) for name in columns))
 
 

@@ -1,4 +1,4 @@
-"""Sequences that were collected: places in the log that Python compares."""
+"""Collected sequences: places in the log that Python compares."""
 
 from __future__ import annotations
 

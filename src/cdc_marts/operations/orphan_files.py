@@ -1,4 +1,4 @@
-"""Files that lie in a table's folder and belong to no snapshot, as killed runs leave them."""
+"""Orphan files: files in a table's folder that belong to no snapshot. Killed runs leave them."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from cdc_marts.operations.procedures import call, timestamp
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-#: A table of more files is left to Spark, which lists them on several machines.
+#: If a table has more files, Spark lists them, on several machines.
 _MOST_FILES = 1_000
 
 
 def remove_orphan_files(session: SparkSession, name: str, before: dt.datetime) -> int:
-    """Delete orphan files of an Iceberg table that were written before a time; how many they were.
+    """Delete orphan files of an Iceberg table that were written before a time; return their number.
 
-    Spark's procedure finds them by jobs, which take seconds however few files there are.  So it
-    is called only where a look at the folder finds such a file, or where that would take long.
+    Spark's procedure runs jobs, which take seconds even for few files. So it is called only if the
+    folder has such a file, or if looking would take long.
     """
     table = iceberg_table(session, name)
     can_list = can_list_files(session, table)
@@ -34,7 +34,7 @@ def remove_orphan_files(session: SparkSession, name: str, before: dt.datetime) -
 
 
 def _has_orphans(session: SparkSession, table: Any, before: dt.datetime) -> bool:
-    """Also true for a table of many files, which nobody looked at."""
+    """Return whether a table has old orphan files, or too many files to look at."""
     snapshot = table.currentSnapshot()
     totals = {} if snapshot is None else dict(snapshot.summary())
     if int(totals.get("total-data-files", 0)) > _MOST_FILES:
@@ -44,7 +44,10 @@ def _has_orphans(session: SparkSession, table: Any, before: dt.datetime) -> bool
 
 
 def _old_files(table: Any, millis: int) -> set[str]:
-    """Names of files in the table's folder; each is unique, whatever way its path is written."""
+    """Return the names of old files in the table's folder.
+
+    They are unique, however paths are written.
+    """
     found = table.io().listPrefix(table.location()).iterator()
     return {_name(file.location()) for file in found if file.createdAtMillis() < millis}
 
@@ -61,7 +64,7 @@ def _metadata_files(session: SparkSession, table: Any) -> Iterator[str]:
 
 
 def _files(session: SparkSession, table: Any) -> Iterator[str]:
-    """Manifests of all snapshots, and the data and delete files in them."""
+    """Yield the manifests of all snapshots, and the data and delete files in them."""
     manifests = {
         manifest.path(): manifest
         for snapshot in table.snapshots()

@@ -1,7 +1,7 @@
 """Tables of other targets that read the landing tables of this one.
 
-Targets may share a landing schema.  Then what a command does to landing concerns the tables of all
-of them, but dbt knows only those of its target.
+Targets may share a landing schema. Then a command that changes landing concerns the tables of all
+these targets, but dbt knows only the tables of its own target.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _STAGING_TABLES = {f"stg_{source_format}" for source_format in SOURCE_FORMATS}
 def other_readers(
     session: SparkSession, landing: str, own_tables: Collection[str]
 ) -> dict[str, list[str]]:
-    """Landing table -> the staging tables in the catalog that read it, without `own_tables`.
+    """Return landing table -> the staging tables in the catalog that read it, without `own_tables`.
 
     They are found by their names (`stg_<format>`) and by the watermarks that they have committed.
 

@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
 
 def call(session: SparkSession, procedure: str, table: str, *arguments: str) -> list[Any]:
-    """The rows that a procedure returns; `arguments`: further ones, as `name => value`."""
+    """Return the rows that a procedure returns. `arguments`: further ones, as `name => value`."""
     catalog = session.conf.get("spark.sql.defaultCatalog")
     given = ", ".join((f"table => '{table}'", *arguments))
     return session.sql(f"call {catalog}.system.{procedure}({given})").collect()
 
 
 def timestamp(time: dt.datetime) -> str:
-    """A time in UTC as a literal, in whole seconds."""
+    """Return a time in UTC as a literal, in whole seconds."""
     return f"timestamp '{time.replace(tzinfo=None).isoformat(' ', 'seconds')}'"

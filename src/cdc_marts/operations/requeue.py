@@ -15,16 +15,16 @@ from cdc_marts.relations import OWN, WITH_WHAT_FOLLOWS, Relations
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-#: The var of the project that has its staging models read rejected messages again.
+#: With this var, staging models read rejected messages again.
 VARS = "requeue: true"
 
 
 @dataclass(frozen=True)
 class Requeued:
-    """What came of the quarantined messages of a format."""
+    """The outcome of a requeue for one format."""
 
     source_format: str
-    #: messages that were quarantined, and now are not
+    #: messages that were quarantined, and are not any more
     read: int
     #: reject code -> messages in quarantine now
     remaining: Counter[str]
@@ -36,10 +36,10 @@ def requeue(
     run_dbt: Callable[[list[str]], None],
     relations: Relations = OWN,
 ) -> list[Requeued]:
-    """Have dbt read the quarantined messages of these formats again, and what follows from them.
+    """Have dbt read the quarantined messages of these formats again, and run the models downstream.
 
-    `run_dbt` runs a command of dbt in the same process.  One result for every
-    format that had quarantined messages; dbt is not run where none had.
+    `run_dbt` runs a command of dbt in the same process. Return one result for each format that had
+    quarantined messages. If none had any, dbt does not run.
     """
     quarantined = {
         source_format: rejected
@@ -49,7 +49,7 @@ def requeue(
     }
     if not quarantined:
         return []
-    # What was there is read as of now, whatever the run makes of it.
+    # Computed now: the run changes these tables.
     before = {name: checkpointed(rejected) for name, rejected in quarantined.items()}
     selected = [f"stg_{source_format}+" for source_format in source_formats]
     if set(source_formats) == set(SOURCE_FORMATS):

@@ -1,7 +1,7 @@
-"""A run in rounds: messages land, dbt runs; once, or again and again.
+"""A run in rounds: messages land, then dbt runs, once or repeatedly.
 
-A round never begins before the one before it has ended.  Rounds keep to a beat of `every` seconds
-from the first one; a round that takes longer leaves out the beats that it missed.
+A round begins only after the round before it has ended. Rounds begin at multiples of `every`
+seconds after the first one. If a round takes longer, the beginnings that it missed are left out.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 
 @dataclass
 class Round:
-    """What came of a round."""
+    """The outcome of a round."""
 
     number: int
     started_at: dt.datetime
-    #: of each format
+    #: one for each format
     landings: Sequence[Landing] = ()
-    #: None where nothing was to land, or landing failed
+    #: None if nothing was to land, or landing failed
     landing_seconds: float | None = None
-    #: None where landing failed
+    #: None if landing failed
     dbt: DbtOutcome | None = None
     dbt_seconds: float = 0.0
-    #: why the round failed, None where it did not
+    #: why the round failed; None if it succeeded
     failure: str | None = None
 
     @property
@@ -50,10 +50,10 @@ def run_round(
     clock: Callable[[], float] = time.monotonic,
     explain: Callable[[BaseException], str] | None = None,
 ) -> Round:
-    """Land and build; what goes wrong in either is the failure of the round.
+    """Land and build, and return the outcome. An error in either is the failure of the round.
 
-    `land` is None where something else lands messages.  Where landing fails, nothing is built.
-    `explain`: what to say of an error of Spark, where more is known than the error says.
+    `land` is None if something else lands messages. If landing fails, nothing is built. `explain`
+    returns what to say of an error of Spark; by default, the error's own message is shown.
     """
     from dbt.adapters.spark_session.api import SPARK_ERRORS, message_of
     from dbt_common.exceptions import DbtBaseException
@@ -86,7 +86,7 @@ def run_round(
 
 
 def is_alive(session: SparkSession) -> bool:
-    """Whether Spark still answers."""
+    """Return whether Spark still answers."""
     from py4j.protocol import Py4JError
 
     try:
@@ -97,10 +97,10 @@ def is_alive(session: SparkSession) -> bool:
 
 
 class StopRequest:
-    """Whether somebody asked this process to end: once to end soon, twice to end now."""
+    """A request to this process to end: made once, it ends soon; made twice, it ends now."""
 
     def __init__(self, on_request: Callable[[], None] = lambda: None) -> None:
-        """`on_request` is called at the first request."""
+        """Call `on_request` at the first request."""
         self._on_request = on_request
         self._is_made = threading.Event()
 
@@ -109,19 +109,22 @@ class StopRequest:
         return self._is_made.is_set()
 
     def make(self, *_: object) -> None:
-        """Ask; a second time it is a `KeyboardInterrupt`."""
+        """Make the request. If it was made before, raise `KeyboardInterrupt`."""
         if self.is_made:
             raise KeyboardInterrupt
         self._is_made.set()
         self._on_request()
 
     def wait(self, seconds: float) -> None:
-        """Until a request is made, but no longer than this."""
+        """Wait until the request is made, but at most so many seconds."""
         self._is_made.wait(seconds)
 
     @contextmanager
     def by_signals(self) -> Iterator[None]:
-        """SIGTERM and SIGINT are requests, as long as the block runs on the main thread."""
+        """Make the request at SIGTERM and SIGINT while the block runs.
+
+        It must run on the main thread.
+        """
         numbers = (signal.SIGTERM, signal.SIGINT)
         before: dict[signal.Signals, Any] = {n: signal.signal(n, self.make) for n in numbers}
         try:
@@ -133,24 +136,24 @@ class StopRequest:
 
 @dataclass
 class Rounds:
-    """Rounds in a beat, until a request to stop, or until too many failed."""
+    """Rounds at regular times, until a request to stop, or until too many failed."""
 
-    #: seconds from the beginning of a round to that of the next
+    #: seconds from the beginning of a round to the beginning of the next one
     every: float
     stop: StopRequest
-    #: so many rounds that fail in a row are the end; None where none are
+    #: rounds end after so many failures in a row; None for no such limit
     max_failures: int | None = None
     #: seconds that never go back
     clock: Callable[[], float] = time.monotonic
     wait: Callable[[float], None] | None = None
-    #: those in a row, up to now
+    #: failures in a row, up to now
     failures: int = field(default=0, init=False)
 
     def run(self, one_round: Callable[[int], bool], rest: Callable[[float], None]) -> bool:
-        """Run rounds; true where a request ended them, false where too many failed.
+        """Run rounds; return True if a request ended them, and False if too many failed.
 
-        `one_round` gets the number of the round, from 1, and says whether it succeeded.  `rest` is
-        called after each round with the seconds until the next one.
+        `one_round` gets the number of the round, from 1, and returns whether it succeeded. `rest`
+        is called after each round with the seconds until the next one.
         """
         wait = self.wait or self.stop.wait
         first, number = self.clock(), 0

@@ -1,4 +1,4 @@
-"""A status as a person reads it: a line on the last run, a table of topics, and what to look at."""
+"""A status as text: a line on the last run, a table of topics, and what to look at."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WIDTH = 250
 
 
 def lines_of(status: Status) -> Iterator[str]:
-    """The lines to print; names that come from messages are escaped."""
+    """Yield the lines to print. Names that come from messages are escaped."""
     yield from _lines_of_target(status)
     if status.topics:
         yield from _lines_of_topics(status)
@@ -32,7 +32,7 @@ def lines_of(status: Status) -> Iterator[str]:
 
 
 def _lines_of_target(status: Status) -> Iterator[str]:
-    """What is said of the target as a whole."""
+    """Yield the lines on the target as a whole."""
     now = status.checked_at
     read = "never" if status.last_read_at is None else _ago(now, status.last_read_at)
     yield f"Target {status.target}. Last run: {_run(status.last_run, now)}."
@@ -40,7 +40,7 @@ def _lines_of_target(status: Status) -> Iterator[str]:
 
 
 def _lines_of_topics(status: Status) -> Iterator[str]:
-    """A table with a row per topic, as wide as it needs to be: no number is cut short."""
+    """Return the lines of a table with a row per topic, wide enough for every number."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, expand=False)
     table.add_column("topic", overflow="fold", max_width=_WIDEST_TOPIC)
     table.add_column("format", no_wrap=True)
@@ -56,7 +56,7 @@ def _lines_of_topics(status: Status) -> Iterator[str]:
 
 
 def _lines_behind(status: Status) -> Iterator[str]:
-    """What is behind the numbers, and what could not be found out."""
+    """Yield what explains the numbers, and what could not be found out."""
     for topic in status.topics:
         if topic.rejects:
             yield f"{printable(topic.name)}: {_rejects(topic)}"

@@ -1,4 +1,4 @@
-"""What a command says of a source table that no message names."""
+"""The message of commands about a source table that no message names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cdc_marts.relations import Relations
 def no_such_table(
     source_format: str, table_id: str, known: Sequence[str], relations: Relations
 ) -> str:
-    """That a format has no such table, and which of the `known` ones may be meant."""
+    """Return a message that a format has no such table, and which `known` table may be meant."""
     meant = difflib.get_close_matches(table_id, known, n=1, cutoff=0.4)
     hint = (
         f"Did you mean {printable(meant[0])}?"

@@ -1,4 +1,4 @@
-"""What `cdc-marts maintain` sees to, by the settings of a project."""
+"""The tables that `cdc-marts maintain` maintains, and how long their rows are kept."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class UpkeepPlan:
-    """What `cdc-marts maintain` sees to, as dbt reads the project now."""
+    """The tables of `cdc-marts maintain` and their settings, as dbt reads the project now."""
 
     #: as of `built_tables`
     tables: dict[str, BuiltTable]
-    #: how many days messages stay in landing, None for ever
+    #: how many days messages stay in landing; None for ever
     landing_days: int | None
-    #: format -> what is made from its messages: marts, and what other projects make from them
+    #: format -> marts that are made from its messages, also in other projects
     marts: dict[str, list[str]]
     relations: Relations
 
 
 def upkeep_plan(target: Target) -> UpkeepPlan:
-    """What the settings say of upkeep; ProjectError where one of them is wrong."""
+    """Return the plan by the settings of the project. Raise ProjectError if a setting is wrong."""
     manifest = manifest_of(target)
     relations = Relations.of_manifest(manifest)
     settings = [
@@ -49,7 +49,7 @@ def upkeep_plan(target: Target) -> UpkeepPlan:
 
 
 def _marts_of(manifest: Manifest, source_format: str) -> list[str]:
-    """Without typed marts of other formats, and what is made from these alone."""
+    """Return the marts of a format, without typed marts of other formats and their descendants."""
 
     def has_the_format(node: ManifestNode) -> bool:
         of_typed_mart = node.config.meta.get(PACKAGE, {}).get("source_format")
@@ -64,7 +64,10 @@ def _marts_of(manifest: Manifest, source_format: str) -> list[str]:
 
 
 def _setting(rendered: Any) -> Any:
-    """A var as `meta` has it: dbt renders JSON text, and reads some of it as a value."""
+    """Return a var as `meta` has it.
+
+    dbt renders it as JSON text, and reads some of that as a value.
+    """
     if not isinstance(rendered, str):
         return rendered
     try:

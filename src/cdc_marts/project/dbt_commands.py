@@ -1,4 +1,4 @@
-"""Commands of dbt on a target, and what comes of them."""
+"""Commands of dbt on a target, and their outcomes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dbt.cli.main import dbtRunnerResult
     from dbt.contracts.graph.manifest import Manifest
 
-#: dbt's events that a node has ended -> their field with the number of all nodes.
+#: dbt's events of a node's end -> their field with the number of all nodes.
 _NODE_ENDED = {
     "LogModelResult": "total",
     "LogTestResult": "num_models",
@@ -25,7 +25,10 @@ _NODE_ENDED = {
 
 
 def run_dbt(command: Sequence[str], target: Target) -> None:
-    """Run a dbt command on `target`, in the session that is open; dbt prints what it does."""
+    """Run a dbt command on `target`, in the open session.
+
+    dbt prints its messages. Raise if dbt fails.
+    """
     from dbt_common.exceptions import DbtRuntimeError
 
     result = invoke_dbt(command, target)
@@ -38,15 +41,15 @@ def run_dbt(command: Sequence[str], target: Target) -> None:
 
 @dataclass(frozen=True)
 class DbtOutcome:
-    """What came of a dbt command that runs nodes: models, tests, seeds."""
+    """The outcome of a dbt command that runs nodes: models, tests, seeds."""
 
     #: status, such as `success`, `pass`, `warn`, `skipped` -> nodes
     nodes: Counter[str]
-    #: node -> what it said, of those that failed
+    #: failed node -> its message
     failed: dict[str, str]
     #: names of tests that warn
     warned: list[str]
-    #: why dbt ran no node; None where it did
+    #: why dbt ran no node; None if it ran some
     refusal: str | None = None
 
     @property
@@ -57,9 +60,9 @@ class DbtOutcome:
 def outcome_of_dbt(
     command: Sequence[str], target: Target, on_progress: Callable[[int, int], None] | None = None
 ) -> DbtOutcome:
-    """Run a dbt command as `run_dbt` does, and return what came of it.
+    """Run a dbt command as `run_dbt` does, and return its outcome.
 
-    `on_progress` is called with how many nodes have ended, and of how many.
+    `on_progress` is called with the number of nodes that have ended, and the number of all nodes.
     """
     ended: set[int] = set()
 
@@ -92,7 +95,7 @@ def outcome_of_dbt(
 
 
 def manifest_of(target: Target) -> Manifest:
-    """The project as dbt reads it now, for `target`."""
+    """Return the manifest of the project, as dbt reads it now for `target`."""
     from dbt.contracts.graph.manifest import Manifest
 
     result = invoke_dbt(["parse", "--quiet", "--no-write-json"], target)
@@ -113,12 +116,12 @@ def invoke_dbt(
 ) -> dbtRunnerResult:
     """Run a dbt command on `target`, and return dbt's result, also if it failed.
 
-    `on_event` is called with each event of dbt.  Raises KeyboardInterrupt if dbt was interrupted.
+    `on_event` is called with each event of dbt. Raise KeyboardInterrupt if dbt was interrupted.
     """
     from dbt.cli.main import dbtRunner
 
     folders = ("--project-dir", str(target.root), "--profiles-dir", str(target.profiles_dir))
-    # dbt's relative paths start where it runs.
+    # dbt resolves relative paths against the current folder.
     with inside(target.root):
         runner = dbtRunner(callbacks=[on_event])
         result = runner.invoke([*command, "--target", target.name, *folders])

@@ -1,4 +1,4 @@
-"""What a project builds on a target, as dbt reads the project now."""
+"""The tables that a project builds on a target, as dbt reads the project now."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def relations_of(target: Target) -> Relations:
-    """Where the models and sources of the package are on `target`.
+    """Return the names that the package's models and sources have on `target`.
 
-    As dbt reads the project now.  In the package's own project they have the names that it gives,
-    unless its settings name another schema for landing.
+    In the package's own project, these are the default names, so dbt need not read it, unless a
+    setting names another schema for landing.
     """
     settings = target.root / PROJECT_FILE
     if member(settings, "name") == PACKAGE and not _names_landing_schema(settings):
@@ -49,7 +49,7 @@ class BuiltTable:
 
     #: as of `layer_of`
     layer: str
-    #: None where its rows are kept for ever
+    #: None if its rows are kept for ever
     expiry: Expiry | None = None
 
 
@@ -63,23 +63,22 @@ class Inventory:
 
 
 def inventory_of(target: Target) -> Inventory:
-    """What the project builds on `target`, and where the package's models are among it."""
+    """Return the tables of the project on `target`, and the names of the package's models."""
     manifest = manifest_of(target)
     return Inventory(tables_in(manifest), Relations.of_manifest(manifest))
 
 
 def built_tables(target: Target) -> dict[str, BuiltTable]:
-    """The tables that the project builds on `target`, and those where messages and runs land.
-
-    By their names, as dbt reads the project now: its models that are no views, its seeds, and the
-    package's sources; other sources belong to somebody else.  Those that read come before those
-    that are read, by schemas.
-    """
+    """Return the tables of the project on `target`, by name, as `tables_in` does."""
     return tables_in(manifest_of(target))
 
 
 def tables_in(manifest: Manifest) -> dict[str, BuiltTable]:
-    """As `built_tables`, of a project that dbt has read."""
+    """Return table name -> table, of all tables that the project fills.
+
+    They are seeds, snapshots, models that are not views, and the package's sources. Sources of
+    other packages belong to somebody else. Readers come before what they read, by their schemas.
+    """
     relations = Relations.of_manifest(manifest)
     nodes = [
         node
@@ -104,16 +103,16 @@ def tables_in(manifest: Manifest) -> dict[str, BuiltTable]:
 
 @dataclass(frozen=True)
 class Descendants:
-    """What the project makes from a model, and the model itself."""
+    """A model, and the tables that the project makes from it."""
 
-    #: tables that `dbt run --full-refresh` builds anew
+    #: tables that `dbt run --full-refresh` rebuilds
     tables: list[str]
-    #: tables that it does not: snapshots, and models that are set so
+    #: the other tables: snapshots, and models with `full_refresh: false`
     kept: list[str]
 
 
 def descendants(target: Target, model: str) -> Descendants:
-    """What is made from `model`, a model of the package, as dbt reads the project now."""
+    """Return what is made from `model`, a model of the package, as dbt reads the project now."""
     from dbt.artifacts.resources.types import NodeType
 
     made = Descendants([], [])
@@ -129,7 +128,7 @@ def descendants(target: Target, model: str) -> Descendants:
 def made_from(
     manifest: Manifest, model: str, is_wanted: Callable[[ManifestNode], bool] = lambda _: True
 ) -> list[ManifestNode]:
-    """A model of the package, with the wanted models and snapshots that are made from it."""
+    """Return a model of the package, and the wanted models and snapshots that are made from it."""
     found, last = {f"model.{PACKAGE}.{model}"}, 0
     while len(found) > last:
         last = len(found)
@@ -144,7 +143,7 @@ def made_from(
 
 
 def _expiry(meta: Mapping[str, Any]) -> Expiry | None:
-    """As the `meta` of a source has it: `keep_days`, `keep_by`."""
+    """Return the expiry that the `meta` of a source declares as `keep_days` and `keep_by`."""
     days = meta.get("keep_days")
     if days is None:
         return None

@@ -1,4 +1,4 @@
-"""The Spark session of a target, and whose turn it is to write."""
+"""The Spark session of a target, and the locks that let one process write at a time."""
 
 from __future__ import annotations
 
@@ -25,18 +25,17 @@ def spark_session(
     packages: Sequence[str] = (),
     is_reader: bool = False,
 ) -> Iterator[SparkSession]:
-    """The session that dbt would open for `target`, as long as the block runs.
+    """Yield the session that dbt would open for `target`, and close it after the block.
 
-    `target`: its name alone means the project of the current folder.  `on_notice`
-    is called with what makes the opening take long.  `packages`: Maven coordinates of
-    jars beside the target's.  `is_reader`: the block only reads, and may do so
-    beside a run.
+    `target`: a name alone means a target of the project of the current folder. `on_notice` is
+    called with reasons why the opening takes long. `packages`: Maven coordinates of further jars.
+    `is_reader`: the block only reads, and may run beside a dbt run.
     """
     from dbt.adapters.spark_session.api import close_session
 
     if isinstance(target, str):
         target = Target.find(target)
-    # A profile's relative paths start where dbt runs.
+    # dbt resolves the relative paths of a profile against the current folder.
     with inside(target.root):
         session = _credentials(target, on_notice).session(packages, is_reader)
     try:
@@ -49,9 +48,9 @@ def spark_session(
 def only_run(
     session: SparkSession, target: Target, on_notice: Callable[[str], None] = lambda _: None
 ) -> Iterator[None]:
-    """No dbt run on `target` as long as the block runs; before it the one that is there ends.
+    """Keep other dbt runs off `target` while the block runs. Wait for a run that has begun.
 
-    On an embedded catalog that is so as long as its session is open.
+    On an embedded catalog, the open session already keeps them off.
     """
     from dbt.adapters.spark_session.api import RunLock
 
@@ -69,10 +68,10 @@ def only_run(
 
 @contextmanager
 def turn_to_write(target: Target, on_notice: Callable[[str], None]) -> Iterator[None]:
-    """Write to an embedded catalog in a session that is open, as long as the block runs.
+    """Hold the lock of an embedded catalog while the block runs.
 
-    Behind it other processes may, until the next such block.  On a shared catalog each dbt run
-    takes its turn by itself.
+    Between two such blocks, other processes may write. On a shared catalog, each dbt run takes its
+    lock itself.
     """
     from dbt.adapters.spark_session.api import release_home, take_home
 
@@ -84,17 +83,14 @@ def turn_to_write(target: Target, on_notice: Callable[[str], None]) -> Iterator[
 
 
 def explain(error: BaseException, target: Target) -> str:
-    """What a person needs of an error in the session of a target."""
+    """Return what a person needs to know of an error in the session of a target."""
     from dbt.adapters.spark_session.api import message_of
 
     return message_of(error, _home(target))
 
 
 def state_folder(target: Target) -> Path:
-    """Where a command may keep what it needs next time.
-
-    That of the target's embedded catalog; the user's own where the catalog is elsewhere.
-    """
+    """Return the folder of the embedded catalog, or if there is none, the user's state folder."""
     if home := _home(target):
         return home
     states = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
@@ -102,12 +98,12 @@ def state_folder(target: Target) -> Path:
 
 
 def is_embedded(target: Target) -> bool:
-    """Whether one process at a time writes to the catalog of a target."""
+    """Return whether the catalog of a target allows only one process at a time to write."""
     return _home(target) is not None
 
 
 def _home(target: Target) -> Path | None:
-    """The folder of the embedded catalog of a target; None where its catalog is elsewhere."""
+    """Return the folder of the embedded catalog of a target; None if its catalog is elsewhere."""
     home = _credentials(target, lambda _: None).home
     return target.root / Path(home).expanduser() if home else None
 
@@ -120,7 +116,7 @@ def _credentials(target: Target, on_notice: Callable[[str], None]) -> SparkSessi
     from dbt_common.events.event_manager_client import add_callback_to_manager, cleanup_event_logger
     from dbt_common.exceptions import DbtBaseException
 
-    # What dbt's own command line sets up before it reads a profile.
+    # dbt's own command line does this before it reads a profile.
     set_invocation_context(dict(os.environ))
     profiles_dir = str(target.profiles_dir)
     set_from_args(Namespace(project_dir=str(target.root), profiles_dir=profiles_dir), None)

@@ -1,4 +1,4 @@
-"""A target of a dbt project, and where dbt finds both."""
+"""A target of a dbt project, and how the folders of the project and its profiles are found."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 PROJECT_FILE = "dbt_project.yml"
 PROFILES_FILE = "profiles.yml"
-#: The target of the commands where nothing names one.
+#: The target of the commands if nothing names one.
 DEFAULT_TARGET = "local"
 
 
@@ -35,11 +35,12 @@ class Target:
         project_dir: Path | None = None,
         profiles_dir: Path | None = None,
     ) -> Target:
-        """The target that these name, with dbt's meaning of each.
+        """Return the target that the arguments name, with dbt's meaning of each.
 
-        What is None is in dbt's environment variables (DBT_TARGET, DBT_PROJECT_DIR,
-        DBT_PROFILES_DIR), or where dbt looks: in the current folder and, for the project, above
-        it.  Profiles are also looked for in the project.
+        If an argument is None, dbt's environment variable (DBT_TARGET, DBT_PROJECT_DIR,
+        DBT_PROFILES_DIR) counts. If that is not set either, the project is looked for in the
+        current folder and above it, and the profiles in the current folder, in the project and in
+        ~/.dbt.
         """
         root = find_root(project_dir)
         return cls(
@@ -50,14 +51,14 @@ class Target:
 
     @property
     def profile(self) -> str | None:
-        """The name of the profile that the project uses; None where its file can't be read."""
+        """The name of the profile that the project uses; None if its file can't be read."""
         return member(self.root / PROJECT_FILE, "profile")
 
 
 def find_root(project_dir: Path | None = None) -> Path:
-    """The folder of the project: `project_dir`, else that of DBT_PROJECT_DIR.
+    """Return the folder of the project: `project_dir`, or else the folder in DBT_PROJECT_DIR.
 
-    Else it is the nearest folder, from the current one upwards, that holds a project.
+    If neither is set, return the nearest folder with a project, from the current one upwards.
     """
     if folder := project_dir or _folder_of_environment("DBT_PROJECT_DIR"):
         if not (folder / PROJECT_FILE).is_file():
@@ -95,7 +96,7 @@ def _folder_of_environment(variable: str) -> Path | None:
 
 
 def member(path: Path, *names: str) -> str | None:
-    """A text in a YAML file, under these names; None where it is empty or can't be read."""
+    """Return a text in a YAML file, under these names; None if it is empty or can't be read."""
     import yaml
 
     try:
@@ -109,7 +110,7 @@ def member(path: Path, *names: str) -> str | None:
 
 @contextmanager
 def inside(folder: Path) -> Iterator[None]:
-    """Work in this folder as long as the block runs."""
+    """Work in this folder while the block runs."""
     caller = Path.cwd()
     os.chdir(folder)
     try:

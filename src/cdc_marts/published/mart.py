@@ -1,9 +1,8 @@
-"""The rows of a published mart: those of the mart, images as JSON text.
+"""The rows of a published mart: the rows of its mart, with images as JSON text.
 
-An incremental run looks for what the new messages touched (`touched`): keys of
-rows, or messages.  The rows of these go, and those that the mart has now take
-their place, in one commit.  So a published mart equals its mart after each run,
-whatever the touched rows became.
+An incremental run finds what the new messages touched (`touched`): keys of rows, or messages. It
+replaces the rows of these by the rows that the mart has now, in one commit. So a published mart
+equals its mart after each run, however the touched rows have changed.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from cdc_marts.published import touched
 
 @dataclass(frozen=True)
 class Grain:
-    """By what a mart is kept up to date.
+    """How an incremental run updates a published mart.
 
-    `by`: columns of the mart that name the rows of one thing.  `touched`: the things whose rows
-    may have changed, once each.  `near`: a condition on the mart's rows that all touched ones
-    fulfil, and by which files are left out.
+    `by`: the columns of the mart that identify a key or a message. `touched`: the keys or messages
+    whose rows may have changed, once each. `near`: a condition that all touched rows of the mart
+    fulfil, by which files are skipped.
     """
 
     by: Sequence[str]
@@ -36,7 +35,7 @@ class Grain:
     near: Callable[[DataFrame], Column]
 
 
-#: None: few rows, which are made anew.
+#: None: the mart has few rows, and is rebuilt.
 GRAINS: dict[str, Grain | None] = {
     "key": Grain(
         KEY,
@@ -51,7 +50,9 @@ GRAINS: dict[str, Grain | None] = {
 
 
 def rows(session: SparkSession, run: ModelRun, grain: str) -> DataFrame:
-    """The rows to write to a published mart, of which `run` has the mart and what it follows from.
+    """Return the rows to write to a published mart.
+
+    The inputs of `run` are the mart and its sources.
 
     `grain`: a name in GRAINS.
     """
@@ -79,9 +80,10 @@ def rows(session: SparkSession, run: ModelRun, grain: str) -> DataFrame:
 
 
 def _with_json_texts(mart: DataFrame) -> DataFrame:
-    """Columns of types that other engines do not read, or not exactly, as JSON text.
+    """Return the mart with JSON text for types that other engines can't read, or not exactly.
 
-    Few read VARIANT, and PyIceberg takes NULL for an empty array where the elements are structs.
+    Few engines read VARIANT, and PyIceberg reads NULL as an empty array if the elements are
+    structs.
     """
     return mart.select(
         *(

@@ -1,4 +1,4 @@
-"""Whose rows in a mart may have changed since a run last read what the mart is made from.
+"""Which rows of a published mart a run must replace.
 
 The inputs have the names that `macros/published/published_mart.sql` gives them.
 """
@@ -18,12 +18,12 @@ from cdc_marts.fold.row_keys import other_spellings
 
 
 def keys(run: ModelRun, published: DataFrame) -> DataFrame:
-    """The keys (`KEY`) with new effects, and those of other rows that these change.
+    """Return the keys (`KEY`) with new effects, and the keys of other rows that these change.
 
-    - a truncation or a repairing load ends rows, or turns out not to: all of their table
+    - a truncation or a repairing load ends rows, or turns out not to: all rows of the table
     - a column is lost, or is not lost any more: rows that were written before
     - a value that was filled in changes: all rows that have it
-    - a table has got a key of all its columns, or lost it: the row under its other key
+    - a table gets a key of all its columns, or loses it: the row under its other key
     """
     truncations = run.new_rows("truncations").select(*TABLE)
     touched = run.new_rows("touched_keys").select(*KEY)
@@ -43,14 +43,14 @@ def keys(run: ModelRun, published: DataFrame) -> DataFrame:
 
 
 def messages(run: ModelRun, _published: DataFrame) -> DataFrame:
-    """The messages (`MESSAGE`) that are new or read again, and those that have another place."""
+    """Return the messages (`MESSAGE`) that are new, are read again, or have another place."""
     return _once(MESSAGE, run.new_rows("records"), run.new_rows("raised"), run.new_rows("reloaded"))
 
 
 def messages_of_events(run: ModelRun, published: DataFrame) -> DataFrame:
-    """Those of `messages`, and the messages of earlier events that the new ones change.
+    """Return `messages`, and the messages of earlier events that the new ones change.
 
-    - a record turns out to be a redelivery, or none
+    - a record turns out to be a redelivery, or not to be one
     - an update gets its other half
     - a table turns out to have had a column that an image lacks
     """
@@ -67,7 +67,7 @@ def _once(columns: tuple[str, ...], *found: DataFrame) -> DataFrame:
 
 
 def _update_afters(run: ModelRun, touched: DataFrame) -> DataFrame:
-    """The messages of updates whose `update_before` is in touched messages."""
+    """Return the messages of updates whose `update_before` is in touched messages."""
     split = run.rows("split_records")
     pairing = ["source_format", "pairing_id"]
     before = (
@@ -82,7 +82,7 @@ def _update_afters(run: ModelRun, touched: DataFrame) -> DataFrame:
 
 
 def _events_that_lack_other_columns(run: ModelRun) -> DataFrame:
-    """The messages of events whose images lack other columns of their table than was known."""
+    """Return the messages of events whose images lack other columns than was known before."""
     lacking = _difference(run.rows("missing_columns"), run.rows_before("missing_columns"))
     versions = lacking.select(*VERSION, "from_sequence", "to_sequence").transform(checkpointed)
     if versions.isEmpty():
@@ -100,7 +100,7 @@ def _events_that_lack_other_columns(run: ModelRun) -> DataFrame:
 
 
 def _rows_with_other_columns(run: ModelRun, published: DataFrame) -> DataFrame:
-    """The rows that lose a column they had, or get one back.
+    """Return the rows that lose a column, or get one back.
 
     A row lacks a column if it was written before its table lost that column for the last time.
     """
@@ -128,9 +128,9 @@ def _last_losses(lost_columns: DataFrame, name: str) -> DataFrame:
 
 
 def _rows_with_other_values(run: ModelRun) -> DataFrame:
-    """The rows with values from before a place where their column is known to be lost, or is not.
+    """Return the rows with filled values that a loss of their column, or its undoing, may change.
 
-    Such a value counts only where its table has not lost the column since.
+    Such a value counts only if its table has not lost the column since.
     """
     loss = (*TABLE, "column_name", "sequence")
     losses = _difference(

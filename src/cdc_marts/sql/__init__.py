@@ -1,10 +1,10 @@
-"""Queries on the marts: what may run, how results are written, and the prompt."""
+"""Queries on the marts: which statements may run, how results are written, and the prompt."""
 
 from enum import Enum
 
 
 class ResultFormat(str, Enum):
-    """How the result of a query is written."""
+    """The formats in which the result of a query is written."""
 
     table = "table"
     csv = "csv"

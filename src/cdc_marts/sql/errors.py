@@ -1,4 +1,4 @@
-"""Spark's errors on a query, in a sentence with the place in its text."""
+"""Spark's errors on a query, as a sentence with the place in the query."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from dbt.adapters.spark_session.api import message_of, without_secrets
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
-#: Where a parser, an analysis and a running query say it; only the last counts positions from one.
+#: The place in errors of the parser, the analysis and a running query, and what to add to its
+#: position: only the last one counts from one.
 _PLACES = (
     (re.compile(r"\(line (\d+), pos (\d+)\)"), 1),
     (re.compile(r"; line (\d+) pos (\d+)"), 1),
     (re.compile(r"\(line (\d+), position (\d+)\)"), 0),
 )
-#: The condition before a message, and what follows it: a code, the query, a plan.
+#: The condition before a message, and what follows the message: a code, the query, a plan.
 _CONDITION = re.compile(r"^\[[\w.]+\] ")
 _BEHIND = re.compile(r"\s*SQLSTATE: \w+|;? line \d+ pos \d+|\n")
 
 
 def sentence_of(error: BaseException) -> str:
-    """The message of an error with its line and position, which count from one."""
+    """Return the message of an error with its line and position, which count from one."""
     if isinstance(error, Py4JJavaError):
-        # Behind what iterates over a result stands what was wrong with a row.
+        # The outer errors are about iterating over a result, the innermost is about a row.
         text = _root_cause(error)
     elif isinstance(error, PySparkException):
         text = str(error).strip()

@@ -32,7 +32,7 @@ class Cancelled(Exception):
 
 
 class CatalogNames:
-    """Names of the session's catalog, each asked for once."""
+    """The names in the session's catalog. Each is asked for once."""
 
     def __init__(self, session: SparkSession) -> None:
         self._session = session
@@ -64,7 +64,7 @@ class CatalogNames:
 
 
 class SqlCompleter(Completer):
-    """Tables behind `from` and its kin; elsewhere columns of the tables that the text names."""
+    """A completer for tables after `from` and similar words, and elsewhere for columns."""
 
     def __init__(self, names: CatalogNames) -> None:
         self._names = names
@@ -74,7 +74,7 @@ class SqlCompleter(Completer):
         if _AFTER_A_TABLE_WORD.search(document.text_before_cursor):
             yield from _matching(word, self._names.tables, "table")
         elif word:
-            # Behind the alias of a table stand its columns.
+            # After the alias of a table, a column follows.
             yield from _matching(word.rpartition(".")[2], self._columns_of(document), "column")
             yield from _matching(word, self._names.keywords, "keyword")
             yield from _matching(word, self._names.tables, "table")
@@ -91,7 +91,7 @@ def _matching(word: str, names: Iterable[str], kind: str) -> Iterator[Completion
 
 
 def read_texts(session: SparkSession, message: str, history: Path) -> Iterator[str]:
-    """What is typed until `exit` or Ctrl-D; Ctrl-C begins the text again.
+    """Yield what is typed until `exit` or Ctrl-D. Ctrl-C begins the text again.
 
     `history`: the file of earlier texts.
     """
@@ -119,13 +119,13 @@ def read_texts(session: SparkSession, message: str, history: Path) -> Iterator[s
 
 
 def is_complete(document: Document) -> bool:
-    """Whether Enter runs the text: it ends with a semicolon or a blank line, or is `exit`."""
+    """Return whether Enter runs the text: it ends with `;` or a blank line, or is `exit`."""
     text = document.text.strip()
     return text.endswith(";") or text.lower() in ("", *_EXIT) or not document.current_line.strip()
 
 
 def run_cancellable(session: SparkSession, work: Callable[[], None]) -> None:
-    """Run `work` to its end; an interrupt cancels the jobs of the session."""
+    """Run `work` to its end. An interrupt cancels the jobs of the session."""
     with ThreadPoolExecutor(1, initializer=activate, initargs=(session,)) as pool:
         running = pool.submit(work)
         is_cancelled = False

@@ -1,8 +1,8 @@
 """The result of a query as a table, CSV, JSON, Markdown or Parquet.
 
-Values are rendered by Spark, so digits and times are the same in all of them.  A VARIANT is its
-JSON text.  Only a table is collected; the rest is written row by row, as partitions of the result
-come in.
+Spark renders the values, so digits and times are the same in all formats. A VARIANT is its JSON
+text. Only a table is collected. The other formats are written row by row, as partitions of the
+result arrive.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from cdc_marts.sql import ResultFormat
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-#: A table shows so many rows of a result.
+#: A table shows at most so many rows of a result.
 MOST_ROWS = 1_000
 
 _NULL = "NULL"
@@ -45,14 +45,13 @@ _JSON = {
 
 
 class ResultError(Exception):
-    """The result can't be written so; the message says why and what to do."""
+    """The result can't be written in this way; the message says why and what to do."""
 
 
 def write_result(frame: DataFrame, result_format: ResultFormat, output: Path | None) -> None:
     """Run the query of `frame`, and write its rows to the file `output`, or to stdout.
 
-    A file is there as a whole or not at all.  On a terminal, characters that do not show are
-    escaped.
+    A file is written as a whole or not at all. On a terminal, unprintable characters are escaped.
     """
     if result_format is ResultFormat.parquet:
         if output is None:
@@ -65,9 +64,9 @@ def write_result(frame: DataFrame, result_format: ResultFormat, output: Path | N
 
 
 def table_of(frame: DataFrame, width: int | None = None) -> Iterator[str]:
-    """The lines of a table as Spark draws it, without its colours and cuts.
+    """Yield the lines of a table as Spark draws it, but with full and escaped values.
 
-    Where it is wider than `width`, each row is a record, a line per column.
+    If it is wider than `width`, each row is a record, with a line per column.
     """
     names = [printable(name) for name in frame.columns]
     found = _as_text(frame).limit(MOST_ROWS + 1).collect()
@@ -128,7 +127,10 @@ def _write_csv(frame: DataFrame, stream: TextIO) -> None:
 
 
 def _csv_field(text: str | None) -> str:
-    """NULL is empty, an empty text is quoted; Python's own writer knows no difference."""
+    """Return a field: NULL is empty, an empty text is quoted.
+
+    Python's own writer writes both alike.
+    """
     if text is None:
         return ""
     if not text or any(mark in text for mark in ',"\r\n'):
@@ -137,7 +139,7 @@ def _csv_field(text: str | None) -> str:
 
 
 def _write_json(frame: DataFrame, stream: TextIO) -> None:
-    """An array of objects, one on a line."""
+    """Write an array of objects, one per line."""
     _check_names(frame)
     write = _lines_to(stream)
     objects = frame.select(F.to_json(F.struct(*map(_in_json, frame.schema)), _JSON))
@@ -158,7 +160,7 @@ def _in_json(field: T.StructField) -> Column:
 
 
 def _write_parquet(frame: DataFrame, path: Path) -> None:
-    """VARIANT, which few readers know, is JSON text there too."""
+    """Write Parquet with VARIANT values as JSON text, since few readers know VARIANT."""
     _check_names(frame)
     frame = frame.select(
         *(
@@ -185,11 +187,11 @@ def _check_names(frame: DataFrame) -> None:
 
 
 def _as_text(frame: DataFrame, is_exact: bool = False) -> DataFrame:
-    """Each column as a text.
+    """Return each column as a text.
 
-    `is_exact`: nested values are JSON and bytes are base64, for programs to read back.
+    `is_exact`: nested values are JSON and bytes are base64, so that programs can read them back.
     """
-    # Columns of a result may share a name.
+    # Several columns of a result may have one name.
     by_place = frame.toDF(*map(str, range(len(frame.columns))))
     return by_place.select(*(_text_of(field, is_exact) for field in by_place.schema))
 
@@ -212,14 +214,14 @@ def _quoted(name: str) -> str:
 
 
 def _lines_to(stream: TextIO) -> Callable[[str], object]:
-    """Writes lines; on a terminal, escaped."""
+    """Return a function that writes lines, on a terminal escaped."""
     shown = printable if stream.isatty() else str
     return lambda line: stream.write(shown(line) + "\n")
 
 
 @contextmanager
 def _stream(output: Path | None) -> Iterator[TextIO]:
-    """A file, or stdout where there is none."""
+    """Yield a file, or stdout if there is none."""
     if output is None:
         yield sys.stdout
         sys.stdout.flush()
@@ -230,7 +232,7 @@ def _stream(output: Path | None) -> Iterator[TextIO]:
 
 @contextmanager
 def _whole(output: Path) -> Iterator[Path]:
-    """A file beside `output` that takes its place when the block ends well."""
+    """Yield a file beside `output`, and move it to `output` if the block succeeds."""
     partial = output.with_name(f".{output.name}.{os.getpid()}.partial")
     try:
         yield partial

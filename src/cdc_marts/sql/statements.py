@@ -1,4 +1,4 @@
-"""SQL texts as statements, and which of them are queries."""
+"""SQL texts as statements, and which statements are queries."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.tokens import Token, TokenType
 
-#: Spark's SQL with `row:name::string`.
+#: Spark's SQL, including `row:name::string`.
 _DIALECT = "databricks"
 _QUERIES = (exp.Query, exp.Values, exp.Describe)
-#: Statements that sqlglot does not take apart.
+#: Queries that sqlglot does not parse further.
 _OTHER_QUERIES = ("SHOW", "EXPLAIN")
 _FIRST_WORDS = ("SELECT", "WITH", "VALUES", "FROM", "DESC", "DESCRIBE", *_OTHER_QUERIES)
 _WRITES = ("INSERT", "UPDATE", "DELETE", "MERGE")
 
-# It says on stderr that it takes a statement for one of the others.
+# It would warn on stderr about each statement that it does not parse further.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
 
@@ -26,7 +26,7 @@ class StatementError(Exception):
 
 
 def split_statements(text: str) -> list[str]:
-    """The statements of a text, without the semicolons between them and what is empty."""
+    """Return the statements of a text, without semicolons and empty statements."""
     statements, begin = [], None
     for token in _tokens(text):
         if token.token_type == TokenType.SEMICOLON:
@@ -41,13 +41,13 @@ def split_statements(text: str) -> list[str]:
 
 
 def check_is_query(statement: str) -> None:
-    """Raise where a statement is no query, or may write."""
+    """Raise if a statement is not a query, or may write."""
     words = [token.text.upper() for token in _tokens(statement) if _is_word(token)]
     first = words[0] if words else ""
     try:
         parsed = sqlglot.parse_one(statement, dialect=_DIALECT)
     except SqlglotError:
-        # What sqlglot can't read, Spark may, or it says best what is wrong.
+        # Spark may read what sqlglot can't. If not, its message says best what is wrong.
         is_query = first in _FIRST_WORDS and not set(words) & set(_WRITES)
     else:
         is_query = isinstance(parsed, _QUERIES) or (
@@ -55,7 +55,7 @@ def check_is_query(statement: str) -> None:
         )
     if not is_query:
         raise StatementError(
-            "Only queries run here, and this is none: a query begins with select, with, values,"
+            "Only queries run here, and this is not one: a query begins with select, with, values,"
             " show, describe or explain, and writes nothing."
         )
 
@@ -68,7 +68,7 @@ def _tokens(text: str) -> list[Token]:
 
 
 def _is_word(token: Token) -> bool:
-    """Whether a token is a bare word: a keyword, or a name that is not quoted."""
+    """Return whether a token is a bare word: a keyword, or a name that is not quoted."""
     return token.text.isidentifier() and token.token_type not in (
         TokenType.STRING,
         TokenType.IDENTIFIER,

@@ -1,4 +1,4 @@
-"""Exact casts: a value as a value of another Spark type, null where that does not hold it.
+"""Exact casts: a value as another Spark type, or null if that type can't hold it.
 
 Nothing is cut off or rounded, as Spark's own casts would do.
 """
@@ -19,14 +19,14 @@ _ZONE = r"( ?(Z|UTC|[+-][0-9]{2}(:?[0-9]{2})?))?"
 _TIME_PATTERNS = {"timestamp": f"{_TIME}{_ZONE}$", "timestamp_ntz": f"{_TIME}$"}
 
 _TIMES = ("date", "timestamp", "timestamp_ntz")
-#: Holds the seconds since 1970 of each timestamp.
+#: The type that holds the seconds since 1970 of each timestamp.
 _SECONDS = "decimal(26,6)"
 
 
 def cast_exactly(value: Column, from_type: str, to_type: str) -> Column:
-    """A value of the Spark type `from_type` as one of `to_type`; null where that can't hold it.
+    """Return a value of the Spark type `from_type` as `to_type`; null if that can't hold it.
 
-    A timestamp is the number of its seconds since 1970, as Spark has it.
+    As in Spark, a timestamp as a number is the seconds since 1970.
     """
     if from_type == to_type:
         return value
@@ -58,13 +58,13 @@ def _text_of(value: Column, spark_type: str) -> Column:
 
 
 def _seconds_of(timestamp: Column) -> Column:
-    """The exact seconds since 1970, which Spark's cast takes from a double."""
+    """Return the exact seconds since 1970. Spark's own cast goes through a double."""
     micros = F.unix_micros(timestamp).cast("decimal(19,0)")
     return (micros * F.lit(Decimal("0.000001"))).cast(_SECONDS)
 
 
 def _cast_there_and_back(value: Column, from_type: str, to_type: str) -> Column:
-    """The value as Spark casts it, null where that is another one when it is cast back."""
+    """Return the value as Spark casts it; null if it differs when it is cast back."""
     cast = value.try_cast(to_type)
     return F.when(cast.try_cast(from_type) == value, cast)
 
@@ -89,12 +89,12 @@ def _cast_text(text: Column, spark_type: str) -> Column:
 
 
 def text_to_double(text: Column) -> Column:
-    """Text -> double, null where another number is printed of it than was published.
+    """Return text as a double; null if Spark would print it as another number.
 
-    Up to 15 digits are always printed again.  More are right if they are what is
-    printed of the double, or if they are no more than 17, as Java before 19 and
-    PostgreSQL before 12 print, and the double is within half of the last of them.
-    Where it is just half of it away, the last digit that is printed is even.
+    Up to 15 digits are always printed again. More digits are right if the double is printed with
+    them. They are also right if there are at most 17, as Java before 19 and PostgreSQL before 12
+    print, and the double is within half of the last digit. If it is exactly half of that away, the
+    last printed digit is even.
     """
     value = text.try_cast("double")
     digits = F.length(_significant_digits(text))
@@ -121,20 +121,20 @@ def text_to_double(text: Column) -> Column:
 
 
 def text_to_float(text: Column) -> Column:
-    """Text -> float, as with a double; of a float 6 digits are always printed again."""
+    """Return text as a float, by the rules for doubles. Up to 6 digits are always printed again."""
     value = text.try_cast("float")
     has_few_digits = F.length(_significant_digits(text)) <= 6
     error = F.abs(text.try_cast("double") - value.cast("double"))
     return (
         F.when(has_few_digits & F.abs(value).between(1e-37, 1e38), value)
         .when(_is_printed_as(value, text), value)
-        # Within half of the last digit, but for the rounding of doubles.
+        # Within half of the last digit. The rest allows for the rounding of doubles.
         .when(error <= _last_place(text) * 0.500001, value)
     )
 
 
 def text_to_decimal(text: Column, spark_type: str) -> Column:
-    """Text -> decimal, null where it has more digits than the type."""
+    """Return text as a decimal; null if it has more digits than the type."""
     digits = exact_digits(spark_type)
     if digits is None:
         raise ValueError(f"{spark_type} is no type of exact numbers")
@@ -144,12 +144,12 @@ def text_to_decimal(text: Column, spark_type: str) -> Column:
 
 
 def _is_printed_as(value: Column, text: Column) -> Column:
-    """Whether Spark prints a number as the text has it, zeros and form aside."""
+    """Return whether Spark prints a number as the text, apart from zeros and notation."""
     return _significant_digits(value.cast("string")) == _significant_digits(text)
 
 
 def _significant_digits(text: Column) -> Column:
-    """A number without sign, point, exponent and the zeros at either end; of a word the word."""
+    """Return a number without sign, point, exponent and outer zeros, or a word such as `nan`."""
     small = F.replace(F.lower(text), F.lit("infinity"), F.lit("inf"))
     return F.btrim(F.translate(_mantissa(small), "+-.", ""), F.lit("0"))
 
@@ -159,12 +159,12 @@ def _mantissa(number: Column) -> Column:
 
 
 def _last_place(text: Column) -> Column:
-    """What 1 in the last digit of a number stands for, a double."""
+    """Return what 1 in the last digit of a number stands for, as a double."""
     exponent = F.split_part(F.lower(text), F.lit("e"), F.lit(2))
     shift = F.coalesce(F.nullif(exponent, F.lit("")).try_cast("int"), F.lit(0))
     return F.pow(F.lit(10), shift - F.length(F.split_part(_mantissa(text), F.lit("."), F.lit(2))))
 
 
 def _in_calendar(time: Column) -> Column:
-    """The time, null outside the years 1 to 9999."""
+    """Return the time; null outside the years 1 to 9999."""
     return F.when(F.year(time).between(1, 9999), time)

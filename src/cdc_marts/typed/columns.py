@@ -1,4 +1,4 @@
-"""From the schema versions of a source table to the columns of its typed mart."""
+"""The columns of a typed mart, from the schema versions of its source table."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from cdc_marts.typed.types import CodeTable, SourceType, common_type
 
 Warn = Callable[[str], Any]
 
-#: A transform of Iceberg: the column, and before or behind it the number of buckets or letters.
+#: A transform of Iceberg: a column, and before or after it a number of buckets or letters.
 _TRANSFORM = re.compile(r"\w+\(\s*(?:\d+\s*,)?(.*?)(?:,\s*\d+\s*)?\)")
 
 #: A value that does not fit its column's type.
 CAST_ERROR = "struct<column:string,text:string,type:string>"
 
-#: What a typed mart has beside its table's columns: name -> Spark type.
+#: Columns of a typed mart that its table does not have: name -> Spark type.
 MART_COLUMNS = {
     "_row_key": "string",
     "_row_copy": "bigint",
@@ -37,10 +37,10 @@ MART_COLUMNS = {
 
 @dataclass(frozen=True)
 class SchemaVersion:
-    """The columns that messages listed: their names in order, their types as far as named.
+    """The columns that messages listed: their names in order, and their types if these were named.
 
-    `source_type`: the kind of database.  `parameters`: column -> parameters of its
-    Connect type, a JSON text.
+    `source_type`: the kind of database. `parameters`: column -> parameters of its Connect type, a
+    JSON text.
     """
 
     schema_id: int
@@ -58,18 +58,18 @@ class ListedColumn:
     #: newest first
     types: Sequence[tuple[int, SourceType]]
     is_current: bool
-    #: the event that lost it last, a JSON text; None where it was never lost
+    #: the event that lost it last, a JSON text; None if it was never lost
     lost_at: str | None
 
     @property
     def named_types(self) -> list[tuple[int, SourceType]]:
-        """Without the versions that name no type of it."""
+        """The types, without the versions that name no type of the column."""
         return [(schema_id, type_) for schema_id, type_ in self.types if type_.name]
 
 
 @dataclass(frozen=True)
 class Decoding:
-    """How values are read that rows of some schema versions have."""
+    """How values are read in rows of some schema versions."""
 
     source_type: SourceType
     schema_ids: list[int] = field(default_factory=list)
@@ -79,8 +79,8 @@ class Decoding:
 class TypedColumn:
     """A column of a typed mart.
 
-    `name`, `source`: its name in the mart, and in the table.  `decodings`: newest
-    first; a row of any other schema version is read as those of the newest.
+    `name`, `source`: its name in the mart, and in the table. `decodings`: newest first. A row of
+    any other schema version is read by the newest.
     """
 
     name: str
@@ -92,27 +92,27 @@ class TypedColumn:
 
     @property
     def is_renamed(self) -> bool:
-        """Whether the mart has another name for it than the table."""
+        """Whether the mart has another name for the column than the table."""
         return self.name != self.source
 
     def published(self) -> Column:
-        """Its value in an image `row`, a VARIANT."""
+        """Return the column's value in an image `row`, a VARIANT."""
         path = _variant_path(self.source)
         if path is None:
             return F.col("row").cast("map<string,variant>")[self.source]
         return F.variant_get("row", path, "variant")
 
     def text(self) -> Column:
-        """Its value in an image `row` as text; null where there is none."""
+        """Return the column's value in an image `row` as text; null if there is none."""
         path = _variant_path(self.source)
         if path is None:
             return self.published().try_cast("string")
         return F.try_variant_get("row", path, "string")
 
     def value(self, text: Column) -> Column:
-        """Its value, read by the type that it had when the row was last written.
+        """Return the column's value, read by the type that it had when the row was last written.
 
-        `text`: as `text()` gives it.  Null where the value does not fit.
+        `text`: the result of `text()`. Null if the value does not fit.
         """
         newest, *older = self.decodings
         value = self._value(text, newest)
@@ -131,7 +131,7 @@ class TypedColumn:
 
 
 def _variant_path(column: str) -> str | None:
-    """A column's path in a VARIANT object, None where it can't be written."""
+    """Return a column's path in a VARIANT object; None if it can't be written."""
     quote = next((quote for quote in "\"'" if quote not in column), None)
     return f"$[{quote}{column}{quote}]" if quote and column else None
 
@@ -142,10 +142,10 @@ def listed_columns(
     current: Iterable[str] | None,
     lost: Mapping[str, str],
 ) -> dict[str, ListedColumn]:
-    """The columns of schema versions, newest first, by name.
+    """Return name -> column, of all schema versions. The versions come newest first.
 
-    `current`: the columns that the table has now, None where it has all.
-    `lost`: column -> the event that lost it last.
+    `current`: the columns that the table has now; None if it has all. `lost`: column -> the event
+    that lost it last.
     """
     types: dict[str, list[tuple[int, SourceType]]] = {}
     for version in versions:
@@ -161,12 +161,12 @@ def listed_columns(
 
 
 def unlisted_column(name: str) -> ListedColumn:
-    """A column that rows have and no schema version lists."""
+    """Return a column that rows have and no schema version lists."""
     return ListedColumn(name, types=(), is_current=True, lost_at=None)
 
 
 def key_first(columns: Mapping[str, ListedColumn], key: Sequence[str]) -> dict[str, ListedColumn]:
-    """The columns with those of the key before the others."""
+    """Return the columns with the key columns first."""
     # The row key of a keyless table is its whole row.
     first = [name for name in key if name in columns] if len(key) < len(columns) else []
     return {name: columns[name] for name in (*first, *columns)}
@@ -175,9 +175,9 @@ def key_first(columns: Mapping[str, ListedColumn], key: Sequence[str]) -> dict[s
 def typed_columns(
     declared: Declaration, listed: Mapping[str, ListedColumn], warn: Warn
 ) -> list[TypedColumn]:
-    """The columns that a mart has of its table's, in their order.
+    """Return the columns that a mart has of its table, in their order.
 
-    Warns of columns whose values are kept as text for want of a type.
+    Warn of columns whose values are kept as text for want of a type.
     """
     columns, taken = [], {name.lower() for name in MART_COLUMNS}
     for column in listed.values():
@@ -189,7 +189,7 @@ def typed_columns(
 
 
 def partition_columns(partition_by: Iterable[str]) -> list[TypedColumn]:
-    """Before a table's first message, the columns that its mart is partitioned by."""
+    """Return the columns by which a mart is partitioned before its table's first message."""
     columns = []
     for transform in partition_by:
         name = _partition_column(transform)
@@ -200,7 +200,7 @@ def partition_columns(partition_by: Iterable[str]) -> list[TypedColumn]:
 
 
 def _partition_column(transform: str) -> str:
-    """The name in `days(name)` or `bucket(16, name)`, or of a column without a transform."""
+    """Return the name in `days(name)` or `bucket(16, name)`, or of a column without a transform."""
     match = _TRANSFORM.fullmatch(transform.strip())
     name = (match[1] if match else transform).strip()
     is_quoted = len(name) > 2 and name[0] == name[-1] == "`"
@@ -210,9 +210,9 @@ def _partition_column(transform: str) -> str:
 def missing_partitions(
     declared: Declaration, columns: Sequence[TypedColumn], warn: Warn
 ) -> list[str]:
-    """Of `partition_by`, what is of no column of the mart; warns of it, and says what to write.
+    """Return the parts of `partition_by` whose column the mart lacks, and warn with what to write.
 
-    No error: the source may have dropped the column, and a message may bring it.
+    This is no error: the source may have dropped the column, and a message may bring it.
     """
     names = {name.lower() for name in (*MART_COLUMNS, *(column.name for column in columns))}
     missing = [t for t in declared.partition_by if _partition_column(t).lower() not in names]
@@ -233,7 +233,7 @@ def missing_partitions(
 
 
 def free_name(name: str, taken: Iterable[str]) -> str:
-    """The name, with a number behind it where it is taken, in whatever case.
+    """Return the name, with a number appended if it is taken in any case.
 
     `taken`: names in lower case.
     """
@@ -248,7 +248,7 @@ def free_name(name: str, taken: Iterable[str]) -> str:
 def _typed_column(
     declared: Declaration, column: ListedColumn, name: str, warn: Warn
 ) -> TypedColumn:
-    """The column, its type the one that holds what it has been published as."""
+    """Return the column with the type that holds all values that were published for it."""
     decodings: list[Decoding] = []
     for schema_id, source_type in column.named_types:
         decoding = next((d for d in decodings if d.source_type == source_type), None)
@@ -275,9 +275,9 @@ def _typed_column(
 
 
 def check_columns(declared: Declaration, listed: Mapping[str, ListedColumn], warn: Warn) -> None:
-    """Warn of renames and casts that are of no column of the table, or that give a name twice.
+    """Warn of renames and casts of columns that the table lacks, and of names that are given twice.
 
-    No error: a message may bring new columns.
+    This is no error: a message may bring new columns.
     """
     if not listed:
         return
@@ -300,7 +300,7 @@ def check_columns(declared: Declaration, listed: Mapping[str, ListedColumn], war
 
 
 def check_types(declared: Declaration, listed: Mapping[str, ListedColumn], warn: Warn) -> None:
-    """Warn of columns that messages should name a type of, and do not."""
+    """Warn of columns whose type the messages should name, and do not."""
     untyped = [
         column.name
         for column in listed.values()
@@ -315,22 +315,28 @@ def check_types(declared: Declaration, listed: Mapping[str, ListedColumn], warn:
 
 
 def checksum_of_losses(columns: Iterable[TypedColumn]) -> str:
-    """Changes where the table loses a column that it, and the mart, has again."""
+    """Return a checksum of the last losses of the mart's columns.
+
+    It changes if a table drops a column and later has it again.
+    """
     return _checksum([column.source, column.lost_at] for column in columns if column.lost_at)
 
 
 def checksum_of_sources(columns: Iterable[TypedColumn]) -> str:
-    """Changes where a name of the mart comes to mean another column of the table.
+    """Return a checksum of the renamed columns and their source columns.
 
-    Names are given out anew in each run: a column that appears may take the name
-    that another one was renamed to.  A column that is named as in the table, as
-    most new ones are, changes nothing.
+    It changes if a name of the mart comes to mean another column of the table: names are given anew
+    in each run, so a new column may take the name that another one was renamed to. Columns that are
+    named as in the table, as most new ones are, don't change it.
     """
     return _checksum([column.name, column.source] for column in columns if column.is_renamed)
 
 
 def _checksum(pairs: Iterable[list[str]]) -> str:
-    """Of no pairs it is empty, as is the property of a table that lacks it."""
+    """Return a checksum of the pairs.
+
+    Empty for no pairs, like the property of a table that lacks it.
+    """
     text = sorted(pairs)
     if not text:
         return ""

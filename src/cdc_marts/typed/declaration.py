@@ -1,4 +1,4 @@
-"""What `vars: tables` of dbt_project.yml declares of source tables and their typed marts."""
+"""The declarations of source tables and their typed marts in `vars: tables` of dbt_project.yml."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class DeclarationError(CompilationError):
 
 @dataclass(frozen=True)
 class Declaration:
-    """A typed mart: the table it is of, and what the project says of its columns.
+    """A typed mart: its source table, and the project's settings for its columns.
 
-    `name`: of the mart.  `key`: where messages name none.  `renames`: source
-    column -> name.  `casts`: source column -> Spark type.  `partition_by`:
-    columns or transforms, as Iceberg writes them.
+    `name`: of the mart. `key`: the key columns if messages name none. `renames`: source column ->
+    name. `casts`: source column -> Spark type. `partition_by`: columns or transforms, as Iceberg
+    writes them.
     """
 
     name: str
@@ -41,18 +41,18 @@ class Declaration:
 
     @property
     def checksum(self) -> str:
-        """Changes with every change of the declaration."""
+        """A checksum that changes with every change of the declaration."""
         text = json.dumps(asdict(self), sort_keys=True)
         return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
     @property
     def is_of_table(self) -> Column:
-        """Condition that a row is of the table."""
+        """The condition that a row is of the table."""
         return (F.col("source_format") == self.source_format) & (F.col("table_id") == self.table_id)
 
 
 _SETTINGS = tuple(field.name for field in fields(Declaration) if field.name != "name")
-#: Setting that maps columns -> what it maps them to.
+#: Setting that maps columns -> the kind of its values.
 _MAPPINGS = {"renames": "new name", "casts": "type"}
 _LISTS = ("key", "partition_by")
 
@@ -60,12 +60,12 @@ _LISTS = ("key", "partition_by")
 def declaration(
     mart: str, tables: Mapping[str, Any] | None, source_formats: Iterable[str] | None
 ) -> Declaration:
-    """The checked declaration of a mart.
+    """Return the checked declaration of a mart.
 
-    `tables`: the var of that name.  `source_formats`: the formats that there are,
-    None where they are not known yet.
+    `tables`: the var of that name. `source_formats`: the formats that exist; None if they are not
+    known yet.
 
-    Raises DeclarationError.
+    Raise DeclarationError if the declaration is wrong.
     """
     settings = (tables or {}).get(mart)
     if mart not in (tables or {}):
@@ -97,9 +97,11 @@ def declaration(
 def check_declarations(
     tables: Mapping[str, Any] | None, source_formats: Iterable[str] | None
 ) -> None:
-    """Check all declarations, also of tables without a mart: a table has one key.
+    """Check all declarations, also of tables without a mart.
 
-    Raises DeclarationError.
+    A table must have one key in all of them.
+
+    Raise DeclarationError if one is wrong.
     """
     by_table: dict[tuple[str, str], Declaration] = {}
     for mart in tables or {}:
@@ -129,12 +131,13 @@ def _check_settings(mart: str, settings: Mapping[str, Any]) -> None:
         if settings.get(setting) and not isinstance(settings[setting], Mapping):
             raise DeclarationError(
                 mart,
-                f"`{setting}` is no mapping but {settings[setting]!r}: write {{column: {value}}}",
+                f"`{setting}` must be a mapping, not {settings[setting]!r}:"
+                f" write {{column: {value}}}",
             )
     for setting in _LISTS:
         if settings.get(setting) and not isinstance(settings[setting], list | tuple):
             raise DeclarationError(
-                mart, f"`{setting}` is no list but {settings[setting]!r}: write [column, …]"
+                mart, f"`{setting}` must be a list, not {settings[setting]!r}: write [column, …]"
             )
 
 
@@ -154,7 +157,7 @@ def _casts(mart: str, casts: Mapping[str, Any]) -> dict[str, str]:
         if spark_type is None:
             raise DeclarationError(
                 mart,
-                f"the cast of `{column}` to `{type_}` is to no type that a cast can have:"
+                f"`{column}` can't be cast to `{type_}`: a cast can have the types"
                 f" {CASTABLE_TYPES}",
             )
         spark_types[str(column)] = spark_type

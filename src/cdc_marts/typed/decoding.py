@@ -1,7 +1,7 @@
-"""What the decoding rules of the code table make of published values.
+"""The decoding rules of the code table.
 
-A rule gives text, which is yet to be cast, or a value of the column's own type;
-null for what is not of its form.
+A rule turns a published value into text, which is still to be cast, or into a value of the column's
+own type. It returns null for a value that does not have its form.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from pyspark.sql import functions as F
 from cdc_marts.typed.casts import cast_exactly
 from cdc_marts.typed.types import SourceType
 
-#: (the value as text, the same as VARIANT, its type) -> decoded.
+#: (the value as text, the value as VARIANT, its type) -> the decoded value.
 Decoder = Callable[[Column, Column, SourceType], Column]
 
 _TWO_TO_64 = Decimal(2**64)
 
-#: Microseconds since 1970 of the first and the last time of the years 1 to 9999, days of the dates.
+#: The first and the last time of the years 1 to 9999, in microseconds and in days since 1970.
 _CALENDAR_MICROS = (-62_135_596_800_000_000, 253_402_300_799_999_999)
 _CALENDAR_DAYS = (-719_162, 2_932_896)
 
 
 def read_value(text: Column, value: Column, source_type: SourceType, spark_type: str) -> Column:
-    """A published value as one of a Spark type, null where it does not fit.
+    """Return a published value as a Spark type; null if it does not fit.
 
     `text`, `value`: the value as string and as VARIANT.
     """
@@ -51,7 +51,7 @@ def _decoded_type(source_type: SourceType) -> str:
 
 
 def _read_array(value: Column, element: SourceType) -> Column:
-    """Each element by the rule of its type; null where one does not fit."""
+    """Read each element by the rule of its type; null if one does not fit."""
     elements = F.transform(
         value.try_cast("array<variant>"),
         lambda item: F.struct(item.alias("value"), item.try_cast("string").alias("text")),
@@ -67,7 +67,7 @@ def _read_array(value: Column, element: SourceType) -> Column:
     return F.when(~misfits, read["value"])
 
 
-# --- What is text already, or a value -----------------------------------------------------------
+# --- Texts and values that stay as they are -----------------------------------------------------
 
 
 def _text(text: Column, value: Column, source_type: SourceType) -> Column:
@@ -75,7 +75,7 @@ def _text(text: Column, value: Column, source_type: SourceType) -> Column:
 
 
 def _variant(text: Column, value: Column, source_type: SourceType) -> Column:
-    """The value as it is; JSON's null, which is a value to Spark's VARIANT, is NULL."""
+    """Return the value as it is, but NULL for JSON's null, which is a value in Spark's VARIANT."""
     return F.when(~F.is_variant_null(value), value)
 
 
@@ -83,7 +83,7 @@ def _variant(text: Column, value: Column, source_type: SourceType) -> Column:
 
 
 def bytes_of_base64(text: Column) -> Column:
-    """Base64 -> bytes; null where it is none."""
+    """Return the bytes of a base64 text; null if it is not base64."""
     return F.try_to_binary(text, F.lit("base64"))
 
 
@@ -92,33 +92,33 @@ def _base64(text: Column, value: Column, source_type: SourceType) -> Column:
 
 
 def _base64_decimal(text: Column, value: Column, source_type: SourceType) -> Column:
-    """Connect's Decimal: base64 of an unscaled number; a converter may be set to write a number."""
+    """Read Connect's Decimal: base64 of an unscaled number, or a number if so converted."""
     scale = F.lit(int(source_type.parameters.get("scale", 0)))
     decoded = scaled_digits(integer_of_bytes(bytes_of_base64(text)), scale)
     return F.when(F.schema_of_variant(value) == "STRING", decoded).otherwise(text)
 
 
 def _variable_scale_decimal(text: Column, value: Column, source_type: SourceType) -> Column:
-    """Debezium's VariableScaleDecimal, `{"scale": 2, "value": "<base64>"}`."""
+    """Read Debezium's VariableScaleDecimal, `{"scale": 2, "value": "<base64>"}`."""
     digits = integer_of_bytes(bytes_of_base64(F.try_variant_get(value, "$.value", "string")))
     return scaled_digits(digits, F.try_variant_get(value, "$.scale", "int"))
 
 
 def _little_endian_bits(text: Column, value: Column, source_type: SourceType) -> Column:
-    """Debezium's Bits, the first bit in the lowest, as the number that they are.
+    """Read Debezium's Bits as a number. The first bit is the lowest.
 
-    The bytes as they came where the type has more than 64 bits.
+    If the type has more than 64 bits, return the bytes as they came.
     """
     published = bytes_of_base64(text)
     if source_type.spark_type == "binary":
         return published
     digits = F.array_join(F.reverse(F.regexp_extract_all(F.hex(published), F.lit("(..)"))), "")
-    # No bits at all are no digit.
+    # Without bits, there is no digit but the 0.
     return F.conv(F.concat(F.lit("0"), digits), 16, 10)
 
 
 def integer_of_bytes(published: Column) -> Column:
-    """Big-endian two's-complement bytes -> decimal digits, exact to 38 of them; null beyond."""
+    """Return the decimal digits of big-endian two's-complement bytes, exact to 38; null beyond."""
     digits = F.hex(published)
     is_negative = digits >= "8"
     sign = F.when(is_negative, "F").otherwise("0")
@@ -134,7 +134,7 @@ def integer_of_bytes(published: Column) -> Column:
 
 
 def scaled_digits(digits: Column, scale: Column) -> Column:
-    """Digits of an unscaled integer -> digits with their point."""
+    """Return the digits of an unscaled integer with their point."""
     zeros_before = F.concat(F.lit("$1"), F.repeat(F.lit("0"), scale))
     zeros_behind = F.repeat(F.lit("0"), -scale)
     padded = F.concat(F.regexp_replace(digits, F.lit("^(-?)"), zeros_before), zeros_behind)
@@ -147,7 +147,7 @@ def scaled_digits(digits: Column, scale: Column) -> Column:
 
 
 def _mysql_enum(text: Column, value: Column, source_type: SourceType) -> Column:
-    """An ENUM, which is written by number: its label; a label instead of a number is kept.
+    """Return the label of an ENUM that is written as a number. A label is kept.
 
     0 is MySQL's empty label.
     """
@@ -160,7 +160,7 @@ def _mysql_enum(text: Column, value: Column, source_type: SourceType) -> Column:
 
 
 def _mysql_set(text: Column, value: Column, source_type: SourceType) -> Column:
-    """A SET, which is written by its bits: the labels with commas between, as MySQL shows them."""
+    """Return the labels of a SET that is written as bits, with commas between, as in MySQL."""
     labels = _labels(source_type.name)
     bits = F.conv(text, 10, 2)
     padded = F.lpad(bits, 64, "0")
@@ -177,17 +177,17 @@ def _mysql_set(text: Column, value: Column, source_type: SourceType) -> Column:
 
 
 def _labels(source_type: str) -> list[str]:
-    """The labels of `enum('a','it''s')`."""
+    """Return the labels of `enum('a','it''s')`."""
     return [label.replace("''", "'") for label in re.findall("'((?:[^']|'')*)'", source_type)]
 
 
 def _latin1(text: Column, value: Column, source_type: SourceType) -> Column:
-    """Binaries, one character a byte; null where a character is none."""
+    """Read binaries that have one character per byte; null if a character is no byte."""
     return F.when(text.rlike(r"^[\x{00}-\x{FF}]*$"), F.encode(text, "ISO-8859-1"))
 
 
 def _padded_latin1(text: Column, value: Column, source_type: SourceType) -> Column:
-    """BINARY(n): Canal leaves out the zero bytes that fill it up."""
+    """Read BINARY(n). Canal leaves out the zero bytes that pad it."""
     published = _latin1(text, value, source_type)
     length = re.search(r"\(\s*(\d+)", source_type.name)
     if length is None:
@@ -199,7 +199,7 @@ def _padded_latin1(text: Column, value: Column, source_type: SourceType) -> Colu
 
 
 def _epoch_days(text: Column, value: Column, source_type: SourceType) -> Column:
-    """Days since 1970-01-01 -> date; null outside the years 1 to 9999."""
+    """Return the date of days since 1970-01-01; null outside the years 1 to 9999."""
     days = text.try_cast("int")
     date = F.date_add(F.lit(dt.date(1970, 1, 1)), days)
     return F.when(days.between(*_CALENDAR_DAYS), date)
@@ -215,14 +215,14 @@ def _epoch_micros(text: Column, value: Column, source_type: SourceType) -> Colum
 
 
 def _epoch_nanos(text: Column, value: Column, source_type: SourceType) -> Column:
-    """Null where there is more than microseconds: nothing is cut off."""
+    """Read nanoseconds; null if they are no whole microseconds, since nothing may be cut off."""
     nanos = text.try_cast("bigint")
     micros = F.when(nanos % 1000 == 0, _divided(nanos, 1000))
     return _time_of_micros(micros, source_type.spark_type)
 
 
 def _time_of_micros(micros: Column, spark_type: str) -> Column:
-    """Microseconds since 1970 (UTC) -> a time; null outside the years 1 to 9999."""
+    """Return the time of microseconds since 1970 (UTC); null outside the years 1 to 9999."""
     time = F.timestamp_micros(micros).cast(spark_type)
     return F.when(micros.between(*_CALENDAR_MICROS), time)
 
@@ -240,9 +240,9 @@ def _nanos_of_day(text: Column, value: Column, source_type: SourceType) -> Colum
 
 
 def _time_text(text: Column, per_second: int) -> Column:
-    """A time or a duration in fractions of a second -> `HH:mm:ss[.f…]`.
+    """Return a time or a duration in fractions of a second as `HH:mm:ss[.f…]`.
 
-    MySQL's may be negative, or have more than 24 hours.
+    MySQL's times may be negative, or have more than 24 hours.
     """
     fractions = text.try_cast("bigint")
     seconds = _divided(F.abs(fractions), per_second)
@@ -262,11 +262,11 @@ def _time_text(text: Column, per_second: int) -> Column:
 
 
 def _divided(number: Column, divisor: int) -> Column:
-    """The whole part of a quotient."""
+    """Return the whole part of a quotient."""
     return F.call_function("div", number, F.lit(divisor))
 
 
-#: Rules of the code table, by the names that it has for them.
+#: name of a rule in the code table -> its function
 DECODERS: dict[str, Decoder] = {
     "text": _text,
     "variant": _variant,

@@ -1,9 +1,9 @@
-"""The rows of a typed mart: those that its source table has now, in real columns.
+"""The rows of a typed mart: the rows that its source table has now, in real columns.
 
-An incremental run gives the rows of the keys that may have changed, and with
-them the keys that are gone (`_last_op` null), for the merge to delete.  Where
-the table was emptied, its declaration changed, or the mart has columns that the
-table has not, or not so, or from another column, the mart is built anew.
+An incremental run returns the rows of the keys that may have changed. For keys that are gone it
+returns rows with a null `_last_op`, which the merge deletes. The mart is rebuilt if its table was
+truncated, its declaration changed, or a column of the mart was dropped, has another type, or comes
+from another source column.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LOST_COLUMNS = "cdc_marts.lost_columns"
 RENAMED_COLUMNS = "cdc_marts.renamed_columns"
 MISSING_PARTITIONS = "cdc_marts.missing_partitions"
 
-#: What is new of a changed table.
+#: Inputs that have new rows if the table has changed.
 _CHANGES = ("touched_keys", "colliding_keys", "truncations", "column_drops")
 
 
@@ -46,10 +46,10 @@ def rows(
     declared: Declaration,
     source_formats: Mapping[str, Mapping[str, Any]],
 ) -> DataFrame:
-    """The rows to write to the mart of a declared table.
+    """Return the rows to write to the mart of a declared table.
 
-    The inputs of the run have the names that `macros/typed/typed_mart.sql` gives
-    them.  `source_formats`: format -> its traits.
+    The inputs of the run have the names that `macros/typed/typed_mart.sql` gives them.
+    `source_formats`: format -> its traits.
     """
     table = SourceTable(run, declared)
     partitioned_by = partition_columns(declared.partition_by)
@@ -76,14 +76,14 @@ def rows(
 
 
 def _is_as_declared(table: SourceTable) -> bool:
-    """Whether the mart was built by this declaration of its table."""
+    """Return whether the mart was built by the declaration that its table has now."""
     return table.run.table_property(DECLARATION) == table.declared.checksum
 
 
 def _properties(columns: Sequence[TypedColumn], missing: Sequence[str]) -> dict[str, str]:
-    """Properties of a mart with these columns; it is built anew where one of them changes.
+    """Return the properties of a mart with these columns. It is rebuilt if one of them changes.
 
-    `missing`: the partitions that it was declared with and has not.
+    `missing`: declared partitions that the mart does not have.
     """
     return {
         LOST_COLUMNS: checksum_of_losses(columns),
@@ -98,21 +98,21 @@ def _must_rebuild(
     columns: Sequence[TypedColumn],
     built_by: Mapping[str, str],
 ) -> bool:
-    """Whether more than rows with new events has changed, apart from columns that are new."""
+    """Return whether more has changed than rows with new events, apart from new columns."""
     run = table.run
     if not _is_as_declared(table):
         return True
     if any((run.table_property(name) or "") != value for name, value in built_by.items()):
         return True
     types = MART_COLUMNS | {column.name: column.spark_type for column in columns}
-    # In the letters as they are: dbt would add a column that differs in their case alone.
+    # Names are compared with their case: dbt would add a column that differs only in case.
     if any(types.get(name) != type_ for name, type_ in session.table(run.relation).dtypes):
         return True
     return table.has_new_rows("truncations")
 
 
 def _live_rows(table: SourceTable, touched_keys: DataFrame | None = None) -> DataFrame:
-    """The rows that the table has now, one for each key; `touched_keys`: of these keys alone."""
+    """Return the rows that the table has now, one for each key. `touched_keys`: only these keys."""
     state = table.rows("live_rows")
     if touched_keys is not None:
         # Spark pushes an `in` through the view, like any filter; a semi join stays above it.
@@ -121,11 +121,11 @@ def _live_rows(table: SourceTable, touched_keys: DataFrame | None = None) -> Dat
 
 
 def _typed_rows(live_rows: DataFrame, columns: Sequence[TypedColumn]) -> DataFrame:
-    """Rows with their images -> rows of the mart, one for each of several equal ones."""
+    """Return the rows of the mart. A row that the table has several times is repeated."""
     other = ["row_key", "row_count", "last_op", "last_event_at"]
     texts = [f"text_{number}" for number in range(len(columns))]
     values = [f"value_{number}" for number in range(len(columns))]
-    # Step by step, so that what the next step uses several times is computed once.
+    # In steps, so that a value that the next step uses several times is computed once.
     published = live_rows.select(
         *(column.text().alias(text) for column, text in zip(columns, texts, strict=True)),
         *("row", "schema_id", *other),
@@ -151,7 +151,7 @@ def _typed_rows(live_rows: DataFrame, columns: Sequence[TypedColumn]) -> DataFra
 def _changed_rows(
     session: SparkSession, table: SourceTable, columns: Sequence[TypedColumn]
 ) -> DataFrame:
-    """The rows of keys with new events, and those of the mart that are gone."""
+    """Return the rows of keys with new events, and the rows to delete from the mart."""
     mart = session.table(table.run.relation)
     touched_keys = _touched_keys(table)
     if table.has_rows("keyless_rows"):
@@ -175,7 +175,7 @@ def _changed_rows(
 
 
 def _touched_keys(table: SourceTable) -> DataFrame:
-    """The keys whose rows may have changed, once each.
+    """Return the keys whose rows may have changed, once each.
 
     A run may also change rows without new effects: on a colliding key, another row may remain, and
     a filled row may take another value from an earlier key of the row.
@@ -189,7 +189,7 @@ def _touched_keys(table: SourceTable) -> DataFrame:
 
 
 def _cast_error(column: TypedColumn, text: Column, value: Column) -> Column:
-    """What stands in `_cast_errors` of a value that does not fit; null where it does."""
+    """Return the entry in `_cast_errors` for a value that does not fit; null if it fits."""
     error = F.struct(
         F.lit(column.name).alias("column"),
         text.alias("text"),

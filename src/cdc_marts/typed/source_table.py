@@ -1,4 +1,4 @@
-"""A declared source table, as the models that a typed mart reads have it."""
+"""A declared source table in the models that a typed mart reads."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from cdc_marts.typed.types import CodeTable, TypeRule, dialects_of
 
 @dataclass(frozen=True)
 class SourceTable:
-    """The rows of a run's inputs that are of the declared table."""
+    """The rows of the declared table in the inputs of a run."""
 
     run: ModelRun
     declared: Declaration
@@ -50,9 +50,9 @@ class SourceTable:
 
 
 def read_columns(table: SourceTable, traits: Mapping[str, Any], warn: Warn) -> list[TypedColumn]:
-    """The columns of the table's mart: of the key, as the source lists them, those of rows alone.
+    """Return the columns of the table's mart: key columns, other listed ones, then unlisted ones.
 
-    `traits`: of the table's format.
+    `traits`: the traits of the table's format.
     """
     versions = _versions(table)
     type_dialects = traits.get("type_dialects") or []
@@ -73,7 +73,7 @@ def read_columns(table: SourceTable, traits: Mapping[str, Any], warn: Warn) -> l
 
 
 def _versions(table: SourceTable) -> list[SchemaVersion]:
-    """The schema versions: first those that list all columns, newest first."""
+    """Return the schema versions: first those that list all columns, newest first."""
     versions = (
         table.rows("schema_versions")
         .orderBy(F.desc_nulls_last("last_whole_sequence"), F.desc("last_sequence"))
@@ -92,7 +92,7 @@ def _versions(table: SourceTable) -> list[SchemaVersion]:
 
 
 def _source_type(versions: Sequence[SchemaVersion]) -> str | None:
-    """The kind of database, as the version that names the most types says."""
+    """Return the kind of database that the version with the most types names."""
     widest = max(versions, key=lambda version: len(version.types), default=None)
     return widest.source_type if widest is not None and widest.types else None
 
@@ -109,7 +109,7 @@ def _current_columns(table: SourceTable) -> list[str]:
 
 
 def _lost_columns(table: SourceTable) -> dict[str, str]:
-    """Column -> the event that lost it last, a JSON text."""
+    """Return column -> the event that lost it last, a JSON text."""
     lost = (
         table.rows("lost_columns")
         .groupBy("column_name")
@@ -119,13 +119,13 @@ def _lost_columns(table: SourceTable) -> dict[str, str]:
 
 
 def _key_columns(table: SourceTable) -> list[str]:
-    """The columns of the key of some row."""
+    """Return the key columns of some row of the table."""
     effect = table.rows("effects").select("row_key").first()
     return list(json.loads(effect.row_key)) if effect is not None and effect.row_key else []
 
 
 def _unlisted_columns(table: SourceTable) -> list[str]:
-    """The columns of rows that no schema version describes, by name."""
+    """Return the columns of rows that no schema version describes, sorted by name."""
     names = F.map_keys(F.col("row").cast("map<string,variant>"))
     unlisted = table.rows("live_rows").where(F.col("schema_id").isNull())
     columns = unlisted.select(F.explode(names).alias("name")).distinct().sort("name")

@@ -1,4 +1,4 @@
-"""Which Spark type a source type is, and which one holds the values of several.
+"""The Spark type of a source type, and the type that holds the values of several types.
 
 Spark types are names, as `DataType.simpleString` writes them.
 """
@@ -10,13 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-#: Digits of the most that Spark's decimals hold.
+#: The most digits of a Spark decimal.
 MOST_DIGITS = 38
 
 _LENGTH = re.compile(r"\(\s*(\d+)\s*(?:,\s*(-?\d+)\s*)?\)")
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 
-#: Names that a cast may be declared by -> Spark's own.
+#: Other names for a type in a declared cast -> Spark's name.
 _ALIASES = {
     "tinyint": "int",
     "smallint": "int",
@@ -31,7 +31,7 @@ _CASTABLE = (
 )
 CASTABLE_TYPES = ", ".join(("decimal(p,s)", *_CASTABLE))
 
-#: Sets of types -> the one that holds the values of all of them.
+#: Sets of types -> the type that holds all their values.
 _WIDER = {
     frozenset({"int", "bigint"}): "bigint",
     frozenset({"float", "double"}): "double",
@@ -43,13 +43,13 @@ _WIDER = {
 
 @dataclass(frozen=True)
 class Digits:
-    """How many digits a number may have before and behind its point."""
+    """The number of digits that a number may have before and after its point."""
 
     whole: int
     scale: int
 
 
-#: Digits of a decimal of which no bound is published.
+#: Digits of a decimal without published bounds.
 _UNBOUND = Digits(20, 18)
 
 
@@ -57,8 +57,8 @@ _UNBOUND = Digits(20, 18)
 class SourceType:
     """A type as messages name it, with its rule of the code table.
 
-    `name`: as published, empty where messages name none.  `parameters`: of a
-    Connect type.  Of an array, `parameters` and `decoding` are its elements'.
+    `name`: as published; empty if messages name none. `parameters`: of a Connect type. For an
+    array, `parameters` and `decoding` are those of its elements.
     """
 
     name: str = ""
@@ -91,13 +91,13 @@ class TypeRule:
 
 @dataclass(frozen=True)
 class CodeTable:
-    """The rules of the dialects that a table's types are of, which are tried in their order."""
+    """The rules of the dialects of a table's types. Dialects are tried in their order."""
 
     rules: Sequence[TypeRule]
     dialects: Sequence[str]
 
     def source_type(self, name: str, parameters: Mapping[str, Any]) -> SourceType:
-        """A type as published; the values of one without a rule are text."""
+        """Return a type as published. If it has no rule, its values are text."""
         items = parameters if name == "array" else {}
         rule = self._rule(items.get("name") or items.get("type") or name)
         if items:
@@ -122,10 +122,10 @@ class CodeTable:
 
 
 def dialects_of(dialects: Sequence[str], source_type: str | None) -> Sequence[str]:
-    """The dialects of the code table in which a table's types are looked up, in this order.
+    """Return the dialects of the code table in which a table's types are looked up, in this order.
 
-    `dialects`: of the table's format.  `source_type`: the kind of database, where
-    a format carries tables of several kinds.
+    `dialects`: the dialects of the table's format. `source_type`: the kind of database, if a format
+    carries tables of several kinds.
     """
     if list(dialects) == ["dts"]:
         return [_DTS_DIALECTS.get(source_type or "", "dts")]
@@ -143,7 +143,7 @@ _DTS_DIALECTS = {
 
 
 def castable_type(name: Any) -> str | None:
-    """Spark's name of a type that a cast may be declared to; None for any other."""
+    """Return Spark's name of a type in a declared cast; None for a type that is not allowed."""
     name = re.sub(r"\s+", "", str(name).lower())
     decimal = re.fullmatch(r"(?:decimal|numeric|dec)\((\d+)(?:,(\d+))?\)", name)
     if decimal:
@@ -155,9 +155,9 @@ def castable_type(name: Any) -> str | None:
 
 
 def completed_type(spark_type: str, source_type: str, parameters: Mapping[str, Any]) -> str:
-    """The code table's Spark type, completed by the length and scale that are published.
+    """Return the code table's Spark type, completed by the length and scale that are published.
 
-    `spark_type`: `decimal` and `bits` stand for types that depend on them.
+    `spark_type`: `decimal` and `bits` stand for types that depend on these.
     """
     length = _LENGTH.search(source_type)
     if spark_type == "bits":
@@ -185,13 +185,13 @@ def _published_digits(length: re.Match[str] | None, parameters: Mapping[str, Any
 
 
 def decimal_type(digits: Digits) -> str:
-    """A decimal of so many digits; text where that is more than Spark has."""
+    """Return a decimal of so many digits; text if Spark's decimals have fewer."""
     precision = max(digits.whole + digits.scale, 1)
     return f"decimal({precision},{digits.scale})" if precision <= MOST_DIGITS else "string"
 
 
 def exact_digits(spark_type: str) -> Digits | None:
-    """The digits of an exact number; None for any other type."""
+    """Return the digits of an exact number type; None for any other type."""
     if spark_type in ("int", "bigint"):
         return Digits(10 if spark_type == "int" else 19, 0)
     decimal = _DECIMAL.fullmatch(spark_type)
@@ -202,9 +202,9 @@ def exact_digits(spark_type: str) -> Digits | None:
 
 
 def common_type(spark_types: Iterable[str]) -> str:
-    """The type that holds the values of all of these exactly.
+    """Return the type that holds the values of all these types exactly.
 
-    A wider number, a time in place of a date, else text.
+    It is a wider number, a timestamp for dates and timestamps, or else text.
     """
     types = frozenset(spark_types)
     if len(types) == 1:

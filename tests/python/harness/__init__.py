@@ -1,6 +1,6 @@
-"""What tests run the product by: one way for each kind of run.
+"""How tests run the product: one way for each kind of run.
 
-`dbt` and `commands` run in this process, over the session that all tests share (fixture `spark`);
-`processes` starts each command in a process of its own.  `project` is the project of this
-repository, `copied_project` a copy that a test changes, `written_project` one that a test writes.
+`dbt` and `commands` run in this process, over the session that all tests share (fixture `spark`).
+`processes` starts each command in its own process. `project` is the project of this repository,
+`copied_project` a copy that a test changes, `written_project` a project that a test writes.
 """

@@ -1,4 +1,4 @@
-"""What tests do on a target, in a process of its own.
+"""Commands of tests on a target, in their own process.
 
 `land PATH…`, `content PATH TABLE…`, `rows PATH TABLE…`.
 """
@@ -43,7 +43,7 @@ def _write_content(session: SparkSession, path: str, *relations: str) -> None:
 
 
 def _write_rows(session: SparkSession, path: str, *relations: str) -> None:
-    # DuckDB takes a second to import, which no other command needs.
+    # Imports DuckDB, which takes a second, and which no other command needs.
     from tests.python.end_to_end.readers import of_spark
 
     read = of_spark(session)

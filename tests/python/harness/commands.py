@@ -1,4 +1,4 @@
-"""`cdc-marts` in this process, over a session that is there."""
+"""`cdc-marts` in this process, over an existing session."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from cdc_marts.cli import app
 def commands_use(
     session: SparkSession, while_open: Callable[[], AbstractContextManager[None]] = nullcontext
 ) -> Iterator[None]:
-    """As long as the block runs, commands get this session, whatever target they name.
+    """Give commands this session while the block runs, whatever target they name.
 
-    `while_open`: what surrounds each command in the session.
+    `while_open`: a context around each command in the session.
     """
 
     @contextmanager
@@ -35,13 +35,16 @@ def commands_use(
 
 @contextmanager
 def no_session() -> Iterator[None]:
-    """As long as the block runs, a command that opens a session fails the test."""
+    """Fail the test if a command opens a session while the block runs."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(project, "spark_session", lambda *_, **__: pytest.fail("Spark started"))
         yield
 
 
 def run_command(*arguments: object, given: str | None = None) -> Result:
-    """How `cdc-marts ARGUMENTS` ends, `given` its input; an error of its code fails the test."""
+    """Return the result of `cdc-marts ARGUMENTS` with the input `given`.
+
+    Errors in its code are raised.
+    """
     texts = [str(argument) for argument in arguments]
     return CliRunner().invoke(app, texts, input=given, catch_exceptions=False)

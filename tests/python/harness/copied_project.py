@@ -1,4 +1,4 @@
-"""A copy of the project, for models that a test adds."""
+"""A copy of the project, to which a test adds models."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FOLDERS = ("macros", "models", "profiles", "python_models", "seeds", "tests/gen
 
 
 def copy_without_tables(folder: Path) -> Path:
-    """The project in a folder, as somebody starts with it: no table is declared."""
+    """Copy the project to a folder, without declared tables, as somebody starts with it."""
     settings = _copy(folder)
     settings["vars"]["tables"] = {}
     (folder / PROJECT_FILE).write_text(yaml.safe_dump(settings), "utf-8")
@@ -31,13 +31,13 @@ def copy_without_tables(folder: Path) -> Path:
 
 
 def copy_with_typed_marts(folder: Path) -> Path:
-    """The project in a folder, with the typed marts of the samples on every target."""
+    """Copy the project to a folder, with the typed marts of the samples on every target."""
     (folder / PROJECT_FILE).write_text(yaml.safe_dump(_copy(folder)), "utf-8")
     return folder
 
 
 def add_typed_marts(folder: Path, names: Iterable[str]) -> None:
-    """A model each, of tables that the var `tables` declares by these names."""
+    """Add a model for each table that the var `tables` declares by one of these names."""
     with (folder / DESCRIPTIONS).open("a", encoding="utf-8") as descriptions:
         for name in names:
             (folder / TYPED_MARTS / f"{name}.sql").write_text("{{ typed_mart() }}\n", "utf-8")
@@ -45,7 +45,7 @@ def add_typed_marts(folder: Path, names: Iterable[str]) -> None:
 
 
 def _copy(folder: Path) -> dict[str, Any]:
-    """Copy the files that dbt reads; the settings of the copy, which has typed marts of its own."""
+    """Copy the files that dbt reads. Return the settings, without those of the typed marts."""
     for name in _FOLDERS:
         shutil.copytree(ROOT / name, folder / name)
     settings = project_settings()

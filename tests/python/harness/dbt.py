@@ -12,24 +12,24 @@ OnEvent = Callable[[Any], None]
 
 
 def run_dbt(*arguments: str, on_event: OnEvent | None = None) -> Any:
-    """The result of a command that ends well; an error fails the test with dbt's own words."""
+    """Return the result of a successful command. An error fails the test with dbt's own message."""
     ended = try_dbt(*arguments, on_event=on_event)
     assert ended.success, f"dbt {' '.join(arguments)} failed\n{_errors_of(ended)}"
     return ended.result
 
 
 def try_dbt(*arguments: str, on_event: OnEvent | None = None) -> dbtRunnerResult:
-    """How a command ends; `on_event` hears what dbt says."""
+    """Return the result of a command. `on_event` is called with each event of dbt."""
     return dbtRunner(callbacks=[on_event] if on_event else []).invoke([*arguments, "--quiet"])
 
 
 def folders(
     project: Path, profiles: Path | None = None, written: Path | None = None
 ) -> tuple[str, ...]:
-    """Options: where dbt reads the project and its profiles, and where it writes.
+    """Return options: where dbt reads the project and its profiles, and where it writes.
 
-    Where these are None, the profiles stand beside the project's settings, and dbt writes into
-    the project.
+    If `profiles` is None, the profiles are beside the project's settings. If `written` is None, dbt
+    writes into the project.
     """
     written = written or project
     return (

@@ -8,13 +8,13 @@ from contextlib import contextmanager
 import pytest
 from pyspark.sql import SparkSession
 
-#: A path that leads nowhere.
+#: A path that does not exist.
 NO_PYTHON = "/nonexistent/python"
 
 
 @contextmanager
 def without_python(spark: SparkSession) -> Iterator[None]:
-    """As long as the block runs, a job that needs Python on executors fails."""
+    """Fail each job that needs Python on executors while the block runs."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spark.sparkContext, "pythonExec", NO_PYTHON)
         yield

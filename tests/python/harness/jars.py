@@ -1,4 +1,4 @@
-"""Jars that tests run as programs of their own, with all that they need, resolved by Spark."""
+"""Jars that tests run as their own programs, with their dependencies, resolved by Spark."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _CACHE = Path.home() / ".ivy2.5.2"
 
 
 def jar_folder(name: str, packages: Sequence[str]) -> Path:
-    """Maven coordinates (`group:artifact:version`) -> the folder of their jars.
+    """Return the folder of the jars of Maven coordinates (`group:artifact:version`).
 
-    The jars are downloaded once, into a cache of this name: other programs bring other
-    versions of the same jars.  Scala is left out, which Spark has.
+    The jars are downloaded once, into a cache of this name, since other programs need other
+    versions of the same jars. Scala is left out: Spark has it.
     """
     cache = _CACHE / name
     complete = cache / "complete"

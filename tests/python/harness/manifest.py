@@ -1,4 +1,4 @@
-"""Reading the manifest of the project."""
+"""The manifest of the project."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Node = dict[str, Any]
 
 
 def nodes_of(manifest: Node, kind: str) -> Iterator[Node]:
-    """The project's own nodes of a kind: `model`, `seed`, `source`, `exposure` or `macro`."""
+    """Yield the project's own nodes of a kind: `model`, `seed`, `source`, `exposure` or `macro`."""
     collection = {"source": "sources", "exposure": "exposures", "macro": "macros"}
     for node in manifest[collection.get(kind, "nodes")].values():
         if node["package_name"] == PROJECT and node["resource_type"] == kind:
@@ -21,7 +21,7 @@ def nodes_of(manifest: Node, kind: str) -> Iterator[Node]:
 
 
 def columns_of(manifest: Node, kind: str, name: str) -> list[str]:
-    """The columns that a node declares, in the order of its yml file."""
+    """Return the columns that a node declares, in the order of its yml file."""
     return next(list(n["columns"]) for n in nodes_of(manifest, kind) if n["name"] == name)
 
 

@@ -1,4 +1,4 @@
-"""The project's commands on a target, each in a process of its own."""
+"""The project's commands on a target, each in its own process."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from cdc_marts.landing.envelopes import Message
 from tests.python.harness.manifest import ROOT
 from tests.python.samples.files import samples
 
-#: A process that takes longer hangs.
+#: A process that takes more seconds hangs.
 TIMEOUT = 1800
-#: What a user may have set, and tests set for themselves.
+#: Prefixes of environment variables that a user may have set, and that tests set themselves.
 _SETTINGS = ("CDC_MARTS_", "DBT_", "PYTEST_", "PYTHON", "SPARK_", "VIRTUAL_ENV")
 MARTS = tuple(
     f"marts.{mart}"
@@ -31,7 +31,7 @@ MARTS = tuple(
 
 
 def finished(*command: object, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """A command that ended well, run as from a new terminal where `environment` is set."""
+    """Run a command that must succeed, as from a new terminal with `environment` set."""
     inherited = {name: text for name, text in os.environ.items() if not name.startswith(_SETTINGS)}
     done = subprocess.run(
         [str(part) for part in command],
@@ -47,15 +47,15 @@ def finished(*command: object, cwd: Path, **environment: str) -> subprocess.Comp
 
 
 def program(name: str) -> Path:
-    """A program of the environment that the tests run in."""
+    """Return a program of the environment that the tests run in."""
     return Path(sys.executable).with_name(name)
 
 
 class Commands:
-    """dbt, landings and marts of a target."""
+    """Commands of dbt and cdc-marts on a target, and the content of its tables."""
 
     def __init__(self, target: str, environment: Mapping[str, str], work: Path) -> None:
-        """`work`: where what dbt and the tests write goes; of one process at a time."""
+        """Use `work` for the files that dbt and the tests write, by one process at a time."""
         self.target, self.work = target, work
         folders = {"DBT_TARGET_PATH": str(work / "target"), "DBT_LOG_PATH": str(work)}
         self.environment = {**environment, **folders}
@@ -63,12 +63,12 @@ class Commands:
         self._started: list[subprocess.Popen[bytes]] = []
 
     def dbt(self, *arguments: str) -> subprocess.Popen[bytes]:
-        """Start a dbt command, as a process group of its own."""
+        """Start a dbt command, in its own process group."""
         settings = ("--target", self.target, "--no-use-colors")
         return self._start("-c", "from dbt.cli.main import cli; cli()", *arguments, *settings)
 
     def land(self, shares: Mapping[str, Iterable[Message]]) -> None:
-        """Land messages of several formats, each format's in one commit."""
+        """Land messages of several formats, with one commit per format."""
         for source_format, messages in shares.items():
             lines = "".join(json.dumps(_envelope(message)) + "\n" for message in messages)
             self._share(source_format).write_text(lines, "utf-8")
@@ -84,7 +84,7 @@ class Commands:
         return self._start_landing("kafka", source_format, *options)
 
     def run_rounds(self, log: Path, *options: str) -> subprocess.Popen[bytes]:
-        """Start `cdc-marts run`, whose output goes to a file of its own."""
+        """Start `cdc-marts run`, whose output goes to its own file."""
         return self.command("run", *options, log=log)
 
     def command(self, name: str, *options: str, log: Path | None = None) -> subprocess.Popen[bytes]:
@@ -93,31 +93,31 @@ class Commands:
         return self._start("-c", code, name, "--target", self.target, *options, log=log)
 
     def content(self, *relations: str) -> dict[str, list[str]]:
-        """Relation -> its rows as sorted JSON texts."""
+        """Return relation -> its rows as sorted JSON texts."""
         found = self.work / "content.json"
         self.finish(self._start_child("content", str(found), *relations))
         return json.loads(found.read_text("utf-8"))
 
     def rows(self, *relations: str) -> dict[str, list[str]]:
-        """Relation -> its rows as texts that `readers` compares with those of other engines."""
+        """Return relation -> its rows as texts, which `readers` compares with other engines."""
         found = self.work / "rows.json"
         self.finish(self._start_child("rows", str(found), *relations))
         return json.loads(found.read_text("utf-8"))
 
     def run(self) -> None:
-        """`dbt run` to its end."""
+        """Run `dbt run` to its end."""
         self.finish(self.dbt("run"))
 
     def output(self) -> str:
-        """What the last process wrote."""
+        """Return the output of the last process."""
         return self.log.read_text("utf-8", errors="replace")
 
     def finish(self, process: subprocess.Popen[bytes]) -> None:
-        """Wait for a process that ends well."""
+        """Wait for a process, and raise if it failed."""
         assert process.wait(TIMEOUT) == 0, self.output()
 
     def stop(self) -> None:
-        """Kill what still runs."""
+        """Kill the processes that still run."""
         for process in self._started:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
@@ -154,7 +154,7 @@ class Home(Commands):
     """The target `local` in a folder."""
 
     def __init__(self, folder: Path, work: Path, **settings: str) -> None:
-        """`work`: outside of the folder.  `settings`: more environment variables."""
+        """Use `work` outside of `folder`. `settings`: further environment variables."""
         memory = os.environ.get("CDC_MARTS_DRIVER_MEMORY", "2g")
         environment = {"CDC_MARTS_HOME": str(folder), "CDC_MARTS_DRIVER_MEMORY": memory}
         super().__init__("local", {**environment, **settings}, work)
@@ -162,12 +162,12 @@ class Home(Commands):
 
 
 def all_samples() -> dict[str, list[Message]]:
-    """Format -> its sample messages."""
+    """Return format -> its sample messages."""
     return {source_format: samples(source_format) for source_format in SOURCE_FORMATS}
 
 
 def take_shares(left: dict[str, list[Message]], runs: int) -> dict[str, list[Message]]:
-    """What lands before the next of `runs` runs: an equal share of what is left."""
+    """Take the messages that land before the next of `runs` runs: an equal share of those left."""
     shares = {}
     for source_format, messages in left.items():
         size = -(-len(messages) // runs)

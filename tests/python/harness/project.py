@@ -1,4 +1,4 @@
-"""The project as a user runs it: messages landed, `dbt build`, marts read."""
+"""The project as a user runs it: land messages, run `dbt build`, read marts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Landed:
 
 
 class Project:
-    """The target `local` over one Spark session; `root`: of the project, or of a copy."""
+    """The target `local` over one Spark session. `root`: the project, or a copy of it."""
 
     def __init__(self, spark: SparkSession, root: Path = ROOT) -> None:
         self.spark = spark
@@ -39,7 +39,7 @@ class Project:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """What names target and project to dbt; a copy of the project has its own profiles."""
+        """Options with target and project for dbt. A copy of the project has its own profiles."""
         if self.root == ROOT:
             return ("--target", "local", "--project-dir", str(ROOT))
         return ("--target", "local", *folders(self.root, self.root / "profiles"))
@@ -47,7 +47,7 @@ class Project:
     def land(
         self, source_format: str, messages: Iterable[Landed], landed_at: dt.datetime = LANDED_AT
     ) -> None:
-        """Append to a landing table as somebody's own job would."""
+        """Append to a landing table, as a job of a user would."""
         rows = [
             (m.topic, m.partition, m.offset, landed_at, _bytes(m.key), _bytes(m.value), landed_at)
             for m in messages
@@ -60,7 +60,7 @@ class Project:
         run_dbt(*arguments, *self.options)
 
     def empty(self) -> None:
-        """Drop every table and view, and make the landing tables anew."""
+        """Drop every table and view, and create the landing tables again."""
         self.drop_all()
         self.dbt("run-operation", "create_landing_tables")
 
@@ -70,13 +70,13 @@ class Project:
                 drop_tables_and_views(self.spark, schema, purge=True)
 
     def rows(self, sql: str) -> list[dict[str, Any]]:
-        """The rows of a query as plain dicts."""
+        """Return the rows of a query as plain dicts."""
         return [row.asDict(recursive=True) for row in self.spark.sql(sql).collect()]
 
     def found_by(
         self, data_tests: Collection[str], *options: str
     ) -> dict[str, list[dict[str, Any]]]:
-        """What data tests find, by the queries that dbt runs for them."""
+        """Return what data tests find, by the queries that dbt runs for them."""
         self.dbt("compile", "--select", *(f"test_name:{name}" for name in data_tests), *options)
         manifest = json.loads((self.root / "target" / "manifest.json").read_text("utf-8"))
         queries = {
@@ -87,7 +87,7 @@ class Project:
         return {test: self.rows(queries[test]) for test in data_tests}
 
     def latest_state(self, source_format: str, table_id: str) -> Iterator[dict[str, Any]]:
-        """The current rows of a table, `row` as a dict with exact numbers."""
+        """Yield the current rows of a table, with `row` as a dict with exact numbers."""
         for row in self.rows(
             "select row_key, to_json(`row`) as `row`, row_count, last_sequence, last_event_id"
             f" from marts.latest_state where source_format = '{source_format}'"
@@ -97,7 +97,7 @@ class Project:
 
 
 def drop_tables_and_views(spark: SparkSession, schema: str, *, purge: bool) -> None:
-    """`purge`: whether the files of the tables go too, which takes time for each file."""
+    """Drop all of a schema. `purge`: also delete the files, which takes time for each file."""
     for view in spark.sql(f"show views in {schema}").where("not isTemporary").collect():
         spark.sql(f"drop view {schema}.{view.viewName}")
     for table in spark.sql(f"show tables in {schema}").where("not isTemporary").collect():
@@ -105,14 +105,14 @@ def drop_tables_and_views(spark: SparkSession, schema: str, *, purge: bool) -> N
 
 
 def content(spark: SparkSession, relation: str, without: Collection[str] = ()) -> list[str]:
-    """The rows of a table or view as sorted JSON texts, `without` some of its columns."""
+    """Return the rows of a table or view as sorted JSON texts, `without` some of its columns."""
     return sorted(json_texts(spark, relation, without))
 
 
 def json_texts(
     spark: SparkSession, relation: str, without: Collection[str] = (), order_by: str | None = None
 ) -> list[str]:
-    """The same in the order of a column, or in none; a VARIANT is JSON in a text."""
+    """Return the rows as JSON texts, sorted by a column or not. A VARIANT is JSON text."""
     columns = [
         f"to_json(`{field.name}`) as `{field.name}`"
         if field.dataType.typeName() == "variant"

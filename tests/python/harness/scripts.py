@@ -1,4 +1,4 @@
-"""Python files of the project that are in no package."""
+"""Python files of the project that belong to no package."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from tests.python.harness.manifest import ROOT
 
 
 def project_settings() -> dict[str, Any]:
-    """What `dbt_project.yml` of this repository says."""
+    """Return the settings in `dbt_project.yml` of this repository."""
     settings: dict[str, Any] = yaml.safe_load((ROOT / "dbt_project.yml").read_text("utf-8"))
     return settings
 
@@ -24,9 +24,9 @@ def write_project(
     files: Mapping[str, str],
     profiles: Path | None = None,
 ) -> None:
-    """A project in a folder, which runs on the first of its targets.
+    """Write a project to a folder. It runs on the first of its targets.
 
-    `profiles`: another folder for the targets.  `files`: path in the project -> text.
+    `profiles`: another folder for the targets. `files`: path in the project -> text.
     """
     profile = {"target": next(iter(targets)), "outputs": dict(targets)}
     texts = {

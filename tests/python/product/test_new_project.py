@@ -122,8 +122,8 @@ def test_a_project_without_the_package_is_not_linked(folder: Path) -> None:
         ("my-project", "my_project would do"),
         ("2024", "marts_2024 would do"),
         ("Ünser", "can't be named"),
-        ("cdc_marts", "a package of it has that name"),
-        ("dbt", "a package of it has that name"),
+        ("cdc_marts", "one of its packages has that name"),
+        ("dbt", "one of its packages has that name"),
     ],
 )
 def test_a_name_that_dbt_refuses_is_said(folder: Path, name: str, reason: str) -> None:

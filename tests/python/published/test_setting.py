@@ -23,8 +23,8 @@ def test_the_setting_is_a_list_of_marts(named: list[str]) -> None:
 @pytest.mark.parametrize(
     ("named", "problem"),
     [
-        ("latest_state", "it is a list of marts, such as [latest_state], not 'latest_state'"),
-        (None, "it is a list of marts, such as [latest_state], not None"),
+        ("latest_state", "it must be a list of marts, such as [latest_state], not 'latest_state'"),
+        (None, "it must be a list of marts, such as [latest_state], not None"),
         (["latest"], "there is no mart latest; there are change_events, latest_state"),
         (["a", "latest_state", 3], "there is no mart a, 3; there are change_events, latest_state"),
     ],

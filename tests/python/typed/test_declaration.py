@@ -47,12 +47,12 @@ def test_the_checksum_changes_with_what_is_declared() -> None:
         ({"source_format": None}, "it lacks `source_format`"),
         ({"table_id": ""}, "it lacks `table_id`"),
         ({"rename": {}}, "there is no option `rename`"),
-        ({"renames": ["id"]}, "`renames` is no mapping but ['id']: write {column: new name}"),
-        ({"casts": "int"}, "`casts` is no mapping but 'int': write {column: type}"),
-        ({"partition_by": "id"}, "`partition_by` is no list but 'id': write [column, …]"),
-        ({"key": {"id": 1}}, "`key` is no list"),
-        ({"casts": {"amount": "money"}}, "the cast of `amount` to `money`"),
-        ({"casts": {"amount": "decimal(39,2)"}}, "to `decimal(39,2)` is to no type"),
+        ({"renames": ["id"]}, "`renames` must be a mapping, not ['id']: write {column: new name}"),
+        ({"casts": "int"}, "`casts` must be a mapping, not 'int': write {column: type}"),
+        ({"partition_by": "id"}, "`partition_by` must be a list, not 'id': write [column, …]"),
+        ({"key": {"id": 1}}, "`key` must be a list"),
+        ({"casts": {"amount": "money"}}, "`amount` can't be cast to `money`"),
+        ({"casts": {"amount": "decimal(39,2)"}}, "`amount` can't be cast to `decimal(39,2)`"),
     ],
 )
 def test_a_wrong_setting_is_said_with_its_mart(settings: dict[str, Any], problem: str) -> None:

@@ -630,9 +630,9 @@ WRONG: Mapping[str, tuple[dict[str, Any], str]] = {
     "unknown format": ({"source_format": "mongo"}, "there is no format `mongo`"),
     "no table": ({"table_id": ""}, "it lacks `table_id`"),
     "unknown option": ({"rename": {}}, "there is no option `rename`"),
-    "renames are a list": ({"renames": ["id"]}, "`renames` is no mapping"),
-    "partition_by is a text": ({"partition_by": "id"}, "`partition_by` is no list"),
-    "cast to no type": ({"casts": {"amount": "money"}}, "the cast of `amount` to `money`"),
+    "renames are a list": ({"renames": ["id"]}, "`renames` must be a mapping"),
+    "partition_by is a text": ({"partition_by": "id"}, "`partition_by` must be a list"),
+    "cast to no type": ({"casts": {"amount": "money"}}, "`amount` can't be cast to `money`"),
     "too many digits": ({"casts": {"amount": "decimal(39,2)"}}, "to `decimal(39,2)`"),
 }
 

@@ -1,1 +1,1 @@
-"""Where the time and the memory of the models go, and what other engines take."""
+"""Where the time and the memory of the models go, and how other engines compare."""

@@ -1,4 +1,4 @@
-"""`python -m profiling`: where the time and the memory go, and what other engines take."""
+"""`python -m profiling`: where the time and the memory go, and how other engines compare."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def competitors_command(
 ) -> None:
     """Build everything as `benchmarks full` does, and give the messages to Flink SQL and DuckDB.
 
-    An engine is left out where it does not know the format or cannot be installed.
+    An engine is left out if it does not know the format or cannot be installed.
     """
     workloads = [drawn.workload(changes) for changes in numbers_of(sizes)]
     builds = []
@@ -79,13 +79,13 @@ def memory_command(
     formats: Formats = "canal_json",
     size: Size = 5_000_000,
     large_bytes: Annotated[
-        int, typer.Option(help="Size of the large ones, of which there are a few.")
+        int, typer.Option(help="Size of the large messages, of which there are few.")
     ] = 20_000_000,
     drawn: Drawn = _OF_MANY_TABLES,
     select: Select = None,
     setup: Setup = _SETUP,
 ) -> None:
-    """Build many messages in little memory: evenly spread, skewed, of many tables; and large."""
+    """Build many messages in little memory: spread evenly, skewed, in many tables, or large."""
     many = drawn.workload(size)
     even = replace(many, tables=1)
     large = replace(
@@ -133,7 +133,7 @@ def state_command(
     repeat: Repeat = 5,
     setup: Setup = _SETUP,
 ) -> None:
-    """Build latest_state again and again, and show which threads of Java take the time.
+    """Build latest_state repeatedly, and show which threads of Java take the time.
 
     async-profiler, which is downloaded, samples the threads.
     """
@@ -150,7 +150,7 @@ def _write_profiles(
     formats: str,
     setup: Setup,
 ) -> None:
-    """Measure each format in one session, with a profiler, and write the page of all of them."""
+    """Measure each format in one session, with a profiler, and write one page for all formats."""
     names = formats_of(formats)
     with opened(setup) as session:
         described = machine.description(session)

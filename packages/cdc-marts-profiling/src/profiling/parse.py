@@ -1,4 +1,4 @@
-"""What the parse of messages takes, without writing, and which parts of Spark take it."""
+"""The time of a parse of messages, without writing, and the parts of Spark that take it."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from cdc_marts.relations import OWN
 from profiling.profiler import Profiler, Stack
 
 PARSER = "parser"
-#: Parses before the first one that is measured: Java's compilers learn from them.
+#: Parses before the first measured one: Java's compilers learn from them.
 _WARM_UPS = 4
-#: Part of the parse -> what a frame of Spark or Java has in its name.  A call stack belongs to the
-#: part of its innermost frame that has one.
+#: Part of the parse -> texts in the names of its frames in Spark or Java. A call stack belongs to
+#: the part of its innermost frame that has a part.
 PARTS: dict[str, tuple[str, ...]] = {
     "landing table: reading Parquet": ("org/apache/parquet", "org/apache/iceberg"),
     "message: JSON or Avro": ("JsonToStructs", "AvroDataToCatalyst", "VariantBuilder.parseJson"),
@@ -52,17 +52,17 @@ class Parse:
 
     source_format: str
     messages: int
-    #: Processor seconds of all tasks.
+    #: parser or baseline -> processor seconds of all tasks
     seconds: dict[str, list[float]] = field(default_factory=dict)
-    #: Part -> samples.
+    #: parser or baseline -> part -> samples
     samples: dict[str, Counter[str]] = field(default_factory=dict)
 
     def seconds_of(self, what: str, messages: int) -> float:
-        """The median of the processor seconds for so many messages."""
+        """Return the median of the processor seconds for so many messages."""
         return median(self.seconds[what]) * messages / self.messages
 
     def share_of(self, what: str, part: str) -> float:
-        """The share of a part among the samples."""
+        """Return the share of a part among the samples."""
         samples = self.samples[what]
         return samples[part] / samples.total()
 
@@ -75,7 +75,7 @@ def measure_parse(
     repeat: int,
     say: Callable[[str], None] = print,
 ) -> Parse:
-    """Land a workload, and parse it `repeat` times by the parser and by the baseline."""
+    """Land a workload, and parse it `repeat` times with the parser and with the baseline."""
     project.empty(session)
     parse = Parse(source_format, land(session, source_format, workload))
     say(f"{source_format}: {parse.messages:,} messages")
@@ -98,7 +98,7 @@ def measure_parse(
 
 
 def samples_by_part(stacks: Iterable[tuple[Stack, int]]) -> Counter[str]:
-    """Call stacks with their numbers of samples -> part of the parse -> samples."""
+    """Return part of the parse -> samples, from call stacks with their numbers of samples."""
     samples: Counter[str] = Counter()
     for stack, count in stacks:
         samples[_part_of(stack)] += count

@@ -1,4 +1,4 @@
-"""Where Java spends processor time: call stacks of its threads, sampled by async-profiler."""
+"""Call stacks of Java's threads, sampled by async-profiler, to see where processor time goes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dbt.adapters.spark_session.api import IVY_CACHE, jar_paths
 from pyspark.sql import SparkSession
 
 _PACKAGE = "tools.profiler:async-profiler:4.0"
-#: Timers of the processor, which need no rights in Linux; one sample per millisecond.
+#: Timers of the processor, which need no permissions in Linux; one sample per millisecond.
 _SAMPLING = "event=ctimer,interval=1ms"
 _TASK = "org/apache/spark/executor/Executor$TaskRunner.run"
 
@@ -22,7 +22,7 @@ Stack = tuple[str, ...]
 
 
 class Profiler:
-    """async-profiler, loaded into the Java process of a session.  A process loads it once."""
+    """async-profiler, loaded into the Java process of a session. A process loads it once."""
 
     def __init__(self, session: SparkSession) -> None:
         context: Any = session.sparkContext
@@ -38,9 +38,9 @@ class Profiler:
 
     @contextmanager
     def sampled(self) -> Iterator[Counter[Stack]]:
-        """The call stacks of the tasks that run in the block, with their numbers of samples.
+        """Yield the call stacks of the tasks that run in the block, with their numbers of samples.
 
-        They are there after the block.
+        They are filled after the block.
         """
         stacks: Counter[Stack] = Counter()
         with self._sampling(_SAMPLING) as samples:
@@ -51,9 +51,9 @@ class Profiler:
 
     @contextmanager
     def sampled_threads(self) -> Iterator[Counter[str]]:
-        """The names of Java's threads, with their numbers of samples.
+        """Yield the names of Java's threads, with their numbers of samples.
 
-        They are there after the block.
+        They are filled after the block.
         """
         threads: Counter[str] = Counter()
         with self._sampling(f"{_SAMPLING},threads") as samples:

@@ -1,4 +1,4 @@
-"""What a rebuild of `latest_state` takes, and which threads of Java take it."""
+"""The time of a rebuild of `latest_state`, and the threads of Java that take it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from benchmarks.workload import Workload
 from cdc_marts.relations import OWN
 from profiling.profiler import Profiler
 
-#: Rebuilds before the first one that is measured: Java's compilers learn from them.
+#: Rebuilds before the first measured one: Java's compilers learn from them.
 _WARM_UPS = 4
 TASKS = "tasks"
-#: Part of the work -> how the names of its threads begin.
+#: Part of the work -> prefixes of the names of its threads.
 PARTS: dict[str, tuple[str, ...]] = {
     TASKS: ("Executor task launch worker",),
     "planning of queries, commits": ("Thread-",),
@@ -44,17 +44,17 @@ class Rebuild:
 
     source_format: str
     messages: int
-    #: The seconds of each rebuild.
+    #: models or baseline -> the seconds of each rebuild
     seconds: dict[str, list[float]] = field(default_factory=dict)
-    #: Part -> processor seconds of a rebuild, on average.
+    #: models or baseline -> part -> processor seconds of a rebuild, on average
     processor_seconds: dict[str, dict[str, float]] = field(default_factory=dict)
 
     def seconds_of(self, what: str) -> float:
-        """The median of the seconds."""
+        """Return the median of the seconds."""
         return median(self.seconds[what])
 
     def tasks_of(self, what: str) -> float:
-        """The processor seconds of the tasks."""
+        """Return the processor seconds of the tasks."""
         return self.processor_seconds[what][TASKS]
 
 
@@ -68,7 +68,7 @@ def measure_rebuild(
 ) -> Rebuild:
     """Land a workload, build all, and compute the state `repeat` times more.
 
-    The models between staging and `latest_state` belong to it.  The baseline reads its events.
+    The models between staging and `latest_state` count too. The baseline reads its own events.
     """
     project.empty(session)
     rebuild = Rebuild(source_format, land(session, source_format, workload))
@@ -96,7 +96,7 @@ def measure_rebuild(
 
 
 def samples_by_part(samples: Mapping[str, int]) -> Counter[str]:
-    """Name of a thread -> samples; returned: part of the work -> samples."""
+    """Return part of the work -> samples, from thread name -> samples."""
     by_part: Counter[str] = Counter()
     for thread, count in samples.items():
         of_thread = (part for part, names in PARTS.items() if thread.startswith(names))

@@ -10,12 +10,12 @@ from profiling import rebuild
 from profiling.parse import OTHER, PARSER, PARTS, Parse
 from profiling.rebuild import Rebuild
 
-#: Messages whose parse is shown, whatever the number of those that were parsed.
+#: Times are shown for so many messages, whatever number was parsed.
 _PARSED = 100_000
 
 
 def parses(measured: Sequence[Parse]) -> list[str]:
-    """A section that compares the formats, and one for each format with the parts of its parse."""
+    """Return a section that compares the formats, and one per format with parts of its parse."""
     rows = [
         [
             f"`{parse.source_format}`",
@@ -48,7 +48,7 @@ def _parse(parse: Parse) -> str:
 
 
 def rebuilds(measured: Sequence[Rebuild]) -> list[str]:
-    """A section that compares the formats, and one for each format with the threads of Java."""
+    """Return a section that compares the formats, and one per format with the threads of Java."""
     compared = (STATE, BASELINE_STATE)
     rows = [
         [

@@ -1,1 +1,1 @@
-"""A page that shows how a target stands: `facts` are asked of it, `figures` are drawn of them."""
+"""A page on the state of a target: `facts` are read from it, and `figures` are drawn from these."""

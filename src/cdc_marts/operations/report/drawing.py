@@ -1,6 +1,7 @@
 """Plots as SVG that takes its colours from the page, so that one drawing is light and dark.
 
-A plot is drawn twice, for wide and for narrow screens: scaled down, its texts could not be read.
+A plot is drawn twice, for wide and for narrow screens. If it were scaled down, its texts would be
+too small to read.
 """
 
 from __future__ import annotations
@@ -11,23 +12,23 @@ from typing import Any
 import altair as alt
 import vl_convert
 
-#: Pixels that a plot is wide: on a screen, and on a phone.
+#: Widths of a plot in pixels: on a screen, and on a phone.
 WIDE, NARROW = 620, 330
 
 #: CSS variables of the page, in the order in which series take them.
 SERIES = tuple(f"var(--series-{number})" for number in range(1, 9))
 OTHERS = "var(--others)"
-#: What is as it should be, what to look at, and what failed.
+#: Colours of what is well, what needs a look, and what failed.
 GOOD, WARNING, BAD = "var(--good)", "var(--warning)", "var(--bad)"
 
 _TEXT, _QUIET, _LINES = "var(--text)", "var(--quiet)", "var(--lines)"
 _FONT = "Helvetica, Arial, sans-serif"
-#: Texts are measured larger than the page shows them: its reader's font may be a wider one.
+#: Texts are measured larger than the page shows them: the reader's font may be wider.
 _MEASURED = 14
 
 _CONFIG: dict[str, Any] = {
     "background": "transparent",
-    # The table below a plot is what a screen reader reads, not hundreds of marks.
+    # Screen readers read the table below a plot instead of hundreds of marks.
     "aria": False,
     "font": _FONT,
     "view": {"stroke": None},
@@ -57,7 +58,7 @@ _CONFIG: dict[str, Any] = {
 
 
 def svg(plot: alt.Chart | alt.LayerChart, width: int, name: str) -> str:
-    """The plot as an SVG element of so many pixels; `name`: begins all ids in it."""
+    """Return the plot as an SVG element of so many pixels. `name`: the prefix of all its ids."""
     is_narrow = width < WIDE
     spec = plot.properties(
         width=width, autosize=alt.AutoSizeParams(type="fit-x", contains="padding")
@@ -70,17 +71,17 @@ def svg(plot: alt.Chart | alt.LayerChart, width: int, name: str) -> str:
         "labelLimit": (width - 60) // columns - 30,
         "columnPadding": 12,
     }
-    # Where labels have no room, every other one goes: what is left stands evenly.
+    # If labels lack room, every other one is left out, so that the rest is spaced evenly.
     quantitative = {"tickCount": 4 if is_narrow else 7, "labelOverlap": "parity"}
     spec["config"] = {**_CONFIG, "axis": axis, "axisQuantitative": quantitative, "legend": legend}
     drawn = vl_convert.vegalite_to_svg(spec)
-    # Elements of several drawings stand in one page.
+    # One page has several drawings, so their ids must differ.
     drawn = re.sub(r'\bid="([^"]+)"', rf'id="{name}-{width}-\1"', drawn)
     return re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-{width}-\1)", drawn)
 
 
 def seconds_axis(title: str) -> alt.Axis:
-    """Of spans in seconds on a logarithmic scale, in the units that people use."""
+    """Return an axis of seconds on a logarithmic scale, in the units that people use."""
     return alt.Axis(
         title=title,
         labelOverlap="greedy",

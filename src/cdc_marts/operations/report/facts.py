@@ -1,4 +1,4 @@
-"""What the page says, as a target has it: small aggregates, made by Spark or read from metadata."""
+"""What the page shows of a target: small aggregates, made by Spark or read from metadata."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Traffic:
     #: when the bucket begins
     at: dt.datetime
     messages: int
-    #: seconds from event to landing; None where no message has its time
+    #: seconds from event to landing; None if no message has the time of its event
     median_lag: float | None
     longest_lag: float | None
 
@@ -53,7 +53,7 @@ class Traffic:
 
 @dataclass
 class SourceTable:
-    """What the events did to a source table, and what is left in it."""
+    """A source table: the number of its events, and the rows that it has now."""
 
     source_format: str
     table_id: str
@@ -72,10 +72,10 @@ class StoredTable:
 
     name: str
     layer: str
-    #: in its data files; rows that were deleted later may be among them
+    #: rows in its data files, even if they were deleted later
     rows: int
     files: int
-    #: in bytes
+    #: bytes
     size: int
 
 
@@ -103,12 +103,12 @@ class NodeTime:
 
 @dataclass(frozen=True)
 class Facts:
-    """All that the page says."""
+    """Everything that the page shows."""
 
     status: status.Status
     #: the unit of time of `traffic`: minute, hour or day
     bucket: str
-    #: from this time on
+    #: the time at which `traffic` begins
     since: dt.datetime
     traffic: list[Traffic]
     source_tables: list[SourceTable]
@@ -120,7 +120,7 @@ class Facts:
 
 
 def gather(session: SparkSession, target: str, days: int, inventory: Inventory) -> Facts:
-    """The facts of the target that `session` is open on; traffic of its last `days`."""
+    """Return the facts of the target that `session` is open on, with the traffic of `days`."""
     relations = inventory.relations
     found = status.gather(session, target, relations=relations)
     since = days_before(found.checked_at, days)
@@ -138,7 +138,7 @@ def gather(session: SparkSession, target: str, days: int, inventory: Inventory) 
 
 
 def _bucket(session: SparkSession, relations: Relations, since: dt.datetime) -> str:
-    """The bucket that fits the time over which messages landed, by the counts that runs left."""
+    """Return the bucket that fits the time over which messages landed, by the counts of runs."""
     counts = relations.model(status.COUNTS)
     if not session.catalog.tableExists(counts):
         return _LARGEST_BUCKET
@@ -203,7 +203,10 @@ def _stored_tables(
 
 
 def _runs(session: SparkSession, target: str, relations: Relations) -> Iterator[RunTime]:
-    """Of the target alone: others may share its landing schema, and with it the history."""
+    """Yield the runs of the target alone.
+
+    Other targets may share its landing schema and so its history.
+    """
     runs = relations.model(_RUNS)
     if not _has_view(session, runs):
         return
@@ -225,7 +228,7 @@ def _runs(session: SparkSession, target: str, relations: Relations) -> Iterator[
 
 
 def _nodes(session: SparkSession, target: str, relations: Relations) -> Iterator[NodeTime]:
-    """Of the last run that has any; a command of few nodes is a run too."""
+    """Yield the nodes of the last run that has any."""
     runs, model_runs = relations.model(_RUNS), relations.model(_MODEL_RUNS)
     if not (_has_view(session, runs) and _has_view(session, model_runs)):
         return

@@ -1,4 +1,4 @@
-"""The figures of the page: each a plot, a sentence on what it shows, and its exact numbers."""
+"""The figures of the page: each has a plot, a sentence on what it shows, and its exact numbers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TIME_UNITS: dict[str, tuple[Any, str]] = {
     "hour": ("utcyearmonthdatehours", "%b %d %H:%M"),
     "day": ("utcyearmonthdate", "%b %d"),
 }
-#: Points of a line stand apart.
+#: A line with more points does not mark them: the marks would touch.
 _POINTS_SHOWN = 60
 _OPERATIONS = ("insert", "update", "delete", "snapshot")
 _KINDS = ("change", "update_before", "ddl", "transaction", "heartbeat", "tombstone")
@@ -37,11 +37,11 @@ Cell = str | int | None
 
 @dataclass(frozen=True)
 class Figure:
-    """A part of the page.  `plot` is None where there is nothing to see yet."""
+    """A part of the page. `plot` is None if there is nothing to show yet."""
 
     name: str
     title: str
-    #: what is seen, and in which unit
+    #: what the plot shows, and in which unit
     caption: str
     columns: Sequence[str]
     rows: Sequence[Sequence[Cell]]
@@ -49,7 +49,7 @@ class Figure:
 
 
 def figures(facts: Facts) -> Iterator[Figure]:
-    """All figures, in the order in which somebody who looks for trouble wants them."""
+    """Yield all figures. Those that show trouble come first."""
     yield _freshness(facts)
     yield _lag(facts)
     yield _volume(facts)
@@ -375,7 +375,7 @@ def _plot(values: Sequence[dict[str, Any]], mark: Callable[[alt.Chart], alt.Char
 
 
 def _categories(field: str) -> alt.Y:
-    """A band for each text, in the order of the values."""
+    """Return an axis with a band for each text, in the order of the values."""
     return alt.Y(f"{field}:N", title=None, sort=None, axis=_BANDS)
 
 
@@ -402,7 +402,7 @@ def _topic_colors(values: Iterable[dict[str, Any]]) -> alt.Color:
 
 
 def _named(traffic: Iterable[Traffic], topics: Sequence[Topic]) -> list[tuple[str, Traffic]]:
-    """Each with the name of its topic; the smaller topics share one."""
+    """Return each traffic with the name to show: the smaller topics share one name."""
     largest = _largest(topics, lambda topic: topic.landed, len(SERIES) - 1)
     shown = {topic.name for topic in largest}
     return [(printable(one.name) if one.name in shown else _OTHER_TOPICS, one) for one in traffic]
@@ -419,7 +419,10 @@ def _mart(facts: Facts, name: str) -> str:
 
 
 def _place_of_layer(layer: str) -> tuple[int, str]:
-    """In the direction of the data; other projects come after the package."""
+    """Return the place of a layer in the direction of the data.
+
+    Other projects come after the package.
+    """
     return (LAYERS.index(layer) if layer in LAYERS else len(LAYERS), layer)
 
 

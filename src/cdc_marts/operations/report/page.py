@@ -1,4 +1,4 @@
-"""The page itself: one file of HTML without scripts, which asks for nothing from anywhere."""
+"""The page: one file of HTML without scripts, which loads nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_ROWS = 500
 
 @dataclass(frozen=True)
 class Tile:
-    """A number that stands out, with what it counts; `tone`: good, warning, bad or none."""
+    """A number that stands out, with what it counts. `tone`: good, warning, bad or empty."""
 
     value: str
     label: str
@@ -55,7 +55,7 @@ class DrawnFigure:
 
 
 def page(facts: Facts) -> str:
-    """The text of the page."""
+    """Return the text of the page."""
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )

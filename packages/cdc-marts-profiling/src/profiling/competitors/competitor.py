@@ -1,4 +1,4 @@
-"""Running the competitors: `uv` makes their environments."""
+"""The runs of the competitors, in environments that `uv` creates."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ class Competitor:
     name: str
     package: str
     script: str
-    #: Format -> what the script is given for it.
+    #: format -> the argument of the script for it
     formats: dict[str, str]
-    #: Maven coordinates of jars that the script is given too.
+    #: Maven coordinates of jars for the script
     jars: tuple[str, ...] = ()
-    #: Names of jars that PySpark brings along, likewise.
+    #: names of jars of PySpark for the script
     spark_jars: tuple[str, ...] = ()
 
 
-#: Those that Flink SQL reads, and its names for them.
+#: Formats that Flink SQL reads -> its names for them.
 FLINK_FORMATS = {"canal_json": "canal-json", "cdl_debezium_json": "debezium-json"}
 
 COMPETITORS = (
@@ -48,7 +48,7 @@ COMPETITORS = (
         "apache-flink==2.1.3",
         "flink_job.py",
         FLINK_FORMATS,
-        # The newest Flink that it is there for.
+        # The newest Flink that Paimon supports.
         ("org.apache.paimon:paimon-flink-2.1:1.3.0",),
         ("hadoop-client-api-*.jar", "hadoop-client-runtime-*.jar"),
     ),
@@ -64,7 +64,7 @@ COMPETITORS = (
 def add_competitors(
     session: SparkSession, build: FullBuild, repeat: int, say: Callable[[str], None]
 ) -> None:
-    """Note what each competitor that runs here takes for the landed messages, as text files."""
+    """Measure each competitor that runs here on the landed messages, as text files."""
     competitors = [
         competitor for competitor in COMPETITORS if build.source_format in competitor.formats
     ]
@@ -112,7 +112,10 @@ def _run(
 
 
 def _reason(errors: str) -> str:
-    """The line of what a process wrote that says why it ended: of Java, the innermost cause."""
+    """Return the line of an error output that says why a process ended.
+
+    For Java, it is the innermost cause.
+    """
     lines = errors.strip().splitlines()
     causes = [line for line in lines if line.startswith("Caused by: ")]
     return (causes or lines or ["it gives no reason"])[-1]

@@ -1,6 +1,6 @@
 """FORMAT FOLDER COLUMNS JARS: Flink SQL reads messages into a keyed state; prints the seconds.
 
-With the jars of Paimon the state is also written: a table of the latest rows and its changelog.
+With the jars of Paimon, the state is also written: a table of the latest rows and its changelog.
 """
 
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pyflink.table import EnvironmentSettings, TableEnvironment
 
-#: Those that this process may use, as Java's count for Spark.
+#: The cores that this process may use, which Spark's Java counts too.
 _CORES = len(os.sched_getaffinity(0))
 _TYPES = {
     "long": "BIGINT",
@@ -26,13 +26,13 @@ def main(message_format: str, folder: str, columns: str, jars: str) -> None:
     environment = TableEnvironment.create(settings)
     config = environment.get_config()
     config.set("parallelism.default", str(_CORES))
-    # A job that fails says why; by default, one with checkpoints starts again for ever.
+    # A failed job must end: by default, a job with checkpoints starts again for ever.
     config.set("restart-strategy.type", "disable")
     # The state per key that distinguishes a new row from a known one.
     config.set("table.exec.source.cdc-events-duplicate", "true")
     if jars:
         config.set("pipeline.jars", ";".join(Path(jar).as_uri() for jar in jars.split(",")))
-        # Paimon commits at checkpoints.  By default, these are in memory, and at most 5 MB large.
+        # Paimon commits at checkpoints. By default, these are in memory, and at most 5 MB large.
         config.set("execution.checkpointing.interval", "10 s")
         config.set("execution.checkpointing.storage", "filesystem")
         config.set("execution.checkpointing.dir", (Path(folder).parent / "checkpoints").as_uri())

@@ -1,19 +1,20 @@
-"""What programs beside dbt may use of the adapter; its other modules may change without notice.
+"""The parts of the adapter that other programs may use. Its other modules may change at any time.
 
 - The session of a target: `SparkSessionCredentials.session`, `close_session`, `activate` for its
   use on another thread, `RunLock` on a shared catalog, `take_home` and `release_home` of an
   embedded one.
-- Its errors: `SessionError` where it could not be opened, the `SPARK_ERRORS` that it raises,
-  `message_of` one of them, and a text `without_secrets` of its target.  Whether a setting
+- Its errors: `SessionError` if it could not be opened, the `SPARK_ERRORS` that it raises,
+  `message_of` an error, and a text `without_secrets` of its target. Whether a setting
   `is_secret`.
-- Its Java: `java_class` of the running one, `jar_paths` of Maven coordinates, which are downloaded
-  once, and `IVY_CACHE`, the folder of the downloads.
-- Tables of its catalog: `tables_of`, `view_query`, and of Iceberg's `iceberg_table`, `has_rows`,
+- Its Java: `java_class` of the running Java, `jar_paths` of Maven coordinates, which are
+  downloaded once, and `IVY_CACHE`, the folder of the downloads.
+- Tables of its catalog: `tables_of`, `view_query`. For Iceberg tables `iceberg_table`, `has_rows`,
   `snapshots` (each a `Snapshot`), and `all_snapshots` at once, as `TableSnapshots`.
-- `rewrite_rows`, which changes rows where they stand, and `forget_past`, which deletes what older
-  snapshots hold; whether Iceberg `can_list_files` of a table.
-- What incremental models have read: `watermarks_in` a snapshot, `unread_rows` of a table; whether a
-  snapshot `changes_rows`, and `commit_watermarks` of a model that has read one that does not.
+- `rewrite_rows`, which changes rows in place, and `forget_past`, which deletes the content of
+  older snapshots; whether Iceberg `can_list_files` of a table.
+- What incremental models have read: `watermarks_in` a snapshot, `unread_rows` of a table; whether
+  a snapshot `changes_rows`, and `commit_watermarks` of a model that has read a snapshot without
+  changes.
 - `IncrementalRead`, what a run of a model reads and commits.
 - `HashSet`, a condition that leaves out most rows of a table except those with some keys.
 - `ModelRun`, which the macro `dataframe` gives to a function; `create_view` of a DataFrame.

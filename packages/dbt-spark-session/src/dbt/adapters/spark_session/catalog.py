@@ -1,4 +1,4 @@
-"""Tables of the session's catalog as Iceberg has them."""
+"""Iceberg's metadata of the tables in the session's catalog."""
 
 from __future__ import annotations
 
@@ -15,19 +15,22 @@ _FIRST_VERSION_WITH_ROW_LINEAGE = 3
 
 
 def activate(session: SparkSession) -> None:
-    """Have names on this thread resolved by the settings of `session`."""
+    """Make names on this thread resolve by the settings of `session`."""
     sessions = java_class(session, "org.apache.spark.sql.classic.SparkSession")
     sessions.setActiveSession(session._jsparkSession)
 
 
 def has_iceberg_catalog(session: SparkSession) -> bool:
-    """Whether the tables of the session's current catalog are Iceberg's, all of them."""
+    """Return whether all tables of the session's current catalog are Iceberg tables."""
     setting = f"spark.sql.catalog.{session.catalog.currentCatalog()}"
     return session.conf.get(setting, "") == "org.apache.iceberg.spark.SparkCatalog"
 
 
 def iceberg_table(session: SparkSession, name: str) -> Any:
-    """The `org.apache.iceberg.Table` of a name that SQL resolves, on a thread of the session."""
+    """Return the `org.apache.iceberg.Table` of a name.
+
+    The name is resolved by the thread's active session, which must be `session` (see `activate`).
+    """
     return java_class(session, _SPARK_3_UTIL).loadIcebergTable(session._jsparkSession, name)
 
 
@@ -40,21 +43,21 @@ class Snapshot:
     operation: str
     #: properties of its commit
     summary: Mapping[str, str]
-    #: rises with each commit; rows bear it as `_last_updated_sequence_number`
+    #: rises with each commit; rows have it as `_last_updated_sequence_number`
     sequence_number: int
     #: epoch milliseconds
     committed_at: int
 
 
 def snapshots(session: SparkSession, table: Any, newest: int | None = None) -> Iterator[Snapshot]:
-    """The snapshot `newest` of an Iceberg table, None for its current one, and those before it.
+    """Yield the snapshot `newest` of an Iceberg table (None: the current one), and those before it.
 
-    They end where an older one has expired.
+    They end at the first one whose predecessor has expired.
     """
     parser = java_class(session, "org.apache.iceberg.SnapshotParser")
     snapshot = table.currentSnapshot() if newest is None else table.snapshot(newest)
     while snapshot is not None:
-        # Member by member, a Java map costs a call each and an exception behind the last.
+        # As JSON, by one call: a Java map costs a call per member, and an exception at its end.
         found = _snapshot(json.loads(parser.toJson(snapshot)))
         yield found
         snapshot = table.snapshot(found.parent_id) if found.parent_id is not None else None
@@ -65,14 +68,14 @@ class TableSnapshots:
     """All snapshots of a table, at one time."""
 
     by_id: Mapping[int, Snapshot]
-    #: the current one, and those before it; they end where an older one has expired
+    #: the current snapshot, and those before it, up to the first one that has expired
     ancestors: list[Snapshot]
-    #: ids of those that are the newest of a branch, or have a tag
+    #: ids of snapshots that are the newest of a branch, or have a tag
     referenced: frozenset[int]
 
     @property
     def unreachable(self) -> list[Snapshot]:
-        """Those to which neither a branch nor a tag leads: a `create or replace` left them."""
+        """Snapshots that no branch or tag leads to: a `create or replace` left them."""
         reachable = {snapshot.id for snapshot in self.ancestors}
         for newest in self.referenced:
             reachable |= {snapshot.id for snapshot in _back_from(newest, self.by_id)}
@@ -80,7 +83,7 @@ class TableSnapshots:
 
 
 def all_snapshots(session: SparkSession, table: Any) -> TableSnapshots:
-    """The snapshots of an Iceberg table, by one call of Java however many they are."""
+    """Return the snapshots of an Iceberg table, by one call of Java however many they are."""
     parser = java_class(session, "org.apache.iceberg.TableMetadataParser")
     metadata = json.loads(parser.toJson(table.operations().current()))
     by_id = {found["snapshot-id"]: _snapshot(found) for found in metadata.get("snapshots", ())}
@@ -90,14 +93,14 @@ def all_snapshots(session: SparkSession, table: Any) -> TableSnapshots:
 
 
 def _back_from(newest: int | None, by_id: Mapping[int, Snapshot]) -> Iterator[Snapshot]:
-    """A snapshot, and those before it that are still there."""
+    """Yield a snapshot, and the snapshots before it that still exist."""
     while newest is not None and (snapshot := by_id.get(newest)) is not None:
         yield snapshot
         newest = snapshot.parent_id
 
 
 def _snapshot(found: dict[str, Any]) -> Snapshot:
-    """As Iceberg writes it in JSON."""
+    """Return a snapshot from Iceberg's JSON."""
     summary = dict(found["summary"])
     operation = summary.pop("operation")
     return Snapshot(
@@ -111,7 +114,7 @@ def _snapshot(found: dict[str, Any]) -> Snapshot:
 
 
 def view_query(session: SparkSession, name: str) -> str | None:
-    """The query of the view `schema.view`; None where the name is not a view's."""
+    """Return the query of the view `schema.view`; None if there is no such view."""
     view = _view(session, name)
     return None if view is None else view.query()
 
@@ -119,15 +122,15 @@ def view_query(session: SparkSession, name: str) -> str | None:
 def view_query_and_property(
     session: SparkSession, name: str, key: str
 ) -> tuple[str | None, str | None]:
-    """The query of the view `schema.view` and a property of it; None for what is not there."""
+    """Return the query and a property of the view `schema.view`; None for what does not exist."""
     view = _view(session, name)
     return (None, None) if view is None else (view.query(), view.properties().get(key))
 
 
 def columns_id(session: SparkSession, name: str) -> str | None:
-    """A text that is another one once the table or view `schema.name` has other columns.
+    """Return a text that changes if the table or view `schema.name` gets other columns.
 
-    None where there is no such table or view.
+    None if there is no such table or view.
     """
     view = _view(session, name)
     if view is not None:
@@ -140,9 +143,9 @@ def columns_id(session: SparkSession, name: str) -> str | None:
 
 
 def rows_id(session: SparkSession, name: str) -> str | None:
-    """A text that is another one once the table `schema.name` has other rows.
+    """Return a text that changes if the table `schema.name` gets other rows.
 
-    None where there is no such table, or where the catalog does not say.
+    None if there is no such table, or if the catalog does not know.
     """
     if not session.catalog.tableExists(name):
         return None
@@ -153,7 +156,7 @@ def rows_id(session: SparkSession, name: str) -> str | None:
 
 
 def _view(session: SparkSession, name: str) -> Any | None:
-    """The `org.apache.iceberg.spark.source.SparkView` of a name; None where it is not a view's."""
+    """Return the `org.apache.iceberg.spark.source.SparkView` of a name; None if not a view."""
     schema, identifier = name.split(".")
     text = java_class(session, "java.lang.String")
     gateway: Any = session.sparkContext._gateway
@@ -167,7 +170,7 @@ def _view(session: SparkSession, name: str) -> Any | None:
 
 
 def tables_of(session: SparkSession, schemas: Iterable[str]) -> list[str]:
-    """Names of the tables, not the views, of those schemas that are there."""
+    """Return the names of the tables, without views, in the given schemas that exist."""
     return [
         f"{schema}.{row['tableName']}"
         for schema in schemas
@@ -178,19 +181,19 @@ def tables_of(session: SparkSession, schemas: Iterable[str]) -> list[str]:
 
 
 def table_property(session: SparkSession, name: str, key: str) -> str | None:
-    """A property of a table; None where it has none of that name."""
+    """Return a property of a table; None if the table does not have it."""
     rows = session.sql(f"show tblproperties {name} ('{key}')").collect()
     return next((row.value for row in rows if "does not have property" not in row.value), None)
 
 
 def has_rows(session: SparkSession, name: str) -> bool:
-    """Whether the current snapshot of a table counts any rows."""
+    """Return whether the current snapshot of a table counts any rows."""
     snapshot = iceberg_table(session, name).currentSnapshot()
     return snapshot is not None and snapshot.summary().get("total-records") != "0"
 
 
 def has_row_lineage(session: SparkSession, name: str) -> bool:
-    """Whether the rows of a name know the commit that brought them: those of no view do."""
+    """Return whether the rows of a table know the commit that wrote them. False for a view."""
     if view_query(session, name) is not None:
         return False
     operations = iceberg_table(session, name).operations()

@@ -1,7 +1,7 @@
-"""Class-data sharing: classes that Java has loaded once, it maps from an archive at later starts.
+"""Class-data sharing: Java maps classes that it has loaded once from an archive at later starts.
 
-The first JVM writes the archive when it ends, beside the packages of this Python,
-and for the class path that it was started with: Java uses it with no other one.
+The first JVM writes the archive when it ends, beside the packages of this Python. Java uses the
+archive only with the class path that this JVM was started with.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from pathlib import Path
 import pyspark
 
 ARCHIVES = Path(sys.prefix) / "share" / "spark-session"
-#: Java writes an archive in seconds; what is still not whole then was given up.
+#: Java writes an archive in seconds. An archive that is incomplete after this time was abandoned.
 _GIVEN_UP_SECONDS = 600
-#: Nobody needs to know that an archive does not fit (any more): Java goes on without it.
+#: Hides warnings about an archive that does not fit: Java goes on without it.
 _QUIET = "-Xlog:cds*=off"
 #: Environment variables with paths that Spark's launcher adds to the class path.
 _ON_CLASS_PATH = ("SPARK_CONF_DIR", "HADOOP_CONF_DIR", "YARN_CONF_DIR", "SPARK_DIST_CLASSPATH")
 
 
 def class_sharing_options(java: Path, jars: Sequence[Path]) -> list[str]:
-    """Options by which `java` starts Spark with an archive, or ends with writing one.
+    """Return options with which `java` starts Spark from an archive, or writes one at its end.
 
-    `jars`: what its class path has beside Spark's own jars and what the
-    environment adds.  The list is empty where there is no place for an archive, or
-    where files in a folder may be classes: Java would not start.
+    `jars`: the jars on its class path besides Spark's own jars and those that the environment adds.
+    Empty if there is no place for an archive, or if files in a folder may be classes: Java would
+    not start.
     """
     spark = Path(pyspark.__file__).parent
     class_path = [spark / "conf", *_of_environment(), *jars]
@@ -62,7 +62,7 @@ def _of_environment() -> list[Path]:
 
 
 def _take_over_written(archive: Path) -> None:
-    """Put what an earlier JVM wrote at its end in its place."""
+    """Move an archive that an earlier JVM wrote at its end to its place."""
     for written in archive.parent.glob(f"{archive.name}.*"):
         # Another process may do the same.
         with suppress(FileNotFoundError):
@@ -73,13 +73,13 @@ def _take_over_written(archive: Path) -> None:
 
 
 def _is_whole(archive: Path) -> bool:
-    """Java writes the header, which begins with a magic number, when the rest is there."""
+    """Return whether the archive has its header, a magic number that Java writes last."""
     with archive.open("rb") as content:
         return any(content.read(4))
 
 
 def _base_archive(java: Path) -> Path | None:
-    """An archive of Java's own classes, on which others build; None where it brings one along."""
+    """Return an archive of Java's own classes, on which others build; None if Java includes it."""
     server = java.resolve().parent.parent / "lib" / "server"
     if (server / "classes.jsa").exists():
         return None

@@ -1,4 +1,4 @@
-"""Connections of dbt threads: a Spark session each, over one Spark context."""
+"""Connections of dbt's threads: each has a Spark session, and all share one Spark context."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from pyspark.sql.types import VariantVal
 
 logger = AdapterLogger("Spark")
 
-#: Commands of dbt that write what other runs read.
+#: Commands of dbt that write tables that other runs read.
 _RUNS = ("run", "build", "seed", "snapshot", "run-operation", "retry", "clone")
 
 
@@ -36,17 +36,17 @@ _RUNS = ("run", "build", "seed", "snapshot", "run-operation", "retry", "clone")
 class SparkSessionCredentials(SparkCredentials):
     """A target of type `spark_session`.
 
-    `home`: folder of an embedded catalog and warehouse, one process at a time; a
-    relative one is in the folder of the project.  Leave it out on a cluster, whose
-    catalog stands elsewhere.
-    `run_lock`: a table in such a catalog that lets in one run at a time.
-    `conf`: Spark settings (`${home}` is replaced; one without a value is left
-    to spark-defaults.conf).  `required`: environment variable -> the setting
-    that a cluster can't do without; ` or ` stands between several of which one
-    will do.  `packages`: Maven coordinates of jars.
+    `home`: folder of an embedded catalog and warehouse, for one process at a time. A relative path
+    starts in the folder of the project. Leave it out on a cluster, whose catalog is elsewhere.
+    `run_lock`: a table in such a catalog that allows one run at a time.
+    `conf`: Spark settings. `${home}` is replaced; a setting without a value is left to
+    spark-defaults.conf.
+    `required`: environment variable -> the setting that a cluster needs; ` or ` stands between
+    settings of which one is enough.
+    `packages`: Maven coordinates of jars.
     `lock_timeout`: seconds to wait for another run.
-    `variables`: setting (`home`, `spark.driver.memory`) -> the environment variable
-    by which the profile takes it, which messages name then.
+    `variables`: setting (`home`, `spark.driver.memory`) -> the environment variable from which the
+    profile takes it, for messages.
     """
 
     method: str = "session"  # type: ignore[assignment]
@@ -72,9 +72,9 @@ class SparkSessionCredentials(SparkCredentials):
         return ("schema", "home", "run_lock", "packages")
 
     def session(self, packages: Sequence[str] = (), is_reader: bool = False) -> SparkSession:
-        """The process's Spark session for this target, with more `packages` than the target's.
+        """Return the process's Spark session for this target, with further `packages`.
 
-        `is_reader`: it writes nothing, so it neither waits for a run nor holds one up.
+        `is_reader`: the session writes nothing, so it neither waits for a run nor delays one.
         """
         name_variables(self.variables)
         home = _in_project(Path(self.home).expanduser()) if self.home else None
@@ -86,7 +86,7 @@ class SparkSessionCredentials(SparkCredentials):
 
 
 class SessionCursor(Cursor):
-    """A cursor over one given session; nested values come as JSON text."""
+    """A cursor over a given session. Nested values are JSON text."""
 
     def __init__(self, session: SparkSession) -> None:
         super().__init__()
@@ -122,7 +122,7 @@ class SessionConnection(SessionHandle):
 
 
 class SessionWrapper(SessionConnectionWrapper):
-    """What dbt-spark expects of a handle, plus the session itself."""
+    """The handle that dbt-spark expects, with the session."""
 
     handle: SessionConnection
     _cursor: SessionCursor | None
@@ -133,7 +133,7 @@ class SessionWrapper(SessionConnectionWrapper):
 
     @property
     def frame(self) -> DataFrame:
-        """What the last statement gives: a query is analyzed, and not run."""
+        """The DataFrame of the last statement. A query is analyzed, but not run."""
         if self._cursor is None or self._cursor._df is None:
             raise DbtRuntimeError("No statement was executed.")
         return self._cursor._df
@@ -158,7 +158,7 @@ class SparkSessionConnectionManager(SparkConnectionManager):
 
     @property
     def credentials(self) -> SparkSessionCredentials:
-        """Those of the target, which is of this adapter's type."""
+        """The credentials of the target, which is of this adapter's type."""
         return cast(SparkSessionCredentials, self.profile.credentials)
 
     @classmethod
@@ -166,7 +166,7 @@ class SparkSessionConnectionManager(SparkConnectionManager):
         if connection.state == ConnectionState.OPEN:
             return connection
         root = connection.credentials.session()
-        # Settings and temporary views of one thread are not those of another.
+        # Each thread has its own settings and temporary views.
         lease = getattr(cls._of_thread, "lease", None)
         if lease is None or not cls._sessions.is_valid(lease, root):
             lease = cls._of_thread.lease = cls._sessions.take(root)
@@ -186,7 +186,7 @@ class SparkSessionConnectionManager(SparkConnectionManager):
 
     @classmethod
     def _take_turn(cls, session: SparkSession, credentials: SparkSessionCredentials) -> None:
-        """Before anything is looked at: a run begins with what the one before it left."""
+        """Take the lock before anything is read: a run begins with what the last run left."""
         if credentials.run_lock is None or getattr(get_flags(), "WHICH", "") not in _RUNS:
             return
         with cls._locking:
@@ -196,7 +196,7 @@ class SparkSessionConnectionManager(SparkConnectionManager):
                 SparkSessionConnectionManager._run_lock = lock
 
     def check_turn(self) -> None:
-        """Raise where another run may have taken this one for dead."""
+        """Raise if another run may have taken this one for dead."""
         if self._run_lock is not None:
             self._run_lock.check()
 
@@ -224,13 +224,13 @@ class SparkSessionConnectionManager(SparkConnectionManager):
 
 
 def _describe_jobs(session: SparkSession, name: str | None) -> None:
-    """Spark's pages name the model to which a job belongs: it starts in the thread of the model."""
+    """Show the model of a job on Spark's pages. The job starts in the thread of the model."""
     # PySpark takes None, although its types do not say so.
     session.sparkContext.setLocalProperty("spark.job.description", cast(str, name))
 
 
 def _in_project(path: Path) -> Path:
-    """A path as dbt's project has it, from whichever folder dbt was started."""
+    """Return a path in dbt's project, whatever folder dbt was started in."""
     return Path(getattr(get_flags(), "PROJECT_DIR", None) or "", path).resolve()
 
 

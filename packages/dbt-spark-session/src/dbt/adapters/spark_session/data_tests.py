@@ -1,6 +1,6 @@
-"""Results of data tests: a test is not asked again while nothing that it reads has changed.
+"""Results of data tests, which are used again while the tables that a test reads are unchanged.
 
-Spark takes longer to analyze the query of a test over many views than to see that.
+Checking that is faster than analyzing the query.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from pyspark.sql import SparkSession
 
 
 def question_checksum(session: SparkSession, query: str) -> str | None:
-    """A text that differs where the query may have another answer.
+    """Return a text that differs if the query may have another answer.
 
-    None where not everything that it reads is known to be an Iceberg table or view, or where a
-    query depends on more than it reads, such as the time.
+    None if the query reads something that is not known to be an Iceberg table or view, or if it
+    depends on more than it reads, such as the time.
     """
     contents: dict[str, str] = {}
     if not _add_contents(session, query, contents):
@@ -35,7 +35,10 @@ def question_checksum(session: SparkSession, query: str) -> str | None:
 
 
 def _add_contents(session: SparkSession, query: str, contents: dict[str, str]) -> bool:
-    """Add the tables and views that a query reads, through views too; False: not all are known."""
+    """Add the tables and views that a query reads, also through views.
+
+    Return whether all are known.
+    """
     names = read_by(query)
     if names is None or is_volatile(query):
         return False
@@ -52,14 +55,14 @@ def _add_contents(session: SparkSession, query: str, contents: dict[str, str]) -
 
 
 class ResultFiles:
-    """One file per data test, with its last result and the checksum of its question."""
+    """One file per data test, with its last result and the checksum of its query."""
 
     def __init__(self, folder: Path) -> None:
-        """`folder`: need not be there."""
+        """Keep the results in `folder`, which need not exist."""
         self._folder = folder
 
     def result(self, test_id: str, checksum: str) -> dict[str, Any] | None:
-        """The result that a test gave to a question; None where its last question was another."""
+        """Return the result that a test gave to a query; None if its last query was another one."""
         try:
             found = json.loads(self._file(test_id).read_text("utf-8"))
         except (FileNotFoundError, json.JSONDecodeError):  # cut off by a kill
@@ -67,7 +70,7 @@ class ResultFiles:
         return found["result"] if found["checksum"] == checksum else None
 
     def keep(self, test_id: str, checksum: str, result: dict[str, Any]) -> None:
-        """`result`: `failures`, `should_warn`, `should_error`."""
+        """Keep a result: `failures`, `should_warn`, `should_error`."""
         write_file(str(self._file(test_id)), json.dumps({"checksum": checksum, "result": result}))
 
     def _file(self, test_id: str) -> Path:

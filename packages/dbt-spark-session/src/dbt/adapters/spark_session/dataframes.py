@@ -1,6 +1,6 @@
 """DataFrames as temporary views, which dbt writes like the query of any SQL model.
 
-A SQL model has the rows of a Python function by the macro `dataframe`:
+A SQL model gets the rows of a Python function by the macro `dataframe`:
 `select * from {{ dataframe('package.module:function', …) }}`.
 """
 
@@ -19,12 +19,11 @@ from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
 
 class ModelRun:
-    """A run of a model, for the function that gives its rows.
+    """A run of a model, for the function that returns its rows.
 
-    `is_incremental`: the rows are merged into the model's table, which is there.
-    `has_inputs`: all inputs are there; where they are not (a model is compiled, or
-    a unit test has fixtures in their place) the function gives no rows, but the
-    columns.  `warn`: has dbt warn of something.
+    `is_incremental`: the rows are merged into the model's table, which exists. `has_inputs`:
+    whether all inputs exist. If they don't, because a model is compiled or a unit test has fixtures
+    instead, the function returns no rows, but the columns. `warn`: makes dbt warn of something.
     """
 
     def __init__(
@@ -58,46 +57,46 @@ class ModelRun:
         return self.read.table
 
     def rows(self, name: str) -> DataFrame:
-        """The rows of an input."""
+        """Return the rows of an input."""
         return self._read(self._inputs[name])
 
     def new_rows(self, name: str) -> DataFrame:
-        """The rows of an input that the model has not read yet, all where it is built anew."""
+        """Return the rows of an input that the model has not read; all rows for a rebuild."""
         return self._read(self._new_inputs[name])
 
     def rows_before(self, name: str) -> DataFrame:
-        """The rows that a changed input had when the model last read it, none before that."""
+        """Return the rows of a changed input when the model last read it; none before that."""
         return self._read(self._changed_inputs[name].rows_before)
 
     def changed_rows(self, name: str) -> DataFrame:
-        """The rows of a changed input that were added or updated since the model last read it."""
+        """Return rows of a changed input that were added or updated since the last read."""
         return self._read(self._changed_inputs[name].changed_rows)
 
     @property
     def has_new_rows(self) -> bool:
-        """Whether any input that is read for new rows or changes has some; it needs no query."""
+        """Whether an input that is read for new rows or changes has any. This needs no query."""
         return not self.read.has_nothing_new
 
     def table_property(self, name: str) -> str | None:
-        """A property of the model's table, which is there."""
+        """Return a property of the model's table, which exists."""
         return table_property(self._session, self.relation, name)
 
     def keep_property(self, name: str, value: str) -> None:
-        """Have the table keep a property, if this run creates it anew."""
+        """Make the table keep a property, if this run creates it."""
         self.read.keep_property(name, value)
 
     def partition_by(self, partitions: Iterable[str]) -> None:
-        """Have the table partitioned by these, not as its config says, if this run creates it."""
+        """Partition the table by these instead of its config, if this run creates it."""
         self.read.partition_by(partitions)
 
     def rebuild(self) -> None:
-        """Have the table built anew of the rows that the function gives."""
+        """Rebuild the table from the rows that the function returns."""
         self.read.rebuild()
 
     def replace(self, rows: str) -> None:
-        """Have the rows of the function take the place of those that fulfil a condition.
+        """Replace the rows that fulfil a condition by the rows of the function.
 
-        `rows`: SQL over the columns of the model's table.  It is one commit for whoever reads it.
+        `rows`: SQL over the columns of the model's table. For its readers, this is one commit.
         """
         self.read.replace(rows)
 
@@ -106,7 +105,7 @@ class ModelRun:
 
 
 def function_of(name: str) -> Callable[..., Any]:
-    """A function by its name, `package.module:function`."""
+    """Return a function by its name, `package.module:function`."""
     module, _, function = name.partition(":")
     try:
         return getattr(importlib.import_module(module), function)
@@ -128,7 +127,7 @@ def create_view(session: SparkSession, result: Any, name: str) -> None:
                 f"a model returns a Spark or pandas DataFrame, not {type(result).__name__}"
             )
     if result.sparkSession is not session:
-        # A view belongs to the session of its rows, and pandas-on-Spark takes one of its own.
+        # A view belongs to the session of its rows, and pandas-on-Spark uses a session of its own.
         dataset = java_class(session, "org.apache.spark.sql.classic.Dataset")
         plan = result._jdf.queryExecution().analyzed()
         result = ClassicDataFrame(dataset.ofRows(session._jsparkSession, plan), session)

@@ -8,33 +8,33 @@ from dbt_common.exceptions import DbtRuntimeError
 from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.errors import PySparkException
 
-#: What a call of Spark may raise; a `ConnectionError` where its Java process was killed.
+#: Errors of calls of Spark. A `ConnectionError` comes if its Java process was killed.
 SPARK_ERRORS = (PySparkException, Py4JError, ConnectionError)
 
-#: What Java, the catalog or the system say -> what is the matter with the folder, what to do.
+#: A message of Java, the catalog or the system -> the state of the folder, and what to do.
 _STORAGE = {
     "No space left on device": ("is full", "free space there"),
     "database or disk is full": ("is full", "free space there"),
     "Disk quota exceeded": ("is full for this user", "free space there"),
     "Read-only file system": ("can't be written", "make it writable"),
-    "Permission denied": ("can't be written", "mend its rights"),
-    "attempt to write a readonly database": ("can't be written", "mend its rights"),
-    "unable to open database file": ("can't be written", "mend its rights"),
+    "Permission denied": ("can't be written", "correct its permissions"),
+    "attempt to write a readonly database": ("can't be written", "correct its permissions"),
+    "unable to open database file": ("can't be written", "correct its permissions"),
 }
 
 
-#: Setting of the target -> the environment variable by which its profile takes it.
+#: Setting of the target -> the environment variable from which its profile takes it.
 _variables: dict[str, str] = {}
 
 
 def name_variables(variables: Mapping[str, str]) -> None:
-    """Have messages name these environment variables in place of settings of the target."""
+    """Name these environment variables in messages, instead of settings of the target."""
     _variables.clear()
     _variables.update(variables)
 
 
 def means_of(setting: str) -> str:
-    """How a person changes a setting of the target."""
+    """Return how a person changes a setting of the target."""
     return _variables.get(setting, f"`{setting}` in profiles.yml")
 
 
@@ -43,10 +43,10 @@ class SessionError(DbtRuntimeError):
 
 
 def message_of(error: BaseException, home: str | Path | None = None) -> str:
-    """What a person needs of an error; JVM stack traces stay in the log, secrets nowhere.
+    """Return what a person needs to know of an error, without secrets or JVM stack traces.
 
-    `home`: the folder of an embedded catalog, which is what has no room or may
-    not be written where something on disk fails.
+    `home`: the folder of an embedded catalog. If something on disk fails, it is this folder that is
+    full or not writable.
     """
     if isinstance(error, Py4JNetworkError | ConnectionError):
         log = f" (its log is {Path(home).absolute() / 'spark.log'})" if home is not None else ""

@@ -1,4 +1,4 @@
-"""Where a process keeps what it needs beside the tables."""
+"""Folders for the files of a process other than tables."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from pathlib import Path
 
 
 def work_dir(home: Path | None) -> Path:
-    """Folder of the Java launcher and of Spark's log, which processes may share.
+    """Return the folder of the Java launcher and of Spark's log, which processes may share.
 
-    It is `home`, that of an embedded catalog, or one in the user's own cache.
+    It is `home`, the folder of an embedded catalog, or a folder in the user's own cache.
     """
     caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return home or Path(caches) / "spark-session"
 
 
 def log_file(home: Path | None) -> Path:
-    """Spark's own log, of the driver."""
+    """Return the path of Spark's own log, for the driver."""
     return work_dir(home) / "spark.log"

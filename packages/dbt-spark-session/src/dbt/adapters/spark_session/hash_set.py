@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-#: The set has a bit for each hash, in words.  With 130,000 rows in it, an eighth of others pass.
+#: The set has a bit for each hash, in words. With 130,000 rows in it, an eighth of other rows pass.
 _WORDS, _BITS_OF_WORD = 2**14, 64
 #: With more bits set, too many rows pass.
 _MOST_BITS = _WORDS * _BITS_OF_WORD // 2
@@ -17,13 +17,13 @@ _MOST_BITS = _WORDS * _BITS_OF_WORD // 2
 
 @dataclass(frozen=True, slots=True)
 class HashSet:
-    """The hashes of some rows: a bit for each of them, in `words`."""
+    """The hashes of some rows: a bit for each row, in `words`."""
 
     words: tuple[int, ...]
 
     @classmethod
     def of(cls, rows: DataFrame, columns: Sequence[str]) -> HashSet | None:
-        """The hashes of these columns of the rows.  None if there are too many to be of use."""
+        """Return the hashes of these columns of the rows; None if they are too many to help."""
         word, bit = _place_of(columns)
         in_words = rows.groupBy(F.expr(word).alias("word")).agg(
             F.expr(f"bit_or(shiftleft(1L, {bit}))").alias("bits")
@@ -35,9 +35,9 @@ class HashSet:
         return cls(tuple(bits.get(number, 0) for number in range(_WORDS)))
 
     def may_hold(self, columns: Sequence[str]) -> str:
-        """A condition that all rows fulfil whose columns are equal to those of a row in the set.
+        """Return a condition that all rows fulfil whose columns equal those of a row in the set.
 
-        Few others fulfil it.  The columns are SQL expressions.  Equal values have equal hashes if
+        Few other rows fulfil it. `columns`: SQL expressions. Equal values have equal hashes if
         their types are the same, and neither doubles nor collated texts.
         """
         word, bit = _place_of(columns)
@@ -47,7 +47,7 @@ class HashSet:
 
 
 def _place_of(columns: Sequence[str]) -> tuple[str, str]:
-    """The word of the set, and the bit in it, that stand for a row: expressions of integers."""
+    """Return the word of the set and the bit in it for a row, as expressions of integers."""
     row_hash = f"xxhash64({', '.join(columns)})"
     # The word is the lowest bits of the hash, the bit its highest six.
     return (

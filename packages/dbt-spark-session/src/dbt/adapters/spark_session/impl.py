@@ -1,4 +1,4 @@
-"""The adapter: dbt-spark's, over a Spark session that it starts or finds."""
+"""The adapter: dbt-spark on a Spark session that it starts or finds."""
 
 from __future__ import annotations
 
@@ -58,21 +58,21 @@ from pyspark.sql import SparkSession
 class SessionColumn(SparkColumn):
     @property
     def quoted(self) -> str:
-        """The name between backticks, which may hold one."""
+        """The name in backticks. It may contain backticks."""
         return "`{}`".format(self.column.replace("`", "``"))
 
 
 @dataclass
 class SparkSessionConfig(SparkConfig):
-    """Settings of a model, beside dbt's own and those of dbt-spark.
+    """Settings of a model, besides the settings of dbt and dbt-spark.
 
     `tblproperties`: properties of the table.
-    `delete_when`: with the strategy `merge`, a condition on DBT_INTERNAL_SOURCE: rows of the
-    query that fulfil it delete what they match.
-    `repeatable`: with the strategy `merge`, whether the query gives the same rows if it is asked
-    twice in a run, as nobody else writes to what it reads.
-    `replaces`: of a Python model that reads new rows; `rows`, a condition on rows of the model
-    that this run makes anew, and `by`, the columns that say what they were made from.
+    `delete_when`: with the strategy `merge`, a condition on DBT_INTERNAL_SOURCE. Rows of the query
+    that fulfil it delete the rows that they match.
+    `repeatable`: with the strategy `merge`, whether the query gives the same rows if it runs twice,
+    because nobody else writes to its inputs.
+    `replaces`: for a Python model that reads new rows. `rows`: a condition on rows of the model
+    that this run makes again. `by`: the columns that identify what a row was made from.
     """
 
     tblproperties: dict[str, str] | None = None
@@ -88,8 +88,8 @@ class SparkSessionAdapter(SparkAdapter):
 
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
-        #: the models that are compiled and not written yet; dbt compiles and writes a model in two
-        #: contexts, which share nothing but the adapter
+        #: name of a table -> what the run of its model reads, from compiling to writing: these have
+        #: two contexts in dbt, which share only the adapter
         self._reads: dict[str, IncrementalRead] = {}
 
     @classmethod
@@ -99,7 +99,7 @@ class SparkSessionAdapter(SparkAdapter):
     @classmethod
     def get_adapter_run_info(cls, config: RelationConfig) -> AdapterTrackingRelationInfo:
         # dbt derives the module to import from the class's name, which has no underscore.
-        # To mypy a dataclass that can't be hashed has an abstract `__hash__`.
+        # For mypy, a dataclass that can't be hashed has an abstract `__hash__`.
         return AdapterTrackingRelationInfo(  # type: ignore[abstract]
             adapter_name=cls.type(),
             base_adapter_version=dbt_adapters_version,
@@ -109,7 +109,7 @@ class SparkSessionAdapter(SparkAdapter):
 
     @available
     def valid_incremental_strategies(self) -> list[str]:
-        """The strategies that need no macro of a project."""
+        """Return the strategies that need no macro of a project."""
         return ["append", "merge", "insert_overwrite", "microbatch"]
 
     @property
@@ -138,14 +138,14 @@ class SparkSessionAdapter(SparkAdapter):
 
     @available
     def call_function(self, name: str, *arguments: Any, **named: Any) -> Any:
-        """What a Python function returns; `name`: `package.module:function`."""
+        """Return what a Python function returns. `name`: `package.module:function`."""
         return function_of(name)(*arguments, **named)
 
     @available.parse(lambda *_, **__: None)
     def attempt(self, name: str, *arguments: Any) -> str | None:
-        """Have a Python function do something with the session (its first parameter).
+        """Call a Python function with the session as its first parameter.
 
-        Why it could not, None where it could: the run goes on in either case.
+        Return why it failed; None if it succeeded. The run goes on in either case.
         """
         try:
             function_of(name)(self.session, *arguments)
@@ -165,16 +165,16 @@ class SparkSessionAdapter(SparkAdapter):
         arguments: Mapping[str, Any],
         warn: Callable[[str], Any],
     ) -> str:
-        """The name of a temporary `view` of the rows that a function gives: see `dataframe.sql`.
+        """Create a temporary view of the rows that a function returns, and return its name.
 
-        `read`: the model's, None in a unit test.  `inputs`, `new_inputs`: name -> table
-        expression; `inputs` None where they are not there.
+        See `dataframe.sql`. `read`: what the model reads; None in a unit test. `inputs`,
+        `new_inputs`: name -> table expression; `inputs` is None if the inputs don't exist.
         """
         run = ModelRun(self.session, read, inputs, new_inputs, changed_inputs, warn)
         try:
             rows = function_of(function)(self.session, run, **arguments)
             create_view(self.session, rows, view)
-        except DbtRuntimeError:  # says what to do, wherever it is raised
+        except DbtRuntimeError:  # its message says what to do
             raise
         except Exception as error:
             message = message_of(error, self.connections.credentials.home)
@@ -183,9 +183,9 @@ class SparkSessionAdapter(SparkAdapter):
 
     @available
     def create_temporary_view(self, relation: BaseRelation, query: str) -> None:
-        """A temporary view that keeps the plan of its query.
+        """Create a temporary view that keeps the plan of its query.
 
-        Of a view made by SQL Spark keeps the text, and analyzes it anew wherever it is used.
+        For a view made by SQL, Spark keeps the text, and analyzes it at each use.
         """
         self.connections.execute(query)
         frame = self.connections.get_thread_connection().handle.frame
@@ -201,9 +201,9 @@ class SparkSessionAdapter(SparkAdapter):
         graph: Mapping[str, Any],
         is_incremental: bool,
     ) -> IncrementalRead:
-        """What this run of a model reads and commits: one object from compiling to writing.
+        """Return what this run of a model reads and commits: one object from compiling to writing.
 
-        `model`, `graph`: as dbt's contexts have them.
+        `model`, `graph`: from dbt's contexts.
         """
         table = relation.render()
         if table not in self._reads:
@@ -218,7 +218,7 @@ class SparkSessionAdapter(SparkAdapter):
     def _incremental_inputs(
         self, model: Mapping[str, Any], graph: Mapping[str, Any]
     ) -> list[Input]:
-        """Those that are there of the incremental models that a model reads, through views too."""
+        """Return the existing incremental models that a model reads, also through views."""
         nodes = graph["nodes"]
         return [
             Input(
@@ -234,7 +234,7 @@ class SparkSessionAdapter(SparkAdapter):
         ]
 
     def _names(self, nodes: Iterable[Mapping[str, Any]]) -> list[str]:
-        """The names of the tables and views of some models, if they are there."""
+        """Return the names of those tables and views of some models that exist."""
         relations = (
             self.get_relation(node["database"], node["schema"], node["alias"]) for node in nodes
         )
@@ -242,18 +242,18 @@ class SparkSessionAdapter(SparkAdapter):
 
     @available
     def unknown_changes(self, relation: BaseRelation) -> Changes:
-        """The changes of an input that dbt gives a part of (--empty, --sample)."""
+        """Return the changes of an input of which dbt gives a part (--empty, --sample)."""
         return Changes.unknown(relation.render())
 
     @available
     def begin_commit(self, read: IncrementalRead) -> None:
-        """Have the next write of this thread commit the watermarks of `read` with its rows."""
+        """Make the next write of this thread commit the watermarks of `read` with its rows."""
         self.connections.check_turn()
         read.begin_commit()
 
     @available
     def end_commit(self, read: IncrementalRead) -> None:
-        """End a model's run: what its thread writes after it commits no watermarks."""
+        """End a model's run: later writes of its thread commit no watermarks."""
         read.end_commit()
         self._reads.pop(read.table, None)
 
@@ -269,12 +269,12 @@ class SparkSessionAdapter(SparkAdapter):
 
     @available
     def start_replacement(self, relation: BaseRelation, rows: str) -> str:
-        """The name of a branch of the table without the `rows`, to append to."""
+        """Return the name of a branch of the table without the `rows`, to append to."""
         return start_replacement(self.session, relation.render(), rows)
 
     @available
     def finish_replacement(self, relation: BaseRelation) -> None:
-        """Move the head of the table to that branch."""
+        """Move the head of the table to its branch of a replacement."""
         finish_replacement(self.session, relation.render())
 
     def _drop_replacement(self, read: IncrementalRead) -> None:
@@ -284,7 +284,7 @@ class SparkSessionAdapter(SparkAdapter):
 
     @available
     def read_seed(self, seed: dict[str, Any]) -> agate.Table:
-        """The rows of a seed's file, for a seed that another node than itself loads."""
+        """Return the rows of a seed's file, for a seed that another node loads."""
         config = seed["config"]
         path = Path(seed["root_path"], seed["original_file_path"])
         return agate_helper.from_csv(
@@ -301,21 +301,21 @@ class SparkSessionAdapter(SparkAdapter):
         unique_key: str | list[str] | None,
         alias: str,
     ) -> str | None:
-        """A condition on the rows of `target` that a merge can match; None where it is of no use.
+        """Return a condition on the rows of `target` that a merge can match; None if useless.
 
-        `source`: the rows of the run, which it asks for; the merge must find no other keys in it.
-        `alias`: the name of the target in the merge.
+        `source`: the rows of the run, whose keys are queried. The merge must find no other keys in
+        it. `alias`: the name of the target in the merge.
         """
         if unique_key is None or not has_iceberg_catalog(self.session):
             return None
         keys = [unique_key] if isinstance(unique_key, str) else unique_key
         return possible_matches(self.session, target.render(), source.render(), keys, alias)
 
-    # Metadata, straight from the catalog
+    # Metadata of the catalog
 
     @available.parse(lambda *_, **__: True)
     def has_rows(self, relation: BaseRelation) -> bool:
-        """Whether a table is there and holds rows; of Iceberg's by its metadata alone."""
+        """Return whether a table exists and has rows. For Iceberg, the metadata is enough."""
         name = relation.render()
         if not self.session.catalog.tableExists(name):
             return False
@@ -325,7 +325,7 @@ class SparkSessionAdapter(SparkAdapter):
 
     @available.parse(lambda *_, **__: None)
     def written_rows(self, relation: BaseRelation) -> int | None:
-        """How many rows the newest commit of a table wrote; None where it does not say."""
+        """Return how many rows the newest commit of a table wrote; None if that is not known."""
         if not has_iceberg_catalog(self.session):
             return None
         newest = next(snapshots(self.session, iceberg_table(self.session, relation.render())), None)
@@ -334,19 +334,19 @@ class SparkSessionAdapter(SparkAdapter):
 
     @available.parse(lambda *_, **__: True)
     def has_row_lineage(self, relation: BaseRelation) -> bool:
-        """Whether `_last_updated_sequence_number` is a column of a table or view that is there."""
+        """Return whether a table or view that exists has `_last_updated_sequence_number`."""
         return has_iceberg_catalog(self.session) and has_row_lineage(
             self.session, relation.render()
         )
 
     @available.parse(lambda *_, **__: "iceberg")
     def default_file_format(self) -> str:
-        """The format of tables whose model names none."""
+        """Return the format of tables whose model names none."""
         return "iceberg" if has_iceberg_catalog(self.session) else "parquet"
 
     @available
     def is_replaceable(self, file_format: str | None) -> bool:
-        """Whether a table of this format gets new content in one commit."""
+        """Return whether a table of this format gets new content in one commit."""
         return file_format in ("delta", "iceberg")
 
     def list_relations_without_caching(self, schema_relation: BaseRelation) -> list[BaseRelation]:
@@ -368,7 +368,7 @@ class SparkSessionAdapter(SparkAdapter):
         ]
 
     def drop_schema(self, relation: BaseRelation) -> None:
-        # An Iceberg catalog drops no schema that holds something, cascade or not.
+        # An Iceberg catalog drops only empty schemas, even with `cascade`.
         for held in self.list_relations_without_caching(relation):
             self.drop_relation(held)
         super().drop_schema(relation)
@@ -403,38 +403,38 @@ class SparkSessionAdapter(SparkAdapter):
 
     @available
     def table_property(self, relation: BaseRelation, name: str) -> str | None:
-        """A property of a table that is there; None where it has none of that name."""
+        """Return a property of a table that exists; None if the table does not have it."""
         return table_property(self.session, relation.render(), name)
 
     @available.parse_none
     def view_checksum(self, query: str, model: Mapping[str, Any]) -> str | None:
-        """The checksum of the view that a model would create: see `view_checksums`."""
+        """Return the checksum of the view that a model would create: see `view_checksums`."""
         if not has_iceberg_catalog(self.session):
             return None
         return view_checksum(self.session, query, model)
 
     @available.parse_none
     def is_same_view(self, relation: BaseRelation, query: str, checksum: str) -> bool:
-        """Whether a view was created with this checksum, and nobody has replaced its query."""
+        """Return whether a view has this checksum, and nobody has replaced its query."""
         return is_same_view(self.session, relation.render(), query, checksum)
 
     @available
     def checksum_property(self) -> str:
-        """The name of the property that holds it."""
+        """Return the name of the property with the checksum."""
         return CHECKSUM
 
     # Data tests
 
     @available.parse_none
     def question_checksum(self, query: str) -> str | None:
-        """The checksum of the question that a data test asks: see `data_tests`."""
+        """Return the checksum of the query of a data test: see `data_tests`."""
         if not has_iceberg_catalog(self.session):
             return None
         return question_checksum(self.session, query)
 
     @available.parse_none
     def kept_result(self, test_id: str, checksum: str | None) -> agate.Table | None:
-        """The result that a data test gave to the same question; None where it has to be asked."""
+        """Return the result that a data test gave to the same query; None if it must run."""
         found = None if checksum is None else self._result_files.result(test_id, checksum)
         if found is None:
             return None
@@ -446,7 +446,7 @@ class SparkSessionAdapter(SparkAdapter):
 
     @available.parse_none
     def keep_result(self, test_id: str, checksum: str | None, result: agate.Table) -> None:
-        """Keep what a data test answered, for the runs that ask the same."""
+        """Keep the result of a data test, for runs with the same query."""
         if checksum is not None:
             [row] = result.rows
             named = zip(result.column_names, row.values(), strict=True)
@@ -469,7 +469,7 @@ class SparkSessionAdapter(SparkAdapter):
 
     @available
     def string_literal(self, value: Any) -> str:
-        """A value as Spark SQL text that reads back as the same characters."""
+        """Return a value as Spark SQL text that reads back as the same characters."""
         if value is None:
             return "null"
         escaped = str(value).replace("\\", "\\\\").replace("'", "\\'")

@@ -1,8 +1,8 @@
 """What one run of a model reads of its inputs, and commits with its rows.
 
-A consumer may read A and also B, which was made from A and may be behind it:
-after a kill, or a run of selected models.  It reads A only up to what B had
-read, else it would count rows of A as read whose effects on B it never saw.
+A consumer may read A, and B, which was made from A and may be behind A: after a kill, or a run of
+selected models. Then it reads A only up to what B had read. Otherwise, it would count rows of A as
+read whose effects on B it never saw.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from dbt.adapters.spark_session.selections import Source, sources_of
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import SparkSession
 
-#: Columns of tables that `*` does not have, but a view may name: the lineage of rows.
+#: Columns that `*` does not include, but a view may name: the lineage of rows.
 _HIDDEN_COLUMNS = ("_row_id", "_last_updated_sequence_number")
 
 
@@ -43,10 +43,10 @@ class NothingNew(Exception):
 
 @dataclass(frozen=True)
 class Changes:
-    """What became of a table that is merged into, or made anew, since a consumer read it.
+    """The changes of a table that is merged into or rebuilt, since a consumer read it.
 
-    Table expressions.  `rows_before`: the rows that it had then; none where the consumer had
-    never read it.  `changed_rows`: those of its rows now that were added or updated since.
+    Both are table expressions. `rows_before`: the rows that it had then; none if the consumer had
+    never read it. `changed_rows`: rows of it now that were added or updated since.
     """
 
     rows_before: str
@@ -54,16 +54,16 @@ class Changes:
 
     @staticmethod
     def unknown(rows: str) -> Changes:
-        """What --empty or --sample gives is neither older nor newer."""
+        """Return the changes for --empty or --sample, whose rows are neither older nor newer."""
         return Changes(rows, rows)
 
 
 @dataclass(frozen=True)
 class Input:
-    """An incremental model that a model reads, itself or through views.
+    """An incremental model that a model reads, directly or through views.
 
-    `name`: `schema.table`.  `views`: for each view that it reads itself, the incremental models
-    that the view may read.  A view may leave them out of its query as long as they have no rows.
+    `name`: `schema.table`. `views`: for each view that it reads directly, the incremental models
+    that the view may read. A view may leave them out of its query as long as they have no rows.
     """
 
     name: str
@@ -76,15 +76,15 @@ def _none() -> Collection[Input]:
 
 @dataclass
 class IncrementalRead:
-    """One run of a model: the ranges that it reads of its inputs, and what its commit says.
+    """One run of a model: the ranges that it reads of its inputs, and what it commits.
 
-    A range ends at the same snapshot however often the run asks for it, so rows that land
-    during the run are left to the next one.  Names are `schema.table`; what the methods
-    give are table expressions, for the `from` of a query.
+    A range ends at the same snapshot however often the run asks for it, so rows that land during
+    the run are left to the next one. Names are `schema.table`. The methods return table
+    expressions, for the `from` of a query.
 
-    `table`: the model's.  `is_incremental`: false where it is built anew and reads everything.
-    `find_inputs`: gives the incremental models that it reads, itself or through views; what
-    they have read bounds what it reads.
+    `table`: the model's table. `is_incremental`: false if it is rebuilt and reads everything.
+    `find_inputs`: returns the incremental models that it reads, directly or through views. It reads
+    no further than these have read.
     """
 
     session: SparkSession
@@ -95,41 +95,42 @@ class IncrementalRead:
     #: input -> the snapshot up to which this run reads it; committed with its rows
     watermarks: dict[str, int] = field(default_factory=dict, init=False)
     has_new_rows: bool = field(default=False, init=False)
-    #: the model asked to be built anew, although its table is there
+    #: the model asked for a rebuild, although its table exists
     is_rebuild: bool = field(default=False, init=False)
     #: condition of the table's own rows that the rows of this run replace
     replaced_rows: str | None = field(default=None, init=False)
     #: properties that the table gets if this run creates it
     table_properties: dict[str, str] = field(default_factory=dict, init=False)
-    #: what the table is partitioned by if this run creates it; None: as the config says
+    #: partitions of the table if this run creates it; None: as in the config
     partitions: list[str] | None = field(default=None, init=False)
     _ends: dict[str, int] = field(default_factory=dict, init=False)
-    #: input, and its snapshot to begin with -> what it had read
+    #: input, and its newest snapshot that counts -> what it had read
     _read_by: dict[tuple[str, int | None], dict[str, int]] = field(default_factory=dict, init=False)
 
-    # What it reads
+    # What the run reads
 
     def new_rows(self, source: str, columns: str = "*") -> str:
-        """The rows of a table or view that the model has not read.
+        """Return the rows of a table or view that the model has not read.
 
-        A view is replaced by its text over the new rows of what it selects from.  What it joins
-        is looked up: read whole, without a watermark.  `columns`: of the tables that are read.
+        A view is replaced by its text over the new rows of the tables that it selects from. The
+        tables that it joins are read whole, without a watermark. `columns`: of the tables that are
+        read.
         """
         return self._over_tables(source, self._new_rows_of_table, columns)
 
     def rows_so_far(self, source: str) -> str:
-        """The rows of a table or view that the model has read when this run ends.
+        """Return the rows of a table or view that the model has read when this run ends.
 
-        Those of earlier runs and the new ones, no others: what `source` holds beyond
-        that comes as new rows in a later run.
+        These are the rows of earlier runs and the new ones. Further rows of `source` come as new
+        rows in a later run.
         """
         return self._over_tables(source, self._rows_so_far_of_table, "*")
 
     def changes(self, source: str) -> Changes:
-        """What became of the table `source` since the model read it.
+        """Return the changes of the table `source` since the model read it.
 
-        For tables whose new rows `new_rows` can't distinguish from others.  The table is one with
-        row lineage (format version 3); rows that only moved to another file have not changed.
+        For tables whose new rows `new_rows` can't distinguish from others. The table must have row
+        lineage (format version 3). Rows that only moved to another file have not changed.
         """
         table = iceberg_table(self.session, source)
         newest = next(snapshots(self.session, table), None)
@@ -158,31 +159,31 @@ class IncrementalRead:
         reads_increments = bool(self.watermarks or self._ends)
         return reads_increments and not self.has_new_rows and self.replaced_rows is None
 
-    # What it writes
+    # What the run writes
 
     def replace(self, rows: str) -> None:
-        """Have the rows of this run take the place of the table's own that fulfil `rows`."""
+        """Replace the table's rows that fulfil `rows` by the rows of this run."""
         self.replaced_rows = rows
 
     def rebuild(self) -> None:
-        """Have the table built anew: the query, as compiled, gives all of its rows."""
+        """Rebuild the table: the query, as compiled, returns all of its rows."""
         self.is_rebuild = True
 
     def keep_property(self, name: str, value: str) -> None:
-        """Have the table keep a property, if this run creates it."""
+        """Make the table keep a property, if this run creates it."""
         self.table_properties[name] = value
 
     def partition_by(self, partitions: Iterable[str]) -> None:
-        """Have the table partitioned by these instead of `partition_by`, if this run creates it."""
+        """Partition the table by these instead of `partition_by`, if this run creates it."""
         self.partitions = list(partitions)
 
     def begin_commit(self) -> None:
-        """Have the next write of the session commit the watermarks along with its rows."""
+        """Make the next write of the session commit the watermarks with its rows."""
         for name, value in self._snapshot_properties().items():
             self.session.conf.set(name, value)
 
     def end_commit(self) -> None:
-        """Keep the writes that follow free of the watermarks."""
+        """Keep later writes free of the watermarks."""
         for name in self._snapshot_properties():
             self.session.conf.unset(name)
 
@@ -199,15 +200,15 @@ class IncrementalRead:
         return self.find_inputs()
 
     def _watermark(self, source: str) -> int | None:
-        """The snapshot of `source` up to which earlier runs have read."""
+        """Return the snapshot of `source` up to which earlier runs have read."""
         return watermark_of(self.session, self.table, source) if self.is_incremental else None
 
     def _over_tables(self, source: str, of_table: Callable[[str, str], str], columns: str) -> str:
-        """A table by `of_table`; a view as its text, over what `of_table` gives for its sources."""
+        """Return `of_table` of a table, or the text of a view with `of_table` of its sources."""
         if not has_iceberg_catalog(self.session):
             raise DbtRuntimeError(
                 f"The new rows of {source} are not known: its catalog is not Iceberg's, whose"
-                " tables keep what was appended to them. Read it whole, by `ref` alone."
+                " tables know which rows were appended. Read all of its rows, by `ref` alone."
             )
         query = view_query(self.session, source)
         if query is None:
@@ -233,10 +234,10 @@ class IncrementalRead:
         return appended_rows(self.session, name, columns, None, self._end(name))
 
     def _end(self, name: str) -> int:
-        """The snapshot up to which this run reads `name`.
+        """Return the snapshot up to which this run reads `name`.
 
-        The newest that all those of the model's other inputs have read that were made from
-        `name`; what the model has read before stays read.
+        It is the newest snapshot that all other inputs made from `name` have read. What the model
+        has read before stays read.
         """
         if name not in self._ends:
             read_by = {}
@@ -248,9 +249,10 @@ class IncrementalRead:
         return self._ends[name]
 
     def _is_made_from(self, other: Input, name: str) -> bool:
-        """Whether an input reads the new rows of `name`.
+        """Return whether an input reads the new rows of `name`.
 
-        Also if it has not run since `name` got its first rows, which a view did not show before.
+        This is also true if the input has not run since `name` got its first rows, which a view did
+        not show before.
         """
         watermarks = self._watermarks_of(other.name)
         return name in watermarks or any(
@@ -266,9 +268,11 @@ class IncrementalRead:
         return self._read_by[other, at]
 
     def _newest_read_by_all(self, name: str, read_by: Mapping[str, int]) -> int:
-        """`read_by`: input made from the table -> snapshot of the table up to which it had read.
+        """Return the newest snapshot of the table that all these inputs have read.
 
-        What brought no rows counts as read: a model whose inputs have no new rows commits nothing.
+        `read_by`: input made from the table -> snapshot of the table up to which it had read.
+        Snapshots without new rows count as read: a model whose inputs have no new rows commits
+        nothing.
         """
         table = iceberg_table(self.session, name)
         watermark = self._watermark(name)
@@ -288,7 +292,7 @@ class IncrementalRead:
 
 
 def _tables_selected_by(session: SparkSession, view: str) -> set[str]:
-    """The tables whose new rows are new rows of a view; none if it is no selection or union."""
+    """Return the tables whose new rows are a view's new rows; none if it joins or groups."""
     query = view_query(session, view)
     try:
         return set() if query is None else {found.name for found in sources_of(query)}

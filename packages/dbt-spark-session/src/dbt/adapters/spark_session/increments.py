@@ -1,10 +1,9 @@
-"""Exact increments: what was appended to a table since a consumer last read it.
+"""Exact increments: the rows that were appended to a table since a consumer last read it.
 
-A consumer keeps the snapshot up to which it has read each input, its watermark, among the
-properties of its own snapshots (`read-up-to.<input>`), so data and watermark
-are one commit: a kill leaves both or neither.  Neither clocks nor the order of
-arrival play a part.  Snapshots that only rewrite files (compaction) hold no
-new rows.  Tables are Iceberg tables.
+For each input, a consumer keeps the snapshot up to which it has read, its watermark, among the
+properties of its own snapshots (`read-up-to.<input>`). So data and watermark are one commit: a kill
+leaves both or neither. Neither clocks nor the order of arrival matter. Snapshots that only rewrite
+files (compaction) have no new rows. Tables are Iceberg tables.
 
 What a run of a consumer reads is an `IncrementalRead` (`incremental_read`).
 """
@@ -29,17 +28,17 @@ NO_SNAPSHOT = 0
 
 
 def incremental_inputs(model: Mapping[str, Any], nodes: Mapping[str, Any]) -> list[Any]:
-    """The incremental models that a model reads, itself or through views, as dbt's graph has them.
+    """Return the incremental models that a model reads, directly or through views.
 
-    `nodes`: the nodes of the graph, by their unique ids.
+    `nodes`: the nodes of dbt's graph, by their unique ids.
     """
     return [node for node in _read_by(model, nodes) if _is_incremental(node)]
 
 
 def views_of(model: Mapping[str, Any], nodes: Mapping[str, Any]) -> Iterator[tuple[Any, list[Any]]]:
-    """The views that a model reads, itself or through views, with the incremental models of each.
+    """Yield the views that a model reads, directly or through views, with their incremental models.
 
-    These are the models that the view itself may read.  `nodes`: as in `incremental_inputs`.
+    These are the models that the view itself may read. `nodes`: as in `incremental_inputs`.
     """
     for view in _read_by(model, nodes):
         if not _is_incremental(view):
@@ -48,7 +47,7 @@ def views_of(model: Mapping[str, Any], nodes: Mapping[str, Any]) -> Iterator[tup
 
 
 def _read_by(model: Mapping[str, Any], nodes: Mapping[str, Any]) -> Iterator[Any]:
-    """The incremental models and the views that a model reads, itself or through views."""
+    """Yield the incremental models and the views that a model reads, directly or through views."""
     seen, waiting = set(), list(model["depends_on"]["nodes"])
     while waiting:
         name = waiting.pop()
@@ -68,10 +67,10 @@ def _is_incremental(node: Mapping[str, Any]) -> bool:
 
 
 def unread_rows(session: SparkSession, name: str, consumer: str | None) -> tuple[str, int]:
-    """What was appended to a table and `consumer` has not read: a table expression, and how many.
+    """Return the appended rows that `consumer` has not read: a table expression, and their number.
 
-    The number is known without a query, from the summaries of the snapshots.
-    `consumer`: its name, or None where it is not there.
+    The number is known without a query, from the summaries of the snapshots. `consumer`: its name,
+    or None if it does not exist.
     """
     newest = next(snapshots(session, iceberg_table(session, name)), None)
     if newest is None:
@@ -87,21 +86,21 @@ def unread_rows(session: SparkSession, name: str, consumer: str | None) -> tuple
 
 
 def brings_rows(snapshot: Snapshot) -> bool:
-    """Whether a snapshot has rows that the one before it had not."""
+    """Return whether a snapshot has rows that the one before it did not have."""
     if snapshot.operation == "append":
         return snapshot.summary.get("added-records", "0") != "0"
     return snapshot.operation not in _WITHOUT_NEW_ROWS
 
 
 def changes_rows(snapshot: Snapshot) -> bool:
-    """Whether a snapshot has other rows than the one before it."""
+    """Return whether a snapshot has other rows than the one before it."""
     return snapshot.operation == "delete" or brings_rows(snapshot)
 
 
 def watermarks_of(session: SparkSession, consumer: str, at: int | None = None) -> dict[str, int]:
-    """The newest watermarks of `consumer`: input -> snapshot.
+    """Return the newest watermarks of `consumer`: input -> snapshot.
 
-    `at`: the snapshot of `consumer` to begin with, None for its newest.
+    `at`: the snapshot of `consumer` to begin with; None for its newest.
     """
     oldest = None
     for oldest in snapshots(session, iceberg_table(session, consumer), at):
@@ -113,7 +112,7 @@ def watermarks_of(session: SparkSession, consumer: str, at: int | None = None) -
 
 
 def watermarks_in(snapshot: Snapshot) -> dict[str, int]:
-    """The watermarks that a consumer committed with its snapshot: input -> snapshot."""
+    """Return the watermarks that a consumer committed with its snapshot: input -> snapshot."""
     return {
         name.removeprefix(WATERMARK): int(value)
         for name, value in snapshot.summary.items()
@@ -132,16 +131,17 @@ def commit_watermarks(session: SparkSession, consumer: str, watermarks: Mapping[
 def appended_rows(
     session: SparkSession, name: str, columns: str, start: int | None, end: int
 ) -> str:
-    """What was appended after snapshot `start`, up to `end`; None: all there was.
+    """Return the rows that were appended after snapshot `start`, up to `end`; None: all rows.
 
-    Of an empty table a query that Spark knows to be empty, and leaves out with what it joins.
+    For an empty table, return a query that Spark knows to be empty, and leaves out with its joins.
     """
     if start is None:
         if end == NO_SNAPSHOT or _is_empty(session, name, end):
             return no_rows(name, columns)
         return f"(select {columns} from {name} version as of {end})"
-    # Under a name of its own: Spark resolves a table once per query and drops the options of every
-    # further use (SPARK-58330), so that a query over new and all rows would read either twice.
+    # With `branch_main` the table has another name: Spark resolves a table once per query and drops
+    # the options of further uses (SPARK-58330), so a query over new and all rows would read either
+    # twice.
     return (
         f"(select {columns} from {name}.branch_main with (`start-snapshot-id` = '{start}',"
         f" `end-snapshot-id` = '{end}'))"
@@ -154,12 +154,12 @@ def _is_empty(session: SparkSession, name: str, at: int) -> bool:
 
 
 def no_rows(name: str, columns: str) -> str:
-    """A table expression of a table's columns, without rows."""
+    """Return a table expression of a table's columns, without rows."""
     return f"(select {columns} from {name} where false)"
 
 
 def watermark_of(session: SparkSession, consumer: str, source: str) -> int | None:
-    """The snapshot of `source` up to which `consumer` has read; None where it never read it."""
+    """Return the snapshot of `source` up to which `consumer` has read; None if it never read it."""
     oldest, has_watermarks = None, False
     for oldest in snapshots(session, iceberg_table(session, consumer)):
         found = watermarks_in(oldest)
@@ -181,7 +181,7 @@ def _expired(consumer: str) -> DbtRuntimeError:
 def count_appended(
     session: SparkSession, name: str, up_to: int, watermark: int, consumer: str
 ) -> int:
-    """How many rows were appended to `name` after snapshot `watermark`, up to `up_to`."""
+    """Return how many rows were appended to `name` after snapshot `watermark`, up to `up_to`."""
     if up_to == watermark:
         return 0
     count = 0
@@ -200,7 +200,7 @@ def count_appended(
 
 
 def rebuilt_error(name: str, consumer: str) -> DbtRuntimeError:
-    """`name` has no snapshot any more that leads back to the watermark of `consumer`."""
+    """Return the error if no snapshot of `name` leads back to the watermark of `consumer`."""
     return DbtRuntimeError(
         f"{name} was rebuilt, or its snapshots expired, after {consumer} read it: rebuild"
         f" {consumer} and what follows it with --full-refresh."

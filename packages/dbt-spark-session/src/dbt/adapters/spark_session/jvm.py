@@ -8,7 +8,7 @@ from py4j.java_gateway import JavaClass, JavaMember
 from py4j.protocol import STATIC_PREFIX
 from pyspark.sql import SparkSession
 
-#: The names by which PySpark asks for the classes whose static methods make columns.
+#: PySpark's names for the classes whose static methods make columns -> their full names.
 _MAKERS_OF_COLUMNS = {
     "functions": "org.apache.spark.sql.functions",
     "org.apache.spark.sql.functions": "org.apache.spark.sql.functions",
@@ -20,8 +20,8 @@ _MAKERS_OF_COLUMNS = {
 class _RememberedClass(JavaClass):  # type: ignore[misc]
     """A Java class that is asked for each of its static methods once.
 
-    Before each call of a method, py4j asks Java twice: for the class and for its method.  That was
-    half of the time in which a Python model describes what Spark shall do.
+    Before each call of a method, py4j asks Java twice: for the class and for its method. That was
+    half of the time in which a Python model describes its query.
     """
 
     def __getattr__(self, name: str) -> Any:
@@ -39,19 +39,19 @@ def remember_functions(session: SparkSession) -> None:
 
 
 def java_class(session: SparkSession, name: str) -> Any:
-    """The Java class of a full name.
+    """Return the Java class of a full name.
 
-    The name goes to Java whole.  An attribute of `jvm` for each of its parts would
-    look for a class in all jars at each part: that took half the time of a run.
+    The name goes to Java as a whole. An attribute of `jvm` for each of its parts would look for a
+    class in all jars at each part, which took half the time of a run.
     """
     return getattr(session._jvm, name)
 
 
 def static_method(session: SparkSession, class_name: str, method: str) -> Any:
-    """A static method of the Java class of a full name, which may have others of the same name.
+    """Return a static method of a Java class, which may have other methods of the same name.
 
-    An attribute of the class is the first method of its name that Java finds, in no certain
-    order: where that one is not static, py4j says that there is none.
+    An attribute of the class is the first method of its name that Java finds, in no certain order.
+    If that one is not static, py4j says that there is none.
     """
     gateway: Any = session.sparkContext._gateway
     return JavaMember(method, None, STATIC_PREFIX + class_name, gateway._gateway_client)

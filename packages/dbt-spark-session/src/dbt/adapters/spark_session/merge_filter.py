@@ -1,7 +1,7 @@
-"""Which rows of a table a merge can match, so that Spark shuffles no others.
+"""The rows of a table that a merge can match, so that Spark shuffles no others.
 
 A merge that also inserts is an outer join: Spark shuffles and sorts the keys of all rows of the
-table.  Before that, a set of the hashes of the new keys leaves out most of these rows.
+table. Before that, a set of the hashes of the new keys leaves out most of these rows.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-#: The keys of a smaller table are shuffled sooner than the new keys are hashed.
+#: The keys of a smaller table are shuffled faster than the new keys are hashed.
 _FEWEST_ROWS = 300_000
-#: Equal values of these types have equal hashes.  Collated texts and doubles may not.
+#: Equal values of these types have equal hashes. Collated texts and doubles may not.
 _HASHED_TYPES = (
     BooleanType,
     ByteType,
@@ -44,14 +44,14 @@ _HASHED_TYPES = (
 def possible_matches(
     session: SparkSession, target: str, source: str, keys: Sequence[str], alias: str
 ) -> str | None:
-    """A condition that all rows of `target` with a key of `source` fulfil, and few others.
+    """Return a condition that all rows of `target` with a key of `source` fulfil, and few others.
 
-    None where it would be of no use: the table is small, `source` has too many keys, or equal keys
-    may have different hashes.  `target`: the name of an Iceberg table; `alias`: its name in the
+    None if it would be of no use: the table is small, `source` has too many keys, or equal keys may
+    have different hashes. `target`: the name of an Iceberg table; `alias`: its name in the
     condition.
 
-    `source` is asked for its keys now and again by the merge.  Of a key that is new the second
-    time, the merge would not find the row, and insert another one.
+    `source` is queried for its keys now, and again by the merge. If a key is new the second time,
+    the merge would not find its row, and would insert another one.
     """
     if _count_rows(session, target) < _FEWEST_ROWS:
         return None

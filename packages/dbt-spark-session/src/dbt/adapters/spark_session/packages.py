@@ -1,4 +1,4 @@
-"""The jars beside Spark's own: resolved once, then found where they are cached."""
+"""Further jars than Spark's own: downloaded once, then found in a cache."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from filelock import FileLock
 
 logger = AdapterLogger("Spark")
 
-#: Run by `spark-submit`; its own `--packages` would fetch all that a jar names, needed or not.
+#: Run by `spark-submit`, whose own `--packages` would fetch all dependencies, needed or not.
 _RESOLVE = """
 import sys
 from pyspark.java_gateway import launch_gateway
@@ -29,24 +29,24 @@ for package in sys.argv[1:]:
 
 
 def jar_paths(packages: Sequence[str], cache: Path) -> list[Path]:
-    """Maven coordinates (`group:artifact:version`) -> local jars, downloaded on first use.
+    """Return the local jars of Maven coordinates (`group:artifact:version`); download missing ones.
 
-    Every jar is named: nothing is resolved transitively, so a start with all
-    jars in the cache asks no network and starts no resolver.
+    Every jar is named, and no dependency is resolved. So a start with all jars in the cache needs
+    no network and starts no resolver.
     """
     jars = [_cached_jar(package, cache) for package in packages]
     if not all(jar.exists() for jar in jars):
         try:
             cache.mkdir(parents=True, exist_ok=True)
-            # Two resolvers at once spoil one another's downloads.
+            # Two resolvers at once corrupt each other's downloads.
             with FileLock(cache / "download.lock"):
                 missing = [p for p, jar in zip(packages, jars, strict=True) if not jar.exists()]
                 if missing:
                     _download(missing, cache)
         except OSError as error:
             raise SessionError(
-                f"Jars can't be downloaded into {cache} ({error.strerror}): free space, or mend"
-                " its rights."
+                f"Jars can't be downloaded into {cache} ({error.strerror}): free space, or correct"
+                " its permissions."
             ) from error
     return jars
 
@@ -57,7 +57,7 @@ def _cached_jar(package: str, cache: Path) -> Path:
 
 
 def _download(packages: Sequence[str], cache: Path) -> None:
-    """Let Spark's own resolver fetch the jars, with the settings that Spark has for it."""
+    """Let Spark's own resolver download the jars, with Spark's settings for it."""
     logger.info(f"Downloading {len(packages)} jars (once): {', '.join(packages)}")
     home = Path(pyspark.__file__).parent
     with tempfile.NamedTemporaryFile("w", suffix=".py") as program:
@@ -71,7 +71,7 @@ def _download(packages: Sequence[str], cache: Path) -> None:
                 "--conf",
                 f"spark.jars.ivy={cache}",
                 "--conf",
-                # What else is set is for executors, and need not be on this machine.
+                # Other settings of Python are for executors, and may not exist on this machine.
                 f"spark.pyspark.driver.python={sys.executable}",
                 program.name,
                 *packages,
@@ -88,5 +88,5 @@ def _download(packages: Sequence[str], cache: Path) -> None:
         log.write_text(answer.stdout)
         raise SessionError(
             f"The jars {', '.join(still_missing)} could not be downloaded: the first start needs"
-            f" the network. The resolver's words are in {log}."
+            f" the network. See the resolver's output in {log}."
         )

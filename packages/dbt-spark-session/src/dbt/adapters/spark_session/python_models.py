@@ -1,4 +1,4 @@
-"""Runs a Python model in the thread's own Spark session."""
+"""Python models, which run in the Spark session of their thread."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
 
 class TableFrame(ClassicDataFrame):
-    """The rows of a table or view, which Spark looks up only when something is done with them."""
+    """The rows of a table or view. Spark looks the table up only when the rows are used."""
 
     def __new__(cls, session: SparkSession, table: str) -> TableFrame:
         return object.__new__(cls)
@@ -35,7 +35,7 @@ class TableFrame(ClassicDataFrame):
 
 
 def _no_rows_of(*frames: DataFrame) -> DataFrame | tuple[DataFrame, ...]:
-    """What `dbt.new_rows` and `dbt.rows_so_far` give with --empty."""
+    """Return the result of `dbt.new_rows` and `dbt.rows_so_far` with --empty."""
     return _one_or_all([frame.limit(0) for frame in frames])
 
 
@@ -44,33 +44,33 @@ def _one_or_all(frames: Sequence[DataFrame]) -> DataFrame | tuple[DataFrame, ...
 
 
 class SessionPythonJob(PythonJobHelper):
-    """Executes the compiled model: its DataFrame becomes a temporary view.
+    """A job that executes a compiled model: the model's DataFrame becomes a temporary view.
 
-    dbt writes the view like the query of a SQL model, so that both kinds of
-    model share partitioning, table properties and incremental strategies.
+    dbt writes the view like the query of a SQL model, so that both kinds of model share
+    partitioning, table properties and incremental strategies.
 
-    Beside what dbt gives it, the model's `dbt` has two functions for increments
-    (see `IncrementalRead`), which take what `dbt.ref` and `dbt.source` returned:
+    The model's `dbt` has two more functions, for increments (see `IncrementalRead`). They take the
+    results of `dbt.ref` and `dbt.source`:
 
     - `dbt.new_rows(frame, ...)`: the rows of each that the model has not read, as one
-      DataFrame, or several.  A model calls it once, with all that it reads so; where
+      DataFrame, or several. A model calls it once, with all inputs that it reads in this way. If
       none has rows, the model is not written.
-    - `dbt.rows_so_far(frame)`: those and the ones that earlier runs have read.
+    - `dbt.rows_so_far(frame)`: these rows, and the rows that earlier runs have read.
 
-    With `--empty`, both give no rows, and the run commits no watermark.
+    With `--empty`, both return no rows, and the run commits no watermark.
     """
 
     def __init__(self, parsed_model: dict[str, Any], credential: Any) -> None:
         self.home = credential.home
         self.path = parsed_model["original_file_path"]
         self.line_count = len(parsed_model["raw_code"].splitlines())
-        #: what `dbt.ref` and `dbt.source` returned -> the table's name
+        #: result of `dbt.ref` or `dbt.source` -> the table's name
         self.names: WeakKeyDictionary[DataFrame, str] = WeakKeyDictionary()
 
     def run(
         self, compiled_code: str, session: SparkSession, reads: Mapping[str, IncrementalRead]
     ) -> None:
-        """`reads`: by the names of their tables; the compiled code names that of its model."""
+        """Run the model. `reads`: by the names of tables; the code names the model's own."""
         self.session = session
         self.reads = reads
         names = {
@@ -84,11 +84,11 @@ class SessionPythonJob(PythonJobHelper):
             "create_view": partial(create_view, session),
         }
         try:
-            # The model's own code comes first: its line numbers are those of its file.
+            # The model's own code comes first, so its line numbers are the same as in its file.
             exec(compile(compiled_code, self.path, "exec"), names)
         except NothingNew:
             pass
-        except DbtRuntimeError:  # says what to do, wherever it is raised
+        except DbtRuntimeError:  # its message says what to do
             raise
         except Exception as error:
             raise DbtRuntimeError(self._explain(error)) from error
@@ -134,7 +134,7 @@ class SessionPythonJob(PythonJobHelper):
         return self.session.sql(f"select * from {table_expression}")
 
     def _explain(self, error: Exception) -> str:
-        """The error and the innermost line of the model file it came from."""
+        """Return the error and the innermost line of the model file that it came from."""
         place = next(
             (
                 f"{self.path}, line {frame.lineno}: {frame.line or ''}".rstrip(": ")

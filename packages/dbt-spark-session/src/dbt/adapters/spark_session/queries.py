@@ -1,4 +1,4 @@
-"""What the text of a query says."""
+"""Facts in the text of a query."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ _VOLATILE = {
 
 @lru_cache(maxsize=256)
 def parsed(query: str) -> exp.Expr:
-    """A query as sqlglot reads it, not to be changed.
+    """Return a query as sqlglot reads it, which callers must not change.
 
-    Raises sqlglot's SqlglotError where it can't, though Spark may.
+    Raise sqlglot's SqlglotError if it can't be read. Spark may read it nevertheless.
     """
     return sqlglot.parse_one(query, dialect="spark")
 
 
 @lru_cache(maxsize=256)
 def read_by(query: str) -> frozenset[str] | None:
-    """The tables and views that a query reads, as `schema.name`; None where they are not clear."""
+    """Return the tables and views that a query reads, as `schema.name`; None if unclear."""
     try:
         found = parsed(query)
     except sqlglot.errors.SqlglotError:
@@ -54,15 +54,15 @@ def read_by(query: str) -> frozenset[str] | None:
 
 
 def _is_plain(table: exp.Table) -> bool:
-    """Whether it is named `schema.name`, without a catalog, and is no file or function."""
+    """Return whether a table is named `schema.name`, without a catalog; no file or function."""
     return not table.catalog and table.db.isidentifier() and table.name.isidentifier()
 
 
 @lru_cache(maxsize=256)
 def is_volatile(query: str) -> bool:
-    """Whether a query may give other rows although what it reads has not changed.
+    """Return whether a query may return other rows although its tables have not changed.
 
-    Raises sqlglot's SqlglotError, as `parsed`.
+    Raise sqlglot's SqlglotError, as `parsed` does.
     """
     found = parsed(query)
     functions = (_function_name(function) for function in found.find_all(exp.Func))

@@ -1,9 +1,8 @@
-"""Rows that are made anew: taken out and put in again by one change of a table's head.
+"""Replacement of rows: they are removed and made again by one change of a table's head.
 
-The new state is written to a branch made from the head: first without the rows
-to replace, then with what was made of them.  `main` sees none of it until it
-moves to the branch, and a kill leaves it as it was.  What reads increments of
-the table meets a delete, which it passes over, and an append.
+The new state is written to a branch made from the head: first without the rows to replace, then
+with the rows made again. `main` does not change until it moves to the branch, and a kill leaves it
+as it was. Readers of the table's increments see a delete, which they skip, and an append.
 """
 
 from __future__ import annotations
@@ -22,20 +21,20 @@ BRANCH = "replacement"
 
 @dataclass(frozen=True)
 class Replacement:
-    """Which rows of a model are made anew, and from what.
+    """The rows of a model that are made again, and what they were made from.
 
-    `rows`: a condition that they fulfil, true for whole partitions, so that
-    taking them out rewrites no file.  `by`: columns that the model's table and
-    its input share, which say what a row was made from.
+    `rows`: a condition that the rows fulfil. It is true for whole partitions, so that removing the
+    rows rewrites no file. `by`: columns that the model's table and its input share, which identify
+    what a row was made from.
     """
 
     rows: str
     by: Sequence[str]
 
     def inputs(self, session: SparkSession, source: str, model: str) -> DataFrame | None:
-        """The rows of `source` that the rows to replace were made from, None if there are none.
+        """Return the rows of `source` that the rows to replace were made from; None if none.
 
-        Raises DbtRuntimeError if some of them are gone: the rows made from them would be lost.
+        Raise DbtRuntimeError if some of them are gone: the rows made from them would be lost.
         """
         if not has_rows(session, model):
             return None
@@ -50,7 +49,7 @@ class Replacement:
         rows = session.table(source)
         columns = rows.columns
         for column in self.by:
-            # Files outside of the bounds are not opened.
+            # Spark opens no files outside of the bounds.
             rows = rows.where(
                 F.col(column).between(bounds[f"first_{column}"], bounds[f"last_{column}"])
             )
@@ -67,9 +66,9 @@ class Replacement:
 
 
 def start_replacement(session: SparkSession, table: str, rows: str) -> str:
-    """The name to append to: a branch of the table's head without the `rows`.
+    """Return the name to append to: a branch of the table's head without the `rows`.
 
-    A branch that a killed run left is started anew.
+    A branch that a killed run left is replaced.
     """
     session.sql(f"alter table {table} create or replace branch {BRANCH}")
     branch = f"{table}.branch_{BRANCH}"
@@ -78,11 +77,11 @@ def start_replacement(session: SparkSession, table: str, rows: str) -> str:
 
 
 def finish_replacement(session: SparkSession, table: str) -> None:
-    """Move the head of the table to its branch, and drop the branch: one commit."""
+    """Move the head of the table to its branch, and drop the branch, in one commit."""
     references = iceberg_table(session, table).manageSnapshots()
     references.fastForwardBranch(MAIN, BRANCH).removeBranch(BRANCH).commit()
 
 
 def drop_replacement(session: SparkSession, table: str) -> None:
-    """Drop the branch that a failed run has left, if it has come so far."""
+    """Drop the branch that a failed run has left, if there is one."""
     session.sql(f"alter table {table} drop branch if exists {BRANCH}")

@@ -1,8 +1,8 @@
-"""Rows that are changed where they stand, and the past of a table that is forgotten.
+"""Changes of rows in place, and the removal of a table's past.
 
-A rewrite is committed as compaction is: rows keep their lineage (`_row_id`,
-`_last_updated_sequence_number`), and what reads increments takes none of them for new.
-What it changes is found in older snapshots until these are forgotten.
+A rewrite is committed like a compaction: rows keep their lineage (`_row_id`,
+`_last_updated_sequence_number`), and readers of increments take no row for new. The old values stay
+in older snapshots until these are removed.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ def rewrite_rows(
     files: Collection[str],
     rewritten: Callable[[DataFrame], DataFrame],
 ) -> None:
-    """Write the data files of a table anew, with other values in their rows, by one commit.
+    """Rewrite data files of a table with other values in their rows, in one commit.
 
-    A second commit leaves the old files out of the manifests, also those of earlier rewrites.
+    A second commit removes the old files from the manifests, also those of earlier rewrites.
 
-    `files`: their paths, as the metadata column `_file` has them.  `rewritten`: from the rows of
-    these files, with the columns of their lineage, to as many rows of the same columns.
+    `files`: their paths, as in the metadata column `_file`. `rewritten`: a function from the rows
+    of these files, with the columns of their lineage, to as many rows with the same columns.
     """
     table = iceberg_table(session, name)
     tasks = [task for task in _scan_tasks(table) if task.file().location() in files]
@@ -44,16 +44,16 @@ def rewrite_rows(
 
 
 def forget_past(session: SparkSession, name: str, kept: int, orphans_before: int) -> list[str]:
-    """Delete all files that only older snapshots need, and all that none knows.
+    """Delete all files that only older snapshots need, and all files that no snapshot knows.
 
-    `kept`: how many of the newest snapshots stay.  `orphans_before`: time (epoch ms) before which
-    files that no snapshot knows were written; younger ones stay.  Returns the names of the tags
-    and branches that somebody made, which keep their snapshots.
+    `kept`: how many of the newest snapshots stay. `orphans_before`: a time (epoch ms). Files that
+    no snapshot knows stay if they were written later. Return the names of the tags and branches
+    that somebody made, which keep their snapshots.
     """
     table = iceberg_table(session, name)
     references = [str(reference) for reference in table.refs().keySet()]
     if BRANCH in references:
-        # Left by a run that was killed.
+        # A run that was killed left it.
         table.manageSnapshots().removeBranch(BRANCH).commit()
     if table.currentSnapshot() is not None:
         newest = table.currentSnapshot().timestampMillis()
@@ -94,8 +94,8 @@ def _replace_files(
 
 
 def _drop_deleted_entries(session: SparkSession, table: Any) -> None:
-    """Write the manifests anew: they list the old files of a rewrite, with bounds of columns."""
-    # A constant function: the entries of all manifests may stand in one.
+    """Rewrite the manifests, which list the old files of a rewrite with bounds of columns."""
+    # A constant function: one manifest may have the entries of all.
     as_one = java_class(session, "com.google.common.base.Functions").constant("all")
     table.rewriteManifests().clusterBy(as_one).commit()
 
@@ -114,9 +114,9 @@ def _scan_tasks(table: Any) -> Iterator[Any]:
 def _staged(
     session: SparkSession, table: Any, tasks: list[Any]
 ) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """The name under which Spark reads the files of these tasks, and writes others for them.
+    """Yield the name under which Spark reads the files of these tasks, and writes others for them.
 
-    And what gives the files that were written.
+    Also yield a function that returns the files that were written.
     """
     tables = static_method(session, f"{_SPARK}.SparkTableCache", "get")()
     scans = static_method(session, f"{_SPARK}.ScanTaskSetManager", "get")()

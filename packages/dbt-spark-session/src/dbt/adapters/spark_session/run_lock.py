@@ -1,10 +1,10 @@
 """One run at a time on a shared catalog, by a lock that any Iceberg catalog can keep.
 
-The lock is a table without rows.  Whoever moves its head to a snapshot of their
-own, from the head that they saw, holds it: of two who try, the catalog lets one.
-The holder gives signs of life, and a last word when it ends, in the table's
-properties.  Who waits takes the head from a holder that gave no sign for a
-while, measured by their own clock; the holder, if it lives, notices and stops.
+The lock is a table without rows. A run holds it by moving the table's head from the head that it
+saw to a snapshot of its own: if two runs try, the catalog lets one succeed. In the table's
+properties, the holder gives signs of life, and notes its end. A run that waits takes the lock if
+the holder gave no sign for a while, by the waiting run's own clock. A holder that still lives
+notices that, and stops.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from pyspark.sql import SparkSession
 
 logger = AdapterLogger("Spark")
 
-#: Seconds: between signs of life, until a holder without one counts as dead, and until it
-#: has to take itself for dead, which is earlier.
+#: Seconds between signs of life, until a holder without a sign counts as dead, and until the
+#: holder has to stop itself, which is earlier.
 SIGN_EVERY = 10.0
 DEAD_AFTER = 60.0
 GIVE_UP_AFTER = 40.0
@@ -42,7 +42,7 @@ _TABLE_PROPERTIES = {
     "write.metadata.delete-after-commit.enabled": "true",
     "write.metadata.previous-versions-max": "5",
 }
-#: Somebody else's commit came first, or the catalog did not say whether ours came.
+#: Somebody else's commit came first, or the catalog did not say whether ours succeeded.
 _NOT_COMMITTED = ("CommitFailedException", "CommitStateUnknownException")
 
 
@@ -55,10 +55,10 @@ class _Holder:
 
 
 class RunLock:
-    """The lock of a catalog, as one run sees it."""
+    """The lock of a catalog, for one run."""
 
     def __init__(self, session: SparkSession, name: str) -> None:
-        """`name`: of its table, which is made where it is not there."""
+        """Use the table `name`, which is created if it does not exist."""
         self.name = name
         self._session = session
         self._run = uuid.uuid4().hex
@@ -70,9 +70,9 @@ class RunLock:
         self._signing = threading.Thread(target=self._sign_on, name="run-lock", daemon=True)
 
     def take(self, timeout: float) -> None:
-        """Hold the lock, waiting up to `timeout` seconds for the run that does."""
+        """Hold the lock. Wait up to `timeout` seconds for the run that holds it."""
         self._create_table()
-        # Loaded by its name once: names are resolved by the session that a thread has active.
+        # Loaded here, since names are resolved by the active session of a thread.
         self._table = iceberg_table(self._session, self.name)
         deadline = time.monotonic() + timeout
         seen, seen_at = None, time.monotonic()
@@ -108,7 +108,7 @@ class RunLock:
         self._signing.start()
 
     def check(self) -> None:
-        """Raise where the run may not write any more: another one may have taken its place."""
+        """Raise if the run may not write any more, because another run may have taken its place."""
         if self._is_lost or time.monotonic() - self._signed_at > GIVE_UP_AFTER:
             raise SessionError(
                 f"This run gave no sign of life in {self.name} for {GIVE_UP_AFTER:.0f} s or more,"
@@ -123,11 +123,11 @@ class RunLock:
             self._table.refresh()
             if self._is_held():
                 self._note(_ENDED, str(self._table.currentSnapshot().snapshotId()))
-            # Of earlier runs nothing is needed.
+            # The snapshots of earlier runs are not needed.
             expiry = self._table.expireSnapshots()
             expiry.expireOlderThan(int(time.time() * 1000)).retainLast(1).commit()
         except SPARK_ERRORS as error:
-            # The next run takes it for dead, after a while.
+            # The next run takes this one for dead, after a while.
             logger.debug(f"The lock {self.name} could not be released: {error}")
 
     def _create_table(self) -> None:
@@ -142,13 +142,13 @@ class RunLock:
                 f" using iceberg tblproperties ({properties})"
             )
         except SPARK_ERRORS:
-            # Of two that make it at once the catalog may refuse one.
+            # If two runs create the table at once, the catalog may refuse one.
             time.sleep(LOOK_EVERY)
             if not self._session.catalog.tableExists(self.name):
                 raise
 
     def _holder(self) -> _Holder | None:
-        """Who holds the lock, None where nobody does."""
+        """Return who holds the lock; None if nobody does."""
         head, properties = self._table.currentSnapshot(), self._table.properties()
         if head is None or properties.get(_ENDED) == str(head.snapshotId()):
             return None
@@ -166,10 +166,9 @@ class RunLock:
     def _move_head(self) -> bool:
         """Put a snapshot of this run after the head that was seen at the last refresh.
 
-        False where the head is another one by now.  It is the table's head that
-        is compared and swapped, by every catalog; of properties a REST catalog
-        compares nothing, and Iceberg's own operations would try again on the
-        head of somebody else.
+        Return False if another run has moved the head since. Every catalog compares and swaps a
+        table's head. A REST catalog does not compare properties, and Iceberg's own operations would
+        try again on the head of another run.
         """
         operations = self._table.operations()
         seen = operations.current()

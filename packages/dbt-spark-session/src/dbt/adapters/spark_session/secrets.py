@@ -1,4 +1,4 @@
-"""Settings that nobody but Spark is to see, left out of what is said and kept."""
+"""Secrets in settings, which are masked in errors and logs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from dbt_common.context import get_invocation_context
 
-#: In the name of an option of Spark, Hadoop, Iceberg or Kafka whose value is a secret.
+#: A part of the name of an option of Spark, Hadoop, Iceberg or Kafka whose value is a secret.
 _SECRET_NAME = re.compile(
     r"""(?ix)
     password | passphrase | secret | token | credential | authorization
@@ -17,21 +17,21 @@ _SECRET_NAME = re.compile(
     | (?<![a-z])sas[._-]  # shared access signatures of Azure
     """
 )
-#: At the end of such a name: what is said about a secret, or where it is.
+#: The end of such a name if its value is about a secret, or is the place of a secret.
 _ABOUT_SECRET = re.compile(
     r"""(?ix) [._-](?:
     algorithm | at | class | client[._-]id | enabled | endpoint | file | location | mechanism | ms
     | name | path | provider | scope | signature | source | type | uri | url
     )$"""
 )
-#: A header's value: how it authenticates, and what with.
+#: A header's value: the scheme of authentication, and the secret.
 _AUTHENTICATION = re.compile(r"(?i)(?:basic|bearer)\s+(\S+)")
-#: In a URL: a parameter, and what stands between a user's name and the host.
+#: Secrets in a URL: a parameter, and the password between a user's name and the host.
 _IN_URL = re.compile(
     r"(?i)(?<=[?&;])((?:[\w.-]*(?:password|passwd|pwd|secret|token)|accountkey|sig)=)([^&;\s\"']+)"
 )
 _OF_USER = re.compile(r"(//[^/\s:@]+:)([^/\s@]+)(?=@)")
-#: Left out everywhere, a shorter one would take half of a sentence with it.
+#: If shorter secrets were masked everywhere, other words would be masked too.
 _SHORTEST = 4
 _HIDDEN = "*****"
 
@@ -39,19 +39,19 @@ _kept: set[str] = set()
 
 
 def is_secret(name: str, value: str) -> bool:
-    """Whether a setting is a secret, by its name or by a URL with a password in it."""
+    """Return whether a setting is a secret, by its name or by a URL with a password in it."""
     return bool(_names_secret(name) or _IN_URL.search(value) or _OF_USER.search(value))
 
 
 def keep_secrets(settings: Mapping[str, str]) -> None:
-    """Have the secrets of these settings left out of errors, and of all that dbt logs."""
+    """Mask the secrets of these settings in errors, and in all that dbt logs."""
     for name, value in settings.items():
         found = [match[2] for match in (*_IN_URL.finditer(value), *_OF_USER.finditer(value))]
         if _names_secret(name):
             found += [value, *_AUTHENTICATION.findall(value)]
         _kept.update(secret for secret in found if len(secret) >= _SHORTEST)
     try:
-        # Of each invocation anew: what dbt leaves out of its events.
+        # The secrets that dbt masks in its events. Each invocation has its own list.
         of_dbt = get_invocation_context().env_secrets
     except LookupError:  # a command, not dbt
         return
@@ -59,7 +59,7 @@ def keep_secrets(settings: Mapping[str, str]) -> None:
 
 
 def without_secrets(text: str) -> str:
-    """`text` with asterisks in place of the secrets in it."""
+    """Return `text` with asterisks in place of its secrets."""
     for secret in sorted(_kept, key=len, reverse=True):
         text = text.replace(secret, _HIDDEN)
     return _OF_USER.sub(rf"\1{_HIDDEN}", _IN_URL.sub(rf"\1{_HIDDEN}", text))

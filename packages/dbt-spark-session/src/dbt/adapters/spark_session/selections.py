@@ -1,4 +1,4 @@
-"""Which tables the rows of a view come from, one by one."""
+"""The tables from which the rows of a view come one by one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dbt.adapters.spark_session.queries import parsed
 from dbt_common.exceptions import DbtRuntimeError
 from sqlglot import exp
 
-#: What a select may hold, as sqlglot names it, and still make its rows one by one.
+#: Parts of a select (sqlglot's names) with which it still makes its rows one by one.
 _PARTS = {
     "kind",
     "hint",
@@ -22,14 +22,14 @@ _PARTS = {
     "where",
     "operation_modifiers",
 }
-#: A comment in which a view says why its new rows may be read although it joins or groups rows.
+#: A comment that says why the new rows of a view may be read although it joins or groups rows.
 _EXCEPTION = re.compile(r"^\s*-- new rows may be read: \S", re.MULTILINE)
 _NAMES = {"with_": "common table expressions", "group": "a group by", "distinct": "a distinct"}
 
 
 @dataclass(frozen=True)
 class Source:
-    """A table or view that a query selects from: where its text names it, end excluded."""
+    """A table or view that a query selects from, and its place in the text, without the end."""
 
     name: str
     start: int
@@ -38,15 +38,15 @@ class Source:
 
 @lru_cache(maxsize=256)
 def sources_of(query: str) -> tuple[Source, ...]:
-    """What the query of a view selects from, in the order of its text; not what it looks up.
+    """Return the tables and views that a view selects from, in the order of its text.
 
-    The query is a selection, or a union of all rows of selections: each of its
-    rows is made from one row of a source and from what a left join looks up for
-    it.  So the view of new rows is the new rows of the view.  A query that holds
-    the comment `-- new rows may be read: <why>` may be anything: then whoever reads
-    it has use for what it makes of new rows alone.
+    The query must be a selection, or a union of all rows of selections: each of its rows is made
+    from one row of a source and from the rows that a left join looks up for it. So the view of new
+    rows is the new rows of the view. A query with the comment `-- new rows may be read: <why>` may
+    be anything: then its reader can use what the query makes of new rows alone. Tables that are
+    only looked up are left out.
 
-    Raises DbtRuntimeError where the query is anything else.
+    Raise DbtRuntimeError if the query is anything else.
     """
     try:
         found = parsed(query)
@@ -68,14 +68,14 @@ def _sources(query: exp.Expr) -> list[Source]:
             raise _refusal("it has a union of distinct rows")
         return _sources(query.this) + _sources(query.expression)
     if not isinstance(query, exp.Select):
-        raise _refusal("it is no select")
+        raise _refusal("it is not a select")
     _check_rows_are_made_one_by_one(query)
     source = query.args["from_"].this if query.args.get("from_") else None
     if isinstance(source, exp.Subquery):
         return _sources(source)
     parts = {part for part, value in source.args.items() if value} if source else set()
     if not isinstance(source, exp.Table) or not {"this", "db"} <= parts <= {"this", "db", "alias"}:
-        raise _refusal("it selects from something else than `schema.table`")
+        raise _refusal("it selects from something other than `schema.table`")
     return [_source(source)]
 
 
@@ -93,12 +93,12 @@ def _check_rows_are_made_one_by_one(select: exp.Select) -> None:
             raise _refusal("it has a join that is not a left join")
     for expression in select.expressions:
         if expression.find(exp.AggFunc, exp.Window):
-            raise _refusal(f"{expression.sql('spark')} is of several rows")
+            raise _refusal(f"{expression.sql('spark')} is computed from several rows")
 
 
 def _refusal(why: str) -> DbtRuntimeError:
     return DbtRuntimeError(
-        f"The new rows of a view can't be read, because {why}. They can where the view is a"
-        " selection with left joins, or a `union all` of such. Make the view a table, read all"
-        " of its rows by `ref`, or say in it why: `-- new rows may be read: <why>`."
+        f"The new rows of a view can't be read, because {why}. They can if the view is a"
+        " selection with left joins, or a `union all` of such selections. Make the view a table,"
+        " read all of its rows by `ref`, or say in it why: `-- new rows may be read: <why>`."
     )

@@ -1,4 +1,4 @@
-"""One Spark session per process, made from a target's settings."""
+"""One Spark session per process, with a target's settings."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from pyspark.sql import SparkSession
 logger = AdapterLogger("Spark")
 
 _LOG_SETTINGS = Path(__file__).parent / "log4j2.properties"
-#: Where Spark 4.1 keeps its jars too.
+#: Spark 4.1 keeps its jars here too.
 IVY_CACHE = Path.home() / ".ivy2.5.2"
 
 _opening = threading.Lock()
 _session: SparkSession | None = None
-#: of the session, where it holds an embedded catalog or may
+#: the folder of the embedded catalog that the session holds or may hold
 _home: Path | None = None
 _home_lock: FileLock | None = None
 
@@ -50,18 +50,18 @@ def open_session(
     lock_timeout: float | None = 600,
     required: Mapping[str, str] = MappingProxyType({}),
 ) -> SparkSession:
-    """The process's Spark session, started if there is none.
+    """Return the process's Spark session, and start it if there is none.
 
-    `conf`: Spark settings; `${home}` in a value is the home folder, and one
-    without a value is left to spark-defaults.conf and Spark.
+    `conf`: Spark settings. `${home}` in a value is the home folder, and a setting without a value
+    is left to spark-defaults.conf and Spark.
     `packages`: Maven coordinates of the jars to run with.
-    `home`: folder of an embedded catalog; None on a cluster, where
-    spark-defaults.conf holds too.
-    `lock_timeout`: one process at a time writes to an embedded catalog, and a
-    second one waits for it so many seconds; None is for one that only reads.
-    `required`: environment variable -> the setting without which a cluster
-    can't be used, and which may come from that file.
-    A session that the process already has is used as it is.
+    `home`: folder of an embedded catalog; None on a cluster, where spark-defaults.conf counts too.
+    `lock_timeout`: one process at a time writes to an embedded catalog, and a second one waits so
+    many seconds; None for a session that only reads.
+    `required`: environment variable -> a setting that a cluster needs, which may come from that
+    file.
+
+    If the process has a session already, it is used as it is.
     """
     global _session
     with _opening:
@@ -74,7 +74,7 @@ def open_session(
 
 
 def close_session() -> None:
-    """Stop the session and give the home folder to the next process."""
+    """Stop the session and let the next process use the home folder."""
     global _session, _home
     with _opening:
         if _session is not None:
@@ -91,7 +91,7 @@ def take_home(lock_timeout: float) -> None:
 
 
 def release_home() -> None:
-    """Let other processes write to the embedded catalog; the session may still read."""
+    """Let other processes write to the embedded catalog. The session may still read."""
     global _home_lock
     if _home_lock is not None:
         _home_lock.release()
@@ -105,7 +105,7 @@ def _start(
     lock_timeout: float | None,
     required: Mapping[str, str],
 ) -> SparkSession:
-    # Rows are shown in UTC, whatever the machine's zone: PySpark uses the process's.
+    # Rows are shown in UTC, whatever the machine's zone: PySpark uses the zone of the process.
     os.environ["TZ"] = "UTC"
     time.tzset()
     defaults = {}
@@ -124,8 +124,8 @@ def _start(
         release_home()
         mover = means_of("home") if home is not None else "XDG_CACHE_HOME"
         raise SessionError(
-            f"The folder {folder} can't be written ({error.strerror}): free space, mend its"
-            f" rights, or choose another one with {mover}."
+            f"The folder {folder} can't be written ({error.strerror}): free space, correct its"
+            f" permissions, or choose another one with {mover}."
         ) from error
     try:
         return _start_spark(home, java, conf, jar_paths(packages, IVY_CACHE), defaults)
@@ -150,7 +150,7 @@ def _start_spark(
     # dbt reports errors itself.
     logging.getLogger("SQLQueryContextLogger").disabled = True
     try:
-        # Settings go into a command line, which everybody on the machine may read, but secrets.
+        # Settings go into a command line, which everybody on the machine may read. Secrets don't.
         launched = SparkConf(loadDefaults=False).setAll(list(settings.items()))
         SparkContext._ensure_initialized(conf=launched)
         builder = SparkSession.builder
@@ -161,7 +161,7 @@ def _start_spark(
         raise start_failure(settings.get("spark.driver.memory", "1g"), log_file(home)) from error
     remember_functions(session)
     try:
-        # An embedded catalog makes its tables at first use: before dbt's threads all do.
+        # An embedded catalog creates its tables at first use: here, before dbt's threads start.
         session.sql("show namespaces").collect()
     except Exception as error:
         session.stop()
@@ -187,18 +187,18 @@ def _runtime_settings(
         options += (f'"{option}"' for option in class_sharing_options(java, jars))
     runtime = {
         "spark.driver.defaultJavaOptions": " ".join(options),
-        # A `${…}` in a text of dbt's SQL is text.
+        # In dbt's SQL, `${…}` in a text is text.
         "spark.sql.variable.substitute": "false",
-        # Of plain tables each thread's session would keep the files that it saw first.
+        # For plain tables, each thread's session would remember the files that it saw first.
         "spark.sql.filesourceTableRelationCacheSize": "0",
-        # Spark makes this folder even where another catalog is the default; not in the project.
+        # Spark creates this folder even if another catalog is the default. Keep it out of projects.
         "spark.sql.warehouse.dir": str(folder / "spark-warehouse"),
     }
     if home is not None:
-        # On the class path of the one JVM there is: nothing to copy, nothing to fetch.
+        # There is only one JVM: with the jars on its class path, nothing is copied or fetched.
         runtime["spark.driver.extraClassPath"] = os.pathsep.join(map(str, jars))
     else:
-        # The driver hands them to the executors.
+        # The driver sends the jars to the executors.
         runtime["spark.jars"] = ",".join(
             [*filter(None, [defaults.get("spark.jars")]), *map(str, jars)]
         )

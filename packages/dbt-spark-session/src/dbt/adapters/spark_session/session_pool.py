@@ -1,7 +1,7 @@
 """Sessions of dbt's threads, which outlive the command that they were made for.
 
-A session of Spark has catalogs of its own, with connections that it never closes.  Commands that
-run one after the other in a process, each with new threads, would leave theirs behind.
+Each Spark session has its own catalogs, with connections that it never closes. Commands that run
+one after the other in a process, each with new threads, would leave their connections behind.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class SessionPool:
         self._leased: list[Lease] = []
 
     def take(self, root: SparkSession) -> Lease:
-        """A session beside `root`: that of an earlier command, or a new one."""
+        """Return a session beside `root`: one of an earlier command, or a new one."""
         with self._locking:
-            # Those over a context that was stopped are of no use.
+            # Sessions over a context that was stopped are of no use.
             idle = [lease for lease in self._idle if lease.root is root]
             session = idle.pop().session if idle else None
             self._idle = idle
@@ -43,12 +43,12 @@ class SessionPool:
             self._leased.append(lease)
         if session is not None:
             _forget_snapshot_properties(session)
-            # A unit test, and a model that was only compiled, left theirs.
+            # A unit test, or a model that was only compiled, may have left views.
             drop_temporary_views(session)
         return lease
 
     def is_valid(self, lease: Lease, root: SparkSession) -> bool:
-        """Whether the thread that took a lease still has it."""
+        """Return whether the thread that took a lease still has it."""
         return lease.root is root and lease.command == self._command
 
     def end_command(self) -> None:
@@ -60,7 +60,7 @@ class SessionPool:
 
 
 def _forget_snapshot_properties(session: SparkSession) -> None:
-    """A model that failed may have left what its commit was to note."""
+    """Remove the properties of a commit that a failed model may have left."""
     for name in session.conf.getAll:
         if name.startswith(SNAPSHOT_PROPERTY):
             session.conf.unset(name)

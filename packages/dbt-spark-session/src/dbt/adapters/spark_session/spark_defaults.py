@@ -1,4 +1,4 @@
-"""What spark-defaults.conf says: the settings of a cluster that hold for all its programs."""
+"""The settings in spark-defaults.conf, which apply to all programs on a cluster."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _CONTINUATION = re.compile(r"\\\r?\n[ \t]*")
 
 
 def keep_conf_dir() -> None:
-    """Have Spark find the settings of the machine's Spark, though the one of PySpark runs."""
+    """Let Spark find the settings of the machine's Spark, although PySpark's own Spark runs."""
     home = os.environ.get("SPARK_HOME")
     if home and "SPARK_CONF_DIR" not in os.environ and (Path(home) / "conf").is_dir():
         os.environ["SPARK_CONF_DIR"] = str(Path(home) / "conf")
 
 
 def spark_defaults() -> dict[str, str]:
-    """The settings of spark-defaults.conf in SPARK_CONF_DIR; none where there is no such file."""
+    """Return the settings of spark-defaults.conf in SPARK_CONF_DIR; none without that file."""
     folder = os.environ.get("SPARK_CONF_DIR")
     path = Path(folder) / "spark-defaults.conf" if folder else None
     if path is None or not path.is_file():
@@ -33,11 +33,10 @@ def spark_defaults() -> dict[str, str]:
 
 
 def check_required(required: Mapping[str, str], settings: Mapping[str, str]) -> None:
-    """Raise where a target lacks settings.
+    """Raise if a target lacks settings.
 
-    `required`: environment variable -> the setting that it is for, or nothing.  Of several, with
-    ` or ` between them, one will do.
-    `settings`: those of the target and of spark-defaults.conf.
+    `required`: environment variable -> its setting, or nothing. If ` or ` stands between several
+    settings, one is enough. `settings`: the settings of the target and of spark-defaults.conf.
     """
     missing = {
         variable: setting

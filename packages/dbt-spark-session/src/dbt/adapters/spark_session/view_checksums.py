@@ -1,7 +1,7 @@
-"""Whether a view that is there is the one that a run would create.
+"""Whether an existing view is the one that a run would create.
 
-Spark analyzes the query of a view each time the view is created, which takes longer than to see
-that neither the query nor the columns of what it reads have changed.
+Spark analyzes the query of a view each time the view is created. It is faster to check that neither
+the query nor the columns of its inputs have changed.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ CHECKSUM = "dbt_spark_session.checksum"
 
 
 def view_checksum(session: SparkSession, query: str, model: Mapping[str, Any]) -> str | None:
-    """A text that differs where the view of a query may have other columns, rows or comments.
+    """Return a text that differs if the view of a query may have other columns, rows or comments.
 
-    `model`: as dbt's contexts have it.  None where not everything that the query reads is known
-    to be an Iceberg table or view.
+    `model`: from dbt's contexts. None if the query reads something that is not known to be an
+    Iceberg table or view.
     """
     names = read_by(query)
     if names is None:
@@ -38,16 +38,16 @@ def view_checksum(session: SparkSession, query: str, model: Mapping[str, Any]) -
 
 
 def is_same_view(session: SparkSession, name: str, query: str, checksum: str) -> bool:
-    """Whether the view `schema.view` is the one that was created with this query and checksum.
+    """Return whether the view `schema.view` was created with this query and checksum.
 
-    A view that somebody replaced keeps the property, and has another query.  Spark keeps of a
-    query what stands from its first word to its last one.
+    A view that somebody replaced keeps the property, but has another query. Of a query, Spark keeps
+    the text from its first word to its last one.
     """
     found, created_with = view_query_and_property(session, name, CHECKSUM)
     return found is not None and found in query and created_with == checksum
 
 
 def _comments(model: Mapping[str, Any]) -> list[Any]:
-    """What dbt writes to a view besides its query."""
+    """Return what dbt writes to a view besides its query."""
     settings = [model["config"].get(name) for name in ("persist_docs", "contract")]
     return [*settings, model.get("description"), model["columns"]]

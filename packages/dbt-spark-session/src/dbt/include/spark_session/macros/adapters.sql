@@ -9,10 +9,10 @@
 
 
 {#-
-  Rows of `relation` that this model has not read yet; all of them when it is built anew.
-  Where the model also reads what was made from `relation`, and that is behind it, they
-  end where that ends.
-  A run with --empty or --sample reads what dbt gives it, and commits no watermark.
+  The rows of `relation` that this model has not read yet; all rows if it is rebuilt.
+  If the model also reads tables that were made from `relation`, it reads `relation` only as far as
+  they have read it.
+  A run with --empty or --sample reads the rows that dbt gives it, and commits no watermark.
 -#}
 {% macro new_rows(relation) -%}
   {%- if reads_increments(relation) -%}
@@ -24,8 +24,8 @@
 
 
 {#-
-  In a unit test all rows of an input are new, except where the var `unit_test_new_rows` has a
-  condition for this input: {model, or source__table: condition of its new rows}.
+  In a unit test, all rows of an input are new, unless the var `unit_test_new_rows` has a condition
+  for this input: {model, or source__table: condition of its new rows}.
 -#}
 {% macro new_rows_of_fixture(fixture) -%}
   {%- set conditions = var('unit_test_new_rows', {}) -%}
@@ -49,8 +49,8 @@
 
 
 {#-
-  Rows of `relation` that this model has read by the end of this run: those of earlier runs and
-  the new ones.  What comes beyond them is new in a later run.
+  The rows of `relation` that this model has read by the end of this run: the rows of earlier runs
+  and the new ones. Further rows are new in a later run.
 -#}
 {% macro rows_so_far(relation) -%}
   {%- if reads_increments(relation) -%}
@@ -61,7 +61,7 @@
 {%- endmacro %}
 
 
-{#- Whether the model reads a relation by increments: not where dbt gives it other rows. -#}
+{#- Whether the model reads a relation by increments: not if dbt gives it other rows. -#}
 {% macro reads_increments(relation) -%}
   {%- do return(
       execute
@@ -72,13 +72,13 @@
 {%- endmacro %}
 
 
-{#- Whether a relation holds rows, by its metadata alone; a mocked one may. -#}
+{#- Whether a relation has rows, by its metadata alone. True for a fixture. -#}
 {% macro has_rows(relation) -%}
   {%- do return(relation.is_cte or adapter.has_rows(relation)) -%}
 {%- endmacro %}
 
 
-{#- As dbt-spark's, and with what the model's run has the table keep (`keep_property`). -#}
+{#- As dbt-spark's, with the properties that the model's run sets (`keep_property`). -#}
 {% macro spark_session__tblproperties_clause() -%}
   {%- set properties = dict(config.get('tblproperties') or {}, **incremental_read().table_properties) -%}
   {%- if properties %}
@@ -91,7 +91,7 @@
 {%- endmacro %}
 
 
-{#- As dbt-spark's, or by what the model's run says (`partition_by`) in place of the config. -#}
+{#- As dbt-spark's, but the model's run may set other partitions (`partition_by`). -#}
 {% macro spark_session__partition_cols(label, required=false) %}
   {%- set partitions = incremental_read().partitions -%}
   {%- if partitions is none -%}

@@ -1,15 +1,15 @@
 {#-
-  A way from a SQL model to a DataFrame: the name of a view of the rows that a Python function
-  gives, `package.module:function`.  It is called with the Spark session, an object for the run
+  Call a Python function, `package.module:function`, from a SQL model, and return the name of a view
+  of the rows that it returns. The function gets the Spark session, an object for the run
   (`dataframes.ModelRun`), and the `arguments` by name.
 
-  `inputs`: relations that it reads, by the names that it has for them.  Of those in `new_inputs`,
-  relations too, it reads the rows that the model has not read yet.  Those in `changed_inputs` are
-  tables that are merged into or made anew: it reads their rows as they were, and what changed.
+  `inputs`: name in the function -> relation that it reads. `new_inputs`: name -> relation of which
+  it reads the rows that the model has not read yet. `changed_inputs`: name -> table that is merged
+  into or rebuilt; the function reads its earlier rows, and the changes.
 
-  Where inputs are not there, because nothing is written (`dbt compile` before the first run, a
-  unit test), the function is asked for a query without rows.  The model is a table: a view would
-  have to outlive the session.
+  If inputs don't exist, because nothing is written (`dbt compile` before the first run, a unit
+  test), the function must return a query without rows. The model must be a table: a view would have
+  to outlive the session.
 -#}
 {% macro dataframe(function, inputs={}, new_inputs={}, arguments={}, changed_inputs={}) -%}
   {%- if not execute -%}
@@ -17,7 +17,7 @@
   {%- endif -%}
   {%- if config.get('materialized') in ['view', 'ephemeral'] -%}
     {%- do exceptions.raise_compiler_error(
-        'A view has no rows of a DataFrame: give it `materialized: table` or `incremental`.'
+        "A view can't have the rows of a DataFrame: give it `materialized: table` or `incremental`."
     ) -%}
   {%- endif -%}
   {%- set missing = [] -%}
@@ -28,7 +28,7 @@
   {%- endfor -%}
   {%- if missing and flags.WHICH in ['run', 'build'] and model.resource_type == 'model' -%}
     {%- do exceptions.raise_compiler_error(
-        'It reads ' ~ missing | unique | join(', ') ~ ', which are not there: build them first.'
+        'It reads ' ~ missing | unique | join(', ') ~ ', which do not exist: build them first.'
     ) -%}
   {%- endif -%}
   {%- set read = incremental_read() -%}

@@ -1,6 +1,6 @@
 {#-
-  What this run of the model reads and commits (`IncrementalRead`): the same object while it
-  compiles and while it is written.  A unit test of a model without `this` has none.
+  Return what this run of the model reads and commits (`IncrementalRead`): the same object while
+  the model compiles and while it is written. None in a unit test of a model without `this`.
 -#}
 {% macro incremental_read() -%}
   {%- if this is none -%}

@@ -1,4 +1,4 @@
-{#- A Python model becomes a temporary view; dbt writes it like the query of a SQL model. -#}
+{#- A Python model becomes a temporary view, which dbt writes like the query of a SQL model. -#}
 {% macro create_python_view(compiled_code, view, read) -%}
 {{ compiled_code }}
 # --- dbt ---

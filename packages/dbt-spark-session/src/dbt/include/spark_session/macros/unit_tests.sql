@@ -9,8 +9,8 @@
 
 
 {#-
-  As dbt's, with all rows in one VALUES: a union of one-row selects takes Spark
-  longer to plan than the tested model itself.
+  As dbt's, with all rows in one VALUES: Spark takes longer to plan a union of one-row selects than
+  to plan the tested model.
 -#}
 {% macro get_fixture_sql(rows, column_name_to_data_types) %}
   {%- set column_types = {} -%}
@@ -21,7 +21,7 @@
     {%- do nulls.update({column.name | lower: safe_cast('null', column.data_type) | trim}) -%}
   {%- else -%}
     {{ exceptions.raise_compiler_error(
-        "The columns of a fixture are those of " ~ this ~ ", which is not there: build it first (dbt run --empty is enough), or write the fixture as SQL."
+        "The columns of a fixture are those of " ~ this ~ ", which does not exist: build it first (dbt run --empty is enough), or write the fixture as SQL."
     ) }}
   {%- endfor -%}
   select * from values

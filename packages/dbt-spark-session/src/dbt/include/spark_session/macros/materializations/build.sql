@@ -1,6 +1,6 @@
 {#-
-  Create the table, or put its new content in the place of the old: in one commit
-  where the format can, else by dropping the old one first.
+  Create the table, or replace its content: in one commit if the format allows that, or else by
+  dropping the old table first.
 -#}
 {% macro create_or_replace_table(target_relation, existing_relation, query, read) %}
   {%- set is_replaceable = adapter.is_replaceable(config.get('file_format')) -%}
@@ -15,7 +15,7 @@
 {% endmacro %}
 
 
-{#- Have the model's result say how many rows it wrote; the table's metadata has the number. -#}
+{#- Add the number of written rows, from the table's metadata, to the model's result. -#}
 {% macro report_written_rows(target_relation) %}
   {%- if config.get('file_format', default='iceberg') == 'iceberg' -%}
     {%- set rows = adapter.written_rows(target_relation) -%}
@@ -27,7 +27,7 @@
 {% endmacro %}
 
 
-{#- Put new rows in the place of those that the run replaces: one change of the table's head. -#}
+{#- Replace rows by the rows of the run, in one change of the table's head. -#}
 {% macro replace_rows(target_relation, new_relation, read) %}
   {%- set branch = adapter.start_replacement(target_relation, read.replaced_rows) -%}
   {% do adapter.begin_commit(read) %}

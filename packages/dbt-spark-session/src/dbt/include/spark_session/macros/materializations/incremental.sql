@@ -1,10 +1,10 @@
 {#-
-  As dbt-spark's, with four differences: a Python model's rows go straight into
-  the table (no table in between), a rebuild replaces the table in one commit,
-  a model that reads increments (`new_rows`) writes nothing
-  when there are none, else what it has read along with its data, and a strategy
-  is the macro that dbt finds for it, of a project or of ours.
-  A model that reads increments may also make rows anew (`replaces`).
+  As dbt-spark's, with these differences:
+  - The rows of a Python model go straight into the table, without a table in between.
+  - A rebuild replaces the table in one commit.
+  - A model that reads increments (`new_rows`) writes nothing if there are none. Otherwise, it
+    commits what it has read with its data. It may also replace rows (`replaces`).
+  - The macro of a strategy may come from a project.
 -#}
 {% materialization incremental, adapter='spark_session', supported_languages=['sql', 'python'] %}
   {%- set file_format = dbt_spark_validate_get_file_format(config.get('file_format') or adapter.default_file_format()) -%}
@@ -42,14 +42,14 @@
       {% do check_listed_columns(existing_relation) %}
     {%- endif -%}
     {%- call noop_statement('main', 'OK, nothing new', rows_affected=0) -%}
-      -- every input was read up to its last row
+      -- all rows of every input were read before
     {%- endcall -%}
   {%- else -%}
     {%- set new_relation = api.Relation.create(identifier=this.identifier ~ '__dbt_new') -%}
     {% do adapter.create_temporary_view(new_relation, query) %}
     {% do process_schema_changes(on_schema_change, new_relation, existing_relation) %}
     {%- if on_schema_change in ['append_new_columns', 'sync_all_columns'] -%}
-      {#- The plan of a query that reads the table itself has the columns that it had. -#}
+      {#- If the query reads the table itself, its plan still has the earlier columns. -#}
       {% do adapter.create_temporary_view(new_relation, query) %}
     {%- endif -%}
     {%- if read.replaced_rows is not none -%}
@@ -76,7 +76,7 @@
 {% endmaterialization %}
 
 
-{#- As dbt's, and a model that fails says what has changed and how to rebuild it. -#}
+{#- As dbt's, but the error of a model says what has changed and how to rebuild it. -#}
 {% macro spark_session__process_schema_changes(on_schema_change, source_relation, target_relation) %}
   {%- if on_schema_change != 'fail' -%}
     {{ return(default__process_schema_changes(on_schema_change, source_relation, target_relation)) }}
@@ -92,7 +92,7 @@
 {% endmacro %}
 
 
-{#- A model without new rows is not analyzed; the columns that its properties list are known. -#}
+{#- A model without new rows is not analyzed, but the columns in its properties are known. -#}
 {% macro check_listed_columns(target_relation) %}
   {%- set held = adapter.get_columns_in_relation(target_relation) | map(attribute='name') | map('lower') | list -%}
   {%- set new = model.columns.keys() | map('lower') | reject('in', held) | join(', ') -%}
@@ -104,7 +104,7 @@
 
 {% macro raise_other_columns(target_relation, new, gone='', retyped='') %}
   {%- do exceptions.raise_compiler_error(
-      "The columns of the model are not those of its table " ~ target_relation
+      "The columns of the model differ from the columns of its table " ~ target_relation
       ~ ": new " ~ (new or 'none') ~ ", gone " ~ (gone or 'none')
       ~ ", of another type " ~ (retyped or 'none')
       ~ ". Rebuild it and what reads it: dbt run --full-refresh --select " ~ model['name'] ~ "+"
@@ -113,10 +113,10 @@
 
 
 {#-
-  As dbt-spark's, with two differences.  `delete_when`: a condition on
-  DBT_INTERNAL_SOURCE that rows of the query are there to delete what they match.
-  `repeatable`: a promise that the query gives the same rows if it is asked twice;
-  then rows of a large table that no row of the query can match are not shuffled.
+  As dbt-spark's, with two differences. `delete_when`: a condition on DBT_INTERNAL_SOURCE. Rows of
+  the query that fulfil it delete the rows that they match. `repeatable`: a promise that the query
+  gives the same rows if it runs twice. Then rows of a large table that no row of the query can
+  match are not shuffled.
 -#}
 {% macro spark_session__get_merge_sql(target, source, unique_key, dest_columns, incremental_predicates) %}
   {%- set predicates = incremental_predicates or [] -%}

@@ -1,6 +1,6 @@
 {#-
-  A seed is written in one commit where the format can, its texts byte for byte, and only when
-  its file or its settings have changed since (their checksum is kept with the table).
+  A seed is written in one commit if its format allows that, with its texts byte for byte. It is
+  written only if its file or its settings have changed (the table keeps their checksum).
 -#}
 {% materialization seed, adapter='spark_session' %}
   {%- set existing_relation = load_relation(this) -%}
@@ -12,7 +12,7 @@
   {{ run_hooks(pre_hooks) }}
   {%- if is_current -%}
     {%- call noop_statement('main', 'OK, unchanged', 'INSERT', 0) -%}
-      -- the file is as it was
+      -- the file is unchanged
     {%- endcall -%}
   {%- else -%}
     {%- set file_format = config.get('file_format') or adapter.default_file_format() -%}
@@ -36,9 +36,9 @@
 
 
 {#-
-  For `on-run-start`: writes the seeds of a folder (`project.folder`) that are not there, or not as
-  their files are, so that `dbt run` alone has them too; other commands do, or do not need, what
-  they say.
+  For `on-run-start`: writes the seeds of a folder (`project.folder`) that are missing, or differ
+  from their files, so that `dbt run` alone has them too. Other commands write the seeds
+  themselves, or do not need them.
 -#}
 {% macro load_seeds(folder) %}
   {%- if execute and flags.WHICH == 'run' -%}
@@ -62,7 +62,7 @@
 {% endmacro %}
 
 
-{#- The beginning of the statement; what can't be replaced is dropped before. -#}
+{#- The beginning of the statement. A table that can't be replaced is dropped before. -#}
 {% macro new_seed_table(relation, existing_relation, file_format) -%}
   {%- if adapter.is_replaceable(file_format) -%}
     create or replace table {{ relation }}
@@ -76,7 +76,7 @@
 
 
 {% macro is_seeded(relation, seed) %}
-  {#- dbt takes no checksum of a file of more than 1 MiB, only of its path. -#}
+  {#- For a file of more than 1 MiB, dbt computes only a checksum of its path. -#}
   {%- do return(
       relation is not none
       and seed.checksum.name != 'path'

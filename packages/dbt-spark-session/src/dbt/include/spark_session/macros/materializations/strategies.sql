@@ -1,4 +1,4 @@
-{#- dbt asks for the SQL of a strategy by these names; dbt-spark has it by one. -#}
+{#- dbt asks for the SQL of each strategy by its own name; dbt-spark has one macro for all. -#}
 
 {% macro spark_session__get_incremental_append_sql(arg_dict) %}
   {%- do return(spark_incremental_sql('append', arg_dict)) -%}

@@ -1,6 +1,6 @@
 {#-
-  As dbt's, but a data test is not asked again while nothing that it reads has changed.  It is asked
-  in any case after a failure, with `--full-refresh`, and where its failures are stored.
+  As dbt's, but a data test does not run again while the tables that it reads are unchanged. It
+  always runs after a failure, with `--full-refresh`, and if its failures are stored.
 -#}
 {% materialization test, adapter='spark_session' %}
   {%- set question = get_test_sql(

@@ -1,6 +1,6 @@
 {#-
-  As dbt-spark's, but a view that is there is not created again while neither its query nor the
-  columns of what it reads have changed, nor somebody has replaced it.  `--full-refresh` creates it in any case.
+  As dbt-spark's, but an existing view is not created again if neither its query nor the columns
+  of its inputs have changed, and nobody has replaced it. `--full-refresh` always creates it.
 -#}
 {% materialization view, adapter='spark_session' %}
   {%- set existing_relation = load_cached_relation(this) -%}
@@ -15,7 +15,7 @@
 
   {{ run_hooks(pre_hooks) }}
   {%- call noop_statement('main', 'OK, unchanged') -%}
-    -- the view is there
+    -- the view exists
   {%- endcall -%}
   {% do apply_grants(existing_relation, config.get('grants'), should_revoke(true, full_refresh_mode=true)) %}
   {{ run_hooks(post_hooks) }}
@@ -25,8 +25,8 @@
 
 
 {#-
-  As dbt-spark's, and with the checksum of the view.  It is empty where there is none: Iceberg keeps
-  the properties of the view that it replaces.
+  As dbt-spark's, with the checksum of the view. It is empty if there is none, since Iceberg keeps
+  the properties of a view that it replaces.
 -#}
 {% macro spark_session__create_view_as(relation, sql) -%}
   {%- set checksum = adapter.view_checksum(sql, model) -%}
