@@ -10,13 +10,16 @@ from typing import Annotated
 
 import typer
 
-from cdc_marts.cli.erasure import erase
+from cdc_marts.cli.erase import erase
 from cdc_marts.cli.landing import land_app
+from cdc_marts.cli.maintain import maintain
 from cdc_marts.cli.project import init, link, scaffold
-from cdc_marts.cli.repair import requeue, resync
+from cdc_marts.cli.report import report
+from cdc_marts.cli.requeue import requeue
+from cdc_marts.cli.resync import resync
 from cdc_marts.cli.run import run
 from cdc_marts.cli.sql import sql
-from cdc_marts.cli.upkeep import maintain, report, status
+from cdc_marts.cli.status import status
 
 app = typer.Typer(
     no_args_is_help=True,

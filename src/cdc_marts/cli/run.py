@@ -26,7 +26,7 @@ from cdc_marts.cli.landing_options import (
     topic_map,
 )
 from cdc_marts.cli.options import on_target, time_span
-from cdc_marts.cli.reporting import check_report, write_report
+from cdc_marts.cli.report import check_report, write_report
 from cdc_marts.cli.session import open_session
 from cdc_marts.operations.rounds import Round, Rounds, StopRequest, is_alive, run_round
 from cdc_marts.printing import printable

@@ -1,1 +1,1 @@
-"""What is done with a target: rounds of runs, status, report, upkeep, repair and erasure."""
+"""What is done with a target: rounds of runs, status, report, maintenance, repair and erasure."""

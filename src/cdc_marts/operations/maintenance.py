@@ -1,4 +1,4 @@
-"""Upkeep of the tables after many runs: few files, few snapshots, nothing left lying about.
+"""Maintained of the tables after many runs: few files, few snapshots, nothing left lying about.
 
 What incremental runs need stays: the snapshots that a table's readers have read
 up to, and those in which a table committed its own watermarks.
@@ -44,7 +44,7 @@ _TABLES_AT_A_TIME = 4
 
 
 @dataclass(frozen=True)
-class Upkeep:
+class Maintained:
     """What was done to a table."""
 
     table: str
@@ -61,23 +61,23 @@ class Upkeep:
     has_lost_rows: bool = False
 
     @staticmethod
-    def of_all(done: Sequence[Upkeep]) -> Upkeep:
+    def of_all(done: Sequence[Maintained]) -> Maintained:
         """What was done to several tables together.
 
         Of tables that lost no rows, those after it count before it too: compaction leaves out
         rows that others had replaced.
         """
-        return Upkeep(
+        return Maintained(
             "all tables",
-            _sums(upkeep.files for upkeep in done),
-            _sums(upkeep.snapshots for upkeep in done),
-            _sums(upkeep.sizes for upkeep in done),
+            _sums(table.files for table in done),
+            _sums(table.snapshots for table in done),
+            _sums(table.sizes for table in done),
             _sums(
-                upkeep.rows if upkeep.has_lost_rows else (upkeep.rows[1], upkeep.rows[1])
-                for upkeep in done
+                table.rows if table.has_lost_rows else (table.rows[1], table.rows[1])
+                for table in done
             ),
-            sum(upkeep.orphan_files for upkeep in done),
-            has_lost_rows=any(upkeep.has_lost_rows for upkeep in done),
+            sum(table.orphan_files for table in done),
+            has_lost_rows=any(table.has_lost_rows for table in done),
         )
 
 
@@ -93,7 +93,7 @@ def maintain(
     expiries: Mapping[str, Expiry] = MappingProxyType({}),
     removed: Mapping[str, TableCounts] = MappingProxyType({}),
     other_readers: Iterable[str] = (),
-) -> Iterator[Upkeep]:
+) -> Iterator[Maintained]:
     """Compact tables, expire their snapshots older than so many days, remove orphan files.
 
     `tables`: all that read one another.  Some are maintained at a time, and yielded
@@ -121,7 +121,7 @@ def _maintain_table(
     keep_days: int,
     expiry: Expiry | None,
     removed: TableCounts | None,
-) -> Upkeep:
+) -> Maintained:
     before = removed or TableCounts.of(session, table)
     if expiry is not None:
         oldest = timestamp(days_before(_now(), expiry.days))
@@ -138,7 +138,7 @@ def _maintain_table(
     _expire_snapshots(session, table, needed, days_before(_now(), keep_days))
     orphans = remove_orphan_files(session, table, _now() - ORPHANS_OLDER_THAN)
     after = TableCounts.of(session, table)
-    return Upkeep(
+    return Maintained(
         table,
         (before.files, after.files),
         (before.snapshots, after.snapshots),
@@ -227,7 +227,7 @@ class _History:
         """The newest snapshot with the rows of the snapshot `read`.
 
         It stays `read` where only one came after it: else two tables that read each other would
-        commit new watermarks in each upkeep.
+        commit new watermarks in each maintenance.
         """
         after = list(takewhile(lambda snapshot: snapshot != read, self.watermarks))
         is_unchanged = read in self.watermarks and self.unchanging.issuperset(after)

@@ -1,13 +1,16 @@
-"""The page of `cdc-marts report` and of `cdc-marts run --report`."""
+"""`cdc-marts report`, and the page of `cdc-marts run --report`."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.filesize import decimal
 
-from cdc_marts.cli.console import WRONG_USE, stop
+from cdc_marts.cli.console import FAILED, WRONG_USE, stop, tell
+from cdc_marts.cli.options import on_target
+from cdc_marts.cli.session import open_session
 from cdc_marts.project.inventory import inventory_of
 from cdc_marts.project.target import Target
 
@@ -16,6 +19,36 @@ if TYPE_CHECKING:
 
 #: How many days of traffic are shown by default.
 DAYS = 30
+
+
+@on_target
+def report(
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="FILE", help="The page to write."),
+    ] = Path("cdc_marts_report.html"),
+    days: Annotated[
+        int,
+        typer.Option(
+            metavar="DAYS", min=1, help="How many days of traffic the plots over time show."
+        ),
+    ] = DAYS,
+    *,
+    target: Target,
+) -> None:
+    """Write one HTML page that shows the state of a target.
+
+    The page has plots of freshness, lag, volume, rejects, operations, sizes and
+    run times, each with its exact numbers. It needs no network, and fits screens
+    and phones, in light and dark mode.
+    """
+    check_report(output)
+    with open_session(target, is_reader=True) as session:
+        try:
+            size = write_report(session, target, output, days)
+        except OSError as error:
+            stop(f"The page can't be written to {output}: {error.strerror}.", FAILED)
+    tell(f"Wrote {output} ({decimal(size)}). Open it in a browser.")
 
 
 def check_report(output: Path) -> None:

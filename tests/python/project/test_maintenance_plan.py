@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cdc_marts.formats import SOURCE_FORMATS
-from cdc_marts.operations.upkeep_plan import upkeep_plan
+from cdc_marts.operations.maintenance_plan import maintenance_plan
 from cdc_marts.project.target import Target
 from tests.python.harness.manifest import ROOT
 
@@ -16,7 +16,7 @@ OF_ALL_FORMATS = {
 
 
 def test_the_marts_that_are_made_from_messages_of_a_format_are_known() -> None:
-    marts = upkeep_plan(Target.find("demo", ROOT, ROOT / "profiles")).marts
+    marts = maintenance_plan(Target.find("demo", ROOT, ROOT / "profiles")).marts
 
     assert tuple(marts) == SOURCE_FORMATS
     assert all(set(names) >= OF_ALL_FORMATS for names in marts.values())

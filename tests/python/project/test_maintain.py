@@ -12,8 +12,8 @@ import pytest
 from dbt.adapters.spark_session.api import IncrementalRead, commit_watermarks, iceberg_table
 from pyspark.sql import SparkSession
 
-from cdc_marts.cli import upkeep as cli_upkeep
-from cdc_marts.operations.maintenance import Upkeep, maintain, needed_snapshots
+from cdc_marts.cli.maintain import _line
+from cdc_marts.operations.maintenance import Maintained, maintain, needed_snapshots
 from cdc_marts.operations.orphan_files import remove_orphan_files
 from cdc_marts.project.inventory import Expiry
 from tests.python.project.many_tables import calls_of_java, clone, commit_snapshots
@@ -62,27 +62,27 @@ def ids(spark: SparkSession, table: str) -> list[int]:
 
 
 def test_all_tables_together_have_lost_what_one_of_them_lost() -> None:
-    shortened = Upkeep("landing.a", (4, 2), (3, 3), (40, 20), (50, 30), 0, has_lost_rows=True)
-    compacted = Upkeep("staging.a", (9, 1), (9, 1), (90, 10), (1_012, 1_000), 1)
+    shortened = Maintained("landing.a", (4, 2), (3, 3), (40, 20), (50, 30), 0, has_lost_rows=True)
+    compacted = Maintained("staging.a", (9, 1), (9, 1), (90, 10), (1_012, 1_000), 1)
 
-    line = cli_upkeep._line(Upkeep.of_all([shortened, compacted]))
+    line = _line(Maintained.of_all([shortened, compacted]))
 
     assert "files 13 -> 3, snapshots 12 -> 4" in line
     assert line.endswith("rows 1,050 -> 1,030, 1 orphan file")
-    assert "rows" not in cli_upkeep._line(Upkeep.of_all([compacted]))
+    assert "rows" not in _line(Maintained.of_all([compacted]))
 
 
 def test_maintenance_keeps_what_readers_read_by(spark: SparkSession, tables: list[str]) -> None:
     for id in range(2, 8):
         append(spark, id)
         read(spark, QUICK)
-    done = {upkeep.table: upkeep for upkeep in maintain(spark, tables, 0)}
+    done = {table.table: table for table in maintain(spark, tables, 0)}
     # The slow reader has not read the newest six rows yet.
     assert done[LOG].snapshots[1] > 6
     assert done[LOG].files[1] < done[LOG].files[0]
 
     read(spark, SLOW)
-    done = {upkeep.table: upkeep for upkeep in maintain(spark, tables, 0)}
+    done = {table.table: table for table in maintain(spark, tables, 0)}
     # Both have read all rows, and so the snapshots that have them in other files.
     assert done[LOG].snapshots[1] == 1
     append(spark, 8)
@@ -98,7 +98,7 @@ def test_rows_and_snapshots_may_be_kept_for_longer_than_time_goes_back(
     days = 10**12
     expiries = {LOG: Expiry(days, "timestamp_seconds(id)")}
 
-    done = {upkeep.table: upkeep for upkeep in maintain(spark, tables, days, expiries)}
+    done = {table.table: table for table in maintain(spark, tables, days, expiries)}
 
     assert done[LOG].snapshots[1] >= 2
     assert ids(spark, LOG) == [1, 2]
@@ -110,7 +110,7 @@ def test_a_reader_keeps_no_snapshots_that_left_the_rows_as_they_were(
     """A run of a model without new rows commits nothing, so its watermark stays behind."""
     commit_snapshots(spark, LOG, 3, None)
 
-    done = {upkeep.table: upkeep for upkeep in maintain(spark, tables, 0)}
+    done = {table.table: table for table in maintain(spark, tables, 0)}
 
     assert done[LOG].snapshots == (4, 1)
     append(spark, 2)
@@ -125,7 +125,7 @@ def test_a_reader_keeps_the_snapshot_before_a_delete(
     spark.sql(f"delete from {LOG} where id = 1")
     commit_snapshots(spark, LOG, 3, None)
 
-    done = {upkeep.table: upkeep for upkeep in maintain(spark, tables, 0)}
+    done = {table.table: table for table in maintain(spark, tables, 0)}
 
     assert done[LOG].snapshots == (5, 5)
 
@@ -140,7 +140,7 @@ def test_readers_of_one_another_note_nothing_new_in_each_upkeep(
 
     again = list(maintain(spark, tables, 0))
 
-    assert [upkeep.snapshots[0] - upkeep.snapshots[1] for upkeep in again] == [0, 0, 0]
+    assert [table.snapshots[0] - table.snapshots[1] for table in again] == [0, 0, 0]
 
 
 def test_what_a_table_needs_is_asked_once_however_many_snapshots_it_has(
@@ -188,8 +188,8 @@ def test_what_a_replaced_table_had_before_expires(spark: SparkSession, tables: l
     files = set(spark.sql(f"select file_path from {QUICK}.all_data_files").collect())
     assert len(files) == 5
 
-    young = {upkeep.table: upkeep for upkeep in maintain(spark, [QUICK], 5)}
-    done = {upkeep.table: upkeep for upkeep in maintain(spark, [QUICK], 0)}
+    young = {table.table: table for table in maintain(spark, [QUICK], 5)}
+    done = {table.table: table for table in maintain(spark, [QUICK], 0)}
 
     assert young[QUICK].snapshots == (5, 5)
     # The newest of the branch, and the current one.
@@ -207,7 +207,7 @@ def test_what_a_reader_read_of_a_replaced_table_stays(
     append(spark, 2)
     spark.sql(f"create or replace table {LOG} as select 3L as id")
 
-    done = {upkeep.table: upkeep for upkeep in maintain(spark, tables, 0)}
+    done = {table.table: table for table in maintain(spark, tables, 0)}
 
     assert done[LOG].snapshots == (3, 2)
     before = IncrementalRead(spark, QUICK, is_incremental=True).changes(LOG).rows_before
@@ -217,7 +217,7 @@ def test_what_a_reader_read_of_a_replaced_table_stays(
     for reader in (QUICK, SLOW):
         [now] = spark.sql(f"select snapshot_id from {LOG}.refs").collect()
         commit_watermarks(spark, reader, {LOG: now.snapshot_id})
-    done = {upkeep.table: upkeep for upkeep in maintain(spark, tables, 0)}
+    done = {table.table: table for table in maintain(spark, tables, 0)}
     assert done[LOG].snapshots == (2, 1)
 
 
@@ -239,7 +239,7 @@ def test_deletion_vectors_stay_that_share_a_file_with_one_that_was_replaced(
         commit_watermarks(spark, reader, {LOG: read_up_to})
     append(spark, 3)
 
-    done = {upkeep.table: upkeep for upkeep in maintain(spark, tables, 0)}
+    done = {table.table: table for table in maintain(spark, tables, 0)}
 
     assert done[LOG].snapshots[1] < done[LOG].snapshots[0]
     read = spark.sql(f"select id from {LOG} version as of {read_up_to}").collect()
@@ -254,7 +254,7 @@ def test_upkeep_of_clones_leaves_what_they_share(spark: SparkSession, tables: li
 
     done = list(maintain(spark, [*clones, *tables], 0))
 
-    assert [upkeep.snapshots for upkeep in done[:2]] == [(11, 1), (11, 1)]
+    assert [table.snapshots for table in done[:2]] == [(11, 1), (11, 1)]
     for table in (*clones, QUICK):
         assert ids(spark, table) == [1]
     for table in clones:

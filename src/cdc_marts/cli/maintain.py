@@ -1,11 +1,10 @@
-"""`cdc-marts status`, `report` and `maintain`."""
+"""`cdc-marts maintain`."""
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,97 +12,17 @@ from rich.filesize import decimal
 from rich.progress import MofNCompleteColumn
 
 from cdc_marts.cli.console import FAILED, WRONG_USE, counted, progress_bar, say, stop, tell
-from cdc_marts.cli.options import on_target, time_span
-from cdc_marts.cli.reporting import DAYS, check_report, write_report
+from cdc_marts.cli.options import on_target
 from cdc_marts.cli.session import open_session
 from cdc_marts.printing import printable
-from cdc_marts.project.inventory import relations_of
 from cdc_marts.project.session import only_run
 from cdc_marts.project.target import ProjectError, Target
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cdc_marts.operations.maintenance import TableCounts, Upkeep
-    from cdc_marts.operations.upkeep_plan import UpkeepPlan
-
-
-@on_target
-def status(
-    max_lag: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SPAN",
-            help="Exit with 1 if the newest event of a topic is older than this: 30s, 10m, 2h or"
-            " 1d.",
-        ),
-    ] = None,
-    max_rejects: Annotated[
-        int | None,
-        typer.Option(
-            metavar="COUNT",
-            min=0,
-            help="Exit with 1 if a topic has more quarantined messages than this.",
-        ),
-    ] = None,
-    is_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    *,
-    target: Target,
-) -> None:
-    """Show per topic how many messages landed, wait for a run, or were rejected.
-
-    The numbers come from the counts that each run leaves, so the command reads
-    no messages. The lag is the age of the newest event or heartbeat that a run
-    has read.
-    """
-    import json
-
-    from cdc_marts.operations.status import as_json, breaches, gather
-    from cdc_marts.operations.status_view import lines_of
-
-    longest = None if max_lag is None else time_span(max_lag, "--max-lag")
-    with open_session(target, is_reader=True) as session:
-        found = gather(session, target.name, relations=relations_of(target))
-    passed = list(breaches(found, longest, max_rejects))
-    if is_json:
-        text = json.dumps({**as_json(found), "breaches": passed})
-        # Somebody may put it into a page of HTML.
-        typer.echo(text.replace("<", "\\u003c"))
-    else:
-        for line in (*lines_of(found), *map(printable, passed)):
-            tell(line)
-    if passed:
-        raise typer.Exit(FAILED)
-
-
-@on_target
-def report(
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="FILE", help="The page to write."),
-    ] = Path("cdc_marts_report.html"),
-    days: Annotated[
-        int,
-        typer.Option(
-            metavar="DAYS", min=1, help="How many days of traffic the plots over time show."
-        ),
-    ] = DAYS,
-    *,
-    target: Target,
-) -> None:
-    """Write one HTML page that shows the state of a target.
-
-    The page has plots of freshness, lag, volume, rejects, operations, sizes and
-    run times, each with its exact numbers. It needs no network, and fits screens
-    and phones, in light and dark mode.
-    """
-    check_report(output)
-    with open_session(target, is_reader=True) as session:
-        try:
-            size = write_report(session, target, output, days)
-        except OSError as error:
-            stop(f"The page can't be written to {output}: {error.strerror}.", FAILED)
-    tell(f"Wrote {output} ({decimal(size)}). Open it in a browser.")
+    from cdc_marts.operations.maintenance import Maintained, TableCounts
+    from cdc_marts.operations.maintenance_plan import MaintenancePlan
 
 
 @on_target
@@ -134,14 +53,14 @@ def maintain(
     including the tables of removed models. With the setting `retention`, old
     messages are removed from landing; staging keeps their content.
     """
-    from cdc_marts.operations.maintenance import Upkeep, split_tables
+    from cdc_marts.operations.maintenance import Maintained, split_tables
     from cdc_marts.operations.maintenance import maintain as maintain_tables
+    from cdc_marts.operations.maintenance_plan import maintenance_plan
     from cdc_marts.operations.other_readers import other_readers
-    from cdc_marts.operations.upkeep_plan import upkeep_plan
 
     with open_session(target) as session, only_run(session, target, say):
         try:
-            plan = upkeep_plan(target)
+            plan = maintenance_plan(target)
         except ProjectError as error:
             stop(str(error), WRONG_USE)
         tables, others = split_tables(session, plan.tables, plan.relations.schemas)
@@ -149,16 +68,16 @@ def maintain(
         removed = _remove_old_messages(session, plan, readers, is_confirmed)
         expiries = {name: table.expiry for name, table in plan.tables.items() if table.expiry}
         width = max(map(len, (*tables, "all tables")))
-        upkeeps = maintain_tables(
+        maintained = maintain_tables(
             session, tables, keep_days, expiries, removed, chain.from_iterable(readers.values())
         )
         with progress_bar(MofNCompleteColumn()) as progress:
             all_done = []
-            for done in progress.track(upkeeps, total=len(tables)):
+            for done in progress.track(maintained, total=len(tables)):
                 tell(f"{done.table:<{width}}  {_line(done)}")
                 all_done.append(done)
         if all_done:
-            total = Upkeep.of_all(all_done)
+            total = Maintained.of_all(all_done)
             tell(f"{total.table:<{width}}  {_line(total)}")
     if others:
         names = ", ".join(map(printable, others))
@@ -169,7 +88,7 @@ def maintain(
 
 def _remove_old_messages(
     session: SparkSession,
-    plan: UpkeepPlan,
+    plan: MaintenancePlan,
     other_readers: Mapping[str, Sequence[str]],
     is_confirmed: bool,
 ) -> dict[str, TableCounts]:
@@ -232,7 +151,7 @@ def _confirm(question: str) -> None:
         )
 
 
-def _line(done: Upkeep) -> str:
+def _line(done: Maintained) -> str:
     orphans = f", {counted(done.orphan_files, 'orphan file')}" if done.orphan_files else ""
     rows = f", rows {_became(done.rows)}" if done.has_lost_rows else ""
     return (

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class UpkeepPlan:
+class MaintenancePlan:
     """The tables of `cdc-marts maintain` and their settings, as dbt reads the project now."""
 
     #: as of `built_tables`
@@ -31,7 +31,7 @@ class UpkeepPlan:
     relations: Relations
 
 
-def upkeep_plan(target: Target) -> UpkeepPlan:
+def maintenance_plan(target: Target) -> MaintenancePlan:
     """Return the plan by the settings of the project. Raise ProjectError if a setting is wrong."""
     manifest = manifest_of(target)
     relations = Relations.of_manifest(manifest)
@@ -45,7 +45,7 @@ def upkeep_plan(target: Target) -> UpkeepPlan:
     except RetentionError as error:
         raise ProjectError(str(error)) from error
     marts = {source_format: _marts_of(manifest, source_format) for source_format in SOURCE_FORMATS}
-    return UpkeepPlan(tables_in(manifest), days, marts, relations)
+    return MaintenancePlan(tables_in(manifest), days, marts, relations)
 
 
 def _marts_of(manifest: Manifest, source_format: str) -> list[str]:
