@@ -93,18 +93,8 @@ published_at < cast({{ adapter.string_literal(setting.until) }} as timestamp)
 {%- endmacro %}
 
 
-{% macro check_swapped_topic_changes(rows, changes) -%}
-  {%- set concerned = run_query(concerned_topics_sql(rows, changes)) -%}
-  {%- if concerned.rows | length > 0 -%}
-    {%- do exceptions.raise_compiler_error(
-        swapped_topics_error(concerned.columns[0].values(), changes)
-    ) -%}
-  {%- endif -%}
-{%- endmacro %}
-
-
 {#- The changed topics with updates that would now be read differently. -#}
-{% macro concerned_topics_sql(relation, changes) -%}
+{% macro topics_swapped_otherwise_sql(relation, changes) -%}
 select distinct topic
 from {{ relation }}
 where

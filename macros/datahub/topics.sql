@@ -53,18 +53,8 @@ cdc_marts.datahub-topics
 {%- endmacro %}
 
 
-{% macro check_datahub_topic_changes(rows, changes) -%}
-  {%- set concerned = run_query(topics_with_rows_sql(rows, changes)) -%}
-  {%- if concerned.rows | length > 0 -%}
-    {%- do exceptions.raise_compiler_error(
-        datahub_topics_error(concerned.columns[0].values(), changes)
-    ) -%}
-  {%- endif -%}
-{%- endmacro %}
-
-
 {#- The changed topics that have rows in the staging table. -#}
-{% macro topics_with_rows_sql(relation, changes) -%}
+{% macro datahub_topics_with_rows_sql(relation, changes) -%}
 select distinct topic
 from {{ relation }}
 where

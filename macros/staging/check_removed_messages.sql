@@ -91,8 +91,8 @@ cdc_marts.removed-after-days
 
 
 {% macro removed_messages_error(landing_table, gone) -%}
-{{ landing_table }} no longer holds all messages that landed: `cdc-marts maintain` removed older ones, by the setting `retention`. What they said was in {{ this }}, but {{ gone }} was dropped or emptied.
-Restore it, {{ cdc_marts.reread_advice() }}
+`cdc-marts maintain` removed older messages from {{ landing_table }}, by the setting `retention`. Only {{ this }} has their content, but {{ gone }} was dropped or emptied.
+Restore {{ gone }}, {{ cdc_marts.reread_advice() }}
 {%- endmacro %}
 
 

@@ -30,18 +30,44 @@ alter table {{ this }} set {{ cdc_marts.properties_sql(written) }}
     {%- set kept = adapter.table_property(this, property) -%}
     {%- set before = fromjson(kept) if kept is not none else now -%}
     {%- set changes = cdc_marts.setting_changes(before, now) -%}
-    {%- if changes and property == cdc_marts.key_settings_property() -%}
-      {%- do cdc_marts.check_key_changes(rows, changes) -%}
-    {%- elif changes and property == cdc_marts.swapped_topics_property() -%}
-      {%- do cdc_marts.check_swapped_topic_changes(rows, changes) -%}
-    {%- elif changes -%}
-      {%- do cdc_marts.check_datahub_topic_changes(rows, changes) -%}
+    {%- if changes -%}
+      {%- do cdc_marts.check_rows_read_otherwise(property, rows, changes) -%}
     {%- endif -%}
     {%- if changes or kept is none -%}
       {%- do written.update({property: tojson(now)}) -%}
     {%- endif -%}
   {%- endfor -%}
   {%- do return(written) -%}
+{%- endmacro %}
+
+
+{#-
+  It is an error if the changes of a setting concern tables or topics with rows
+  among `rows`.
+
+  property: the property of the setting.
+-#}
+{% macro check_rows_read_otherwise(property, rows, changes) -%}
+  {%- set query, error = {
+      cdc_marts.key_settings_property(): (
+          cdc_marts.tables_with_other_keys_sql,
+          cdc_marts.key_settings_error,
+      ),
+      cdc_marts.swapped_topics_property(): (
+          cdc_marts.topics_swapped_otherwise_sql,
+          cdc_marts.swapped_topics_error,
+      ),
+      cdc_marts.datahub_topics_property(): (
+          cdc_marts.datahub_topics_with_rows_sql,
+          cdc_marts.datahub_topics_error,
+      ),
+  }[property] -%}
+  {%- set concerned = run_query(query(rows, changes)) -%}
+  {%- if concerned.rows | length > 0 -%}
+    {%- do exceptions.raise_compiler_error(
+        error(concerned.columns[0].values(), changes)
+    ) -%}
+  {%- endif -%}
 {%- endmacro %}
 
 

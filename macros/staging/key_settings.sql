@@ -19,25 +19,13 @@ cdc_marts.key-columns
 {%- endmacro %}
 
 
-{% macro check_key_changes(rows, changes) -%}
-  {%- set concerned = run_query(
-      cdc_marts.concerned_tables_sql(rows, changes)
-  ) -%}
-  {%- if concerned.rows | length > 0 -%}
-    {%- do exceptions.raise_compiler_error(
-        cdc_marts.key_settings_error(concerned.columns[0].values(), changes)
-    ) -%}
-  {%- endif -%}
-{%- endmacro %}
-
-
 {#-
   The changed tables with rows that would now get another key.  These are rows
   with the key that was set before.  If none was set, they are rows that have no
   key, or whose key is a row id of the database, which is used as the last
   resort.
 -#}
-{% macro concerned_tables_sql(relation, changes) -%}
+{% macro tables_with_other_keys_sql(relation, changes) -%}
 select distinct table_id
 from {{ relation }}
 where
@@ -47,14 +35,14 @@ where
         {{ "or " if not loop.first -}}
         (
             table_id = {{ adapter.string_literal(table_id) }}
-            and {{ cdc_marts.had_key(change.before) }}
+            and {{ cdc_marts.was_read_with_key(change.before) }}
         )
         {% endfor -%}
     )
 {%- endmacro %}
 
 
-{% macro had_key(columns) -%}
+{% macro was_read_with_key(columns) -%}
 {%- if columns is none -%}
 (
     size(key_columns) = 0
