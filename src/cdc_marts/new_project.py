@@ -11,7 +11,8 @@ from pathlib import Path
 from string import Template
 
 from cdc_marts.package_files import IS_INSTALLED, PACKAGE_ROOT
-from cdc_marts.project.target import ProjectError
+from cdc_marts.printing import one_line
+from cdc_marts.project.target import TYPED_MARTS, ProjectError
 
 #: The link to the package, in the project's folder.
 LINK = ".cdc_marts_package"
@@ -19,7 +20,6 @@ LINK = ".cdc_marts_package"
 _TEMPLATE = Path(__file__).parent / "project_template"
 #: Files of the template that have another name in the project.
 _NAMES = {"gitignore": ".gitignore"}
-_TYPED_MARTS = Path("models") / "marts" / "typed"
 #: Names of the packages of every project.
 _TAKEN = ("cdc_marts", "dbt", "dbt_spark", "dbt_spark_session")
 
@@ -40,9 +40,9 @@ def write_project(folder: Path) -> None:
     try:
         _write_template(folder, name)
         _copy(PACKAGE_ROOT / "profiles" / "profiles.yml", folder / "profiles.yml")
-        for path in sorted((PACKAGE_ROOT / _TYPED_MARTS).glob("*.*")):
+        for path in sorted((PACKAGE_ROOT / TYPED_MARTS).glob("*.*")):
             if path.suffix in (".sql", ".yml"):
-                _copy(path, folder / _TYPED_MARTS / path.name)
+                _copy(path, folder / TYPED_MARTS / path.name)
     except OSError as error:
         raise NewProjectError(f"{folder} can't be written: {error.strerror}.") from error
 
@@ -132,5 +132,5 @@ def _install_packages(root: Path) -> None:
     folders = ("--project-dir", str(root), "--log-path", str(root / "logs"))
     result = dbtRunner().invoke(["deps", "--quiet", *folders])
     if not result.success:
-        reason = " ".join(str(result.exception).split())
+        reason = one_line(result.exception)
         raise NewProjectError(f"`dbt deps` failed in {root}: {reason}") from result.exception

@@ -1,4 +1,4 @@
-"""Texts from messages, made safe to show on a terminal."""
+"""Texts from messages and errors, made fit to show on a terminal."""
 
 from __future__ import annotations
 
@@ -22,3 +22,8 @@ def printable_lines(text: str) -> str:
     The line breaks are the program's own.
     """
     return "\n".join(map(printable, text.split("\n")))
+
+
+def one_line(text: object) -> str:
+    """Return a text, such as that of an error, with single spaces in place of its white space."""
+    return " ".join(str(text).split())

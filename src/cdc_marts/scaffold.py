@@ -16,13 +16,13 @@ from ruamel.yaml.error import YAMLError
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
 from cdc_marts.package_files import DBT, PACKAGE_ROOT
+from cdc_marts.printing import one_line
+from cdc_marts.project.target import PROJECT_FILE, TYPED_MARTS
 from cdc_marts.relations import OWN, Relations
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-PROJECT_FILE = "dbt_project.yml"
-TYPED_MARTS = Path("models") / "marts" / "typed"
 DESCRIPTIONS = TYPED_MARTS / "_typed__models.yml"
 
 _MODEL = "{{ cdc_marts.typed_mart() }}\n"
@@ -171,7 +171,7 @@ def _read(yaml: YAML, path: Path) -> Any:
     try:
         content = yaml.load(path.read_text("utf-8"))
     except (OSError, YAMLError) as error:
-        reason = " ".join(str(error).split())
+        reason = one_line(error)
         raise ScaffoldError(f"{path} can't be read: {reason}") from error
     if not isinstance(content, dict):
         raise ScaffoldError(f"{path} is not a YAML mapping.")

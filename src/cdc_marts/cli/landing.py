@@ -163,15 +163,15 @@ def land_kafka(
     if servers is None:
         raise typer.BadParameter("--bootstrap-servers is missing: name the Kafka brokers.")
     wanted = subscription(
-        source_format,
-        map_file,
         servers,
-        topics,
-        properties,
-        start,
-        max_messages,
-        skip_lost,
-        moved,
+        source_format=source_format,
+        map_file=map_file,
+        topics=topics,
+        properties=properties,
+        start=start,
+        max_messages=max_messages,
+        skip_lost=skip_lost,
+        moved=moved,
     )
     from cdc_marts.landing import kafka
 

@@ -116,9 +116,10 @@ def topic_map(
 
 
 def subscription(
+    servers: str,
+    *,
     source_format: SourceFormat | None,
     map_file: Path | None,
-    servers: str,
     topics: str | None,
     properties: Path | None,
     start: str,

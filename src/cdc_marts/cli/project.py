@@ -80,7 +80,7 @@ def scaffold(
 
 
 def _report_marts(done: Scaffolding, target: str) -> None:
-    from cdc_marts.scaffold import PROJECT_FILE, TYPED_MARTS
+    from cdc_marts.project.target import PROJECT_FILE, TYPED_MARTS
 
     width = max(map(len, (*done.models, *done.kept)))
     if done.models:

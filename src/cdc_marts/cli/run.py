@@ -29,7 +29,7 @@ from cdc_marts.cli.options import on_target, time_span
 from cdc_marts.cli.report import check_report, write_report
 from cdc_marts.cli.session import open_session
 from cdc_marts.operations.rounds import Round, Rounds, StopRequest, is_alive, run_round
-from cdc_marts.printing import printable
+from cdc_marts.printing import one_line, printable
 from cdc_marts.project.dbt_commands import outcome_of_dbt
 from cdc_marts.project.inventory import relations_of
 from cdc_marts.project.session import explain, turn_to_write
@@ -137,14 +137,14 @@ def run(
     with SpooledMessages() as messages:
         if servers is not None:
             wanted = subscription(
-                source_format,
-                map_file,
                 servers,
-                topics,
-                properties,
-                start,
-                max_messages,
-                skip_lost,
+                source_format=source_format,
+                map_file=map_file,
+                topics=topics,
+                properties=properties,
+                start=start,
+                max_messages=max_messages,
+                skip_lost=skip_lost,
             )
             lander = _lander_of_kafka(wanted, target)
         elif paths:
@@ -281,7 +281,7 @@ class _Runner:
             with errors.status("Reporting"):
                 write_report(session, self._target, output)
         except (DbtBaseException, ProjectError) as error:
-            say(f"The report failed: {' '.join(str(error).split())}")
+            say(f"The report failed: {one_line(error)}")
         except SPARK_ERRORS as error:
             say(f"The report failed: {explain(error, self._target)}")
         except OSError as error:

@@ -26,6 +26,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from cdc_marts.formats import SOURCE_FORMATS, no_such_format
 from cdc_marts.landing import LandingError
+from cdc_marts.printing import one_line
 
 #: In place of a format: messages of the topic are left out.
 SKIP = "skip"
@@ -132,7 +133,7 @@ class _File:
         except MarkedYAMLError as error:
             mark = error.problem_mark
             line = f":{mark.line + 1}" if mark else ""
-            problem = " ".join(str(error.problem).split())
+            problem = one_line(error.problem)
             raise LandingError(f"{self._path}{line}: this is not YAML: {problem}.") from None
         except YAMLError as error:
             raise LandingError(f"{self._path}: this is not YAML: {error}.") from None

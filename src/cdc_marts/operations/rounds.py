@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from cdc_marts.printing import one_line
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -73,7 +75,7 @@ def run_round(
     except (LandingError, ProjectError) as error:
         done.failure = str(error)
     except DbtBaseException as error:
-        done.failure = " ".join(str(error).split())
+        done.failure = one_line(error)
     except SPARK_ERRORS as error:
         done.failure = f"Spark failed: {(explain or message_of)(error)}"
     else:

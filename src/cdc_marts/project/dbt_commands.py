@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cdc_marts.printing import one_line
 from cdc_marts.project.target import ProjectError, Target, inside
 from cdc_marts.relations import PACKAGE
 from cdc_marts.run_history import FAILED_STATUSES
@@ -74,13 +75,13 @@ def outcome_of_dbt(
     result = invoke_dbt(command, target, on_event)
     results = getattr(result.result, "results", [])
     failed = {
-        found.node.name: " ".join(str(found.message).split())
+        found.node.name: one_line(found.message)
         for found in results
         if found.status in FAILED_STATUSES
     }
     refusal = None
     if not result.success and not failed:
-        refusal = " ".join(str(result.exception or "dbt failed").split())
+        refusal = one_line(result.exception or "dbt failed")
     return DbtOutcome(
         Counter(
             str(found.status)
@@ -101,7 +102,7 @@ def manifest_of(target: Target) -> Manifest:
     result = invoke_dbt(["parse", "--quiet", "--no-write-json"], target)
     manifest = result.result
     if not isinstance(manifest, Manifest):
-        reason = " ".join(str(result.exception).split())
+        reason = one_line(result.exception)
         raise ProjectError(f"dbt can't read the project: {reason}") from result.exception
     if not any(node.package_name == PACKAGE for node in manifest.nodes.values()):
         raise ProjectError(

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from cdc_marts.printing import one_line
 from cdc_marts.project.target import PROFILES_FILE, ProjectError, Target, inside
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ def _credentials(target: Target, on_notice: Callable[[str], None]) -> SparkSessi
             profiles, profile_name, ProfileRenderer({}), target_override=target.name
         )
     except DbtBaseException as error:
-        reason = " ".join(str(error).split())
+        reason = one_line(error)
         raise ProjectError(f"The target {target.name!r} can't be read: {reason}") from error
     return cast("SparkSessionCredentials", profile.credentials)
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PROJECT_FILE = "dbt_project.yml"
+#: The folder of the typed marts of a project.
+TYPED_MARTS = Path("models") / "marts" / "typed"
 PROFILES_FILE = "profiles.yml"
 #: The target of the commands if nothing names one.
 DEFAULT_TARGET = "local"

@@ -14,8 +14,7 @@ from stored_bytes import files_with
 from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.operations.erasure import Erasure, ErasureError, compact_key
 from cdc_marts.project.inventory import descendants
-from cdc_marts.project.target import Target
-from cdc_marts.scaffold import PROJECT_FILE
+from cdc_marts.project.target import PROJECT_FILE, Target
 from tests.python.encoders.by_format import ENCODE
 from tests.python.encoders.changes import (
     INSERT,

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from cdc_marts.scaffold import TYPED_MARTS, Scaffolding, scaffold, seen_tables
+from cdc_marts.project.target import TYPED_MARTS
+from cdc_marts.scaffold import Scaffolding, scaffold, seen_tables
 from tests.python.end_to_end import captures
 from tests.python.end_to_end.database_values import (
     canal_value,

@@ -15,8 +15,8 @@ from stored_bytes import files_with
 
 from cdc_marts.operations.erasure import Erasure
 from cdc_marts.project.inventory import descendants
-from cdc_marts.project.target import Target
-from cdc_marts.scaffold import DESCRIPTIONS, PROJECT_FILE
+from cdc_marts.project.target import PROJECT_FILE, Target
+from cdc_marts.scaffold import DESCRIPTIONS
 from tests.python.end_to_end import test_erase as erasing
 from tests.python.harness.commands import run_command
 from tests.python.harness.copied_project import copy_without_tables

@@ -9,7 +9,8 @@ from typing import Any
 
 import yaml
 
-from cdc_marts.scaffold import DESCRIPTIONS, PROJECT_FILE, TYPED_MARTS
+from cdc_marts.project.target import PROJECT_FILE, TYPED_MARTS
+from cdc_marts.scaffold import DESCRIPTIONS
 from tests.python.harness.manifest import ROOT
 from tests.python.harness.written_project import project_settings
 
