@@ -39,6 +39,10 @@ def column_drop(
     return ("column_drop", database, schema, table, list(columns))
 
 
+def column_respelling(table: str, *columns: str) -> Change:
+    return ("column_respelling", "shop", None, table, list(columns))
+
+
 @dataclass(frozen=True)
 class Case:
     """A statement under an envelope, and what it does."""
@@ -260,13 +264,18 @@ COLUMNS = [
     Case("alter table orders change a b int", [column_drop("orders", "a")]),
     Case("alter table orders change column `a` `b` int, change c c bigint",
          [column_drop("orders", "a")]),
-    Case("alter table orders change a A int", [column_drop("orders", "a")]),
+    Case("alter table orders change a A int", [column_respelling("orders", "A")]),
     Case("alter table orders change `a` `a` varchar(200) null", NOTHING),
     Case("alter table orders change column `a` `a` int, change column b b int", NOTHING),
     Case("alter table orders change column if exists a `a` int", NOTHING),
     Case("alter table orders change `a``b` `a``b` int", NOTHING),
     Case("alter table orders change column `a` `aa` int", [column_drop("orders", "a")]),
-    Case("alter table orders change `a` `A` int", [column_drop("orders", "a")]),
+    Case("alter table orders change `a` `A` int", [column_respelling("orders", "A")]),
+    Case("alter table orders change column ÉTAT `état` int", [column_respelling("orders", "état")]),
+    Case("alter table orders rename column `A` to a", [column_respelling("orders", "a")]),
+    Case("alter table orders rename column A to a, rename column b to c, change D `d` int",
+         [column_drop("orders", "b"), column_respelling("orders", "a", "d")]),
+    Case("alter table orders rename column a to a_1", [column_drop("orders", "a")]),
     Case("alter online ignore table orders drop a", [column_drop("orders", "a")]),
     Case("alter table orders wait 5 drop a", [column_drop("orders", "a")]),
     Case("alter table orders drop index i, drop primary key, drop foreign key f", NOTHING),
