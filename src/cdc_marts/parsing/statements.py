@@ -335,7 +335,7 @@ def _named_changes(text: Column, envelope: Column) -> Column:
             _by_rules(statement, rules),
             lambda found: F.when(
                 (F.size(found) == 0) & statement.rlike(_EMPTYING), _own_change(envelope)
-            ).otherwise(found),
+            ).otherwise(_in_known_databases(found, envelope)),
         )
         return F.when(statement.rlike(_ALTER), _altered(statement, envelope)).otherwise(found)
 
@@ -356,6 +356,23 @@ def _named_changes(text: Column, envelope: Column) -> Column:
     )
     is_read = text.rlike(_STATEMENT) | envelope["own_change"].isNull()
     return F.when(is_read, each).otherwise(_own_change(envelope))
+
+
+def _in_known_databases(named: Column, envelope: Column) -> Column:
+    """Return the named changes; those in a database that nobody knows are not applied.
+
+    Canal's envelope has the database of the first name. If the text has it too, the statement may
+    have run in another database, which the names behind it mean if they name none.
+    """
+    is_first = _unquoted(F.get(named, F.lit(0))["name"], 2) == envelope["database"]
+
+    def moved(change: Column) -> Column:
+        is_bare = (change["level"] == "table") & _unquoted(change["name"], 2).isNull()
+        unknown = _named("not_applied", "table_anywhere", change["name"])
+        return F.when(is_bare, unknown).otherwise(change)
+
+    names_no_system = envelope["source_type"] == ""
+    return F.when(names_no_system & is_first, F.transform(named, moved)).otherwise(named)
 
 
 def _own_change(envelope: Column) -> Column:
@@ -487,18 +504,19 @@ def _change(named: Column, envelope: Column) -> Column:
         return F.struct(
             named["change"],
             F.when(level == "database", parts["third"])
-            .otherwise(
+            .when(
+                level != "table_anywhere",
                 F.coalesce(
                     parts["first"],
                     F.when(~is_schema, qualifier),
                     envelope["database"],
-                )
+                ),
             )
             .alias("database_name"),
             F.when(is_schema & qualifier.isNotNull(), qualifier)
             .when(qualifier.isNull() & (level != "database"), envelope["schema"])
             .alias("schema_name"),
-            F.when(level == "table", parts["third"])
+            F.when(level.isin("table", "table_anywhere"), parts["third"])
             .when(level == "own", envelope["table"])
             .alias("table_name"),
             named["columns"].alias("column_names"),

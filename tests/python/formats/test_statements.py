@@ -398,7 +398,17 @@ KINDS = [
     # the envelope names no database
     Case("truncate orders", [truncation("orders", None)], None, None),
     Case("truncate shop.orders", ORDERS, None, None),
-]
+    # The envelope has the database of the first name, where the statement did not run.
+    *(
+        Case(f"{verb} `shop`.`orders`,`items`, old.items",
+             [(change, "shop", None, "orders", None), not_applied("items", None),
+              (change, "old", None, "items", None)], None)
+        for verb, change in (("drop table", "table_drop"), ("truncate", "truncation"))
+    ),
+    Case("drop table `orders`,`shop`.`items`", [table_drop("orders"), table_drop("items")], None),
+    Case("drop table old.orders, items", [table_drop("orders", "old"), table_drop("items")], None),
+    Case("drop table shop.orders, items", [table_drop("orders"), table_drop("items")]),
+]  # fmt: skip
 
 CASES = {
     f"{group} {number}: {case.sql}": case
