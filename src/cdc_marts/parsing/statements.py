@@ -124,7 +124,8 @@ class _Rule(NamedTuple):
     level: str = "table"
 
 
-_TRUNCATE = rf"^truncate\s+(?!cluster\b)(?:table\b\s*)?+{_IF_EXISTS}(?:only\s+)?({_TABLES})"
+# Oracle's TRUNCATE CLUSTER names a cluster; elsewhere a table may have this name.
+_TRUNCATE = rf"^truncate\s+(?!cluster\s+{_NAME})(?:table\b\s*)?+{_IF_EXISTS}(?:only\s+)?({_TABLES})"
 #: What takes all rows from tables, whether or not their names can be read.
 _EMPTYING = rf"{_ANY}^(?:truncate|drop\s+(?:foreign\s+)?tables?)\b"
 #: MariaDB replaces databases as it does tables: it drops the old one.
@@ -147,7 +148,7 @@ _STATEMENT_RULES = (
     _Rule(rf"^if\b.*\b(?:truncate\s+table|drop\s+table)\s+{_IF_EXISTS}({_TABLES})", "not_applied"),
     # Here the tables are not named.
     _Rule(
-        r"^()(?:truncate\s+cluster\b|drop\s+(?:cluster|tablespace)\b.*\bincluding\b"
+        rf"^()(?:truncate\s+cluster\s+{_NAME}|drop\s+(?:cluster|tablespace)\b.*\bincluding\b"
         r"|drop\s+owned\s+by\b|alter\s+(?:schema|database)\b.*\brename\s+to\b|xa\s+rollback\b"
         r"|flashback\s+database\b|(?:exec(?:ute)?\s+)?(?:\w+\.)*+sp_rename\b)",
         "not_applied",

@@ -114,6 +114,8 @@ TRUNCATIONS = [
     Case("CREATE OR REPLACE SCHEMA `archive` charset utf8", [table_drop(None, "archive")]),
     Case("create database if not exists shop", NOTHING),
     Case("drop table if exists [shop].[orders]", ORDERS_DROP),
+    Case("truncate cluster", [truncation("cluster")]),
+    Case("TRUNCATE cluster.orders", [truncation("orders", "cluster")]),
     # more than one statement
     Case("truncate a; drop table a", [truncation("a"), table_drop("a")]),
     Case("drop table a; drop table b;", [table_drop("a"), table_drop("b")]),
