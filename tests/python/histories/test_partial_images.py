@@ -644,6 +644,19 @@ CASES = [
         [row(ID="1", A="a", B="c")],
         {1: ["A"]},
     ),
+    Case(
+        "AN_INSERT_WITHOUT_A_COLUMN_THAT_IS_NULL_DROPS_NONE",
+        "shareplex_json",
+        [
+            {
+                0: shareplex("ins", row(ID="1", A="a", B="b")),
+                1: shareplex("upd", row(YEAR_END="1999"), row(ID="1")),
+            },
+            {2: shareplex("ins", row(ID="2", A="a", B="b"))},
+        ],
+        [row(ID="1", A="a", B="b", YEAR_END="1999"), row(ID="2", A="a", B="b")],
+        {1: ["A", "B"]},
+    ),
     *(
         Case(
             f"halves_of_an_update_are_the_first_that_is_seen_{name}",
