@@ -1,5 +1,6 @@
 -- Where a statement dropped or renamed columns of a table, or dropped the table
--- with all its columns.
+-- with all its columns.  If it changed only the letter case of a column's name,
+-- `column_name` is the new spelling, and the old one is gone.
 
 with
 
@@ -15,7 +16,7 @@ newest_resolutions as (
         change,
         max_by(struct(column_names, sequence), version) as newest
     from resolved_changes
-    where change in ('column_drop', 'table_drop')
+    where change in ('column_drop', 'column_respelling', 'table_drop')
     group by source_format, table_id, statement_id, change
 
 ),
@@ -26,10 +27,11 @@ column_drops as (
         source_format,
         table_id,
         column_name,
+        change = 'column_respelling' as is_respelled,
         newest.sequence
     from newest_resolutions
         lateral view explode(newest.column_names) columns as column_name
-    where newest.sequence is not null and change = 'column_drop'
+    where newest.sequence is not null and change <> 'table_drop'
 
     union all
 
@@ -37,6 +39,7 @@ column_drops as (
         source_format,
         table_id,
         cast(null as string) as column_name,
+        false as is_respelled,
         newest.sequence
     from newest_resolutions
     where newest.sequence is not null and change = 'table_drop'

@@ -73,7 +73,9 @@ resolutions as (
     from touched_targets
     where
         not is_ambiguous
-        and change in ('truncation', 'table_drop', 'column_drop')
+        and change in (
+            'truncation', 'table_drop', 'column_drop', 'column_respelling'
+        )
     group by source_format, table_id, statement_id, change
 
 ),

@@ -70,7 +70,9 @@ def tables_with_revised_drops(new_resolutions: DataFrame) -> DataFrame:
 
     `new_resolutions`: new rows of the model `int_resolved_changes`.
     """
-    revised = new_resolutions.where("version > 1 and change in ('column_drop', 'table_drop')")
+    revised = new_resolutions.where(
+        "version > 1 and change in ('column_drop', 'column_respelling', 'table_drop')"
+    )
     return revised.select(*TABLE).distinct()
 
 

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from pyspark.sql import DataFrame, Row
 from pyspark.sql.types import BooleanType, StringType, StructType
@@ -36,8 +37,10 @@ def lost_columns(versions: DataFrame, drops: DataFrame, formats: Traits) -> Data
     )
     for row in shown.collect():
         tables[row.source_format, row.table_id].versions.append(_Version.of(row))
-    for row in drops.select(*TABLE, "column_name", "sequence").collect():
-        tables[row.source_format, row.table_id].statements.append((row.column_name, row.sequence))
+    for row in drops.select(*TABLE, "column_name", "is_respelled", "sequence").collect():
+        tables[row.source_format, row.table_id].statements.append(
+            _Drop(row.column_name, row.is_respelled, row.sequence)
+        )
     schema = (
         StructType()
         .add("source_format", StringType())
@@ -98,13 +101,22 @@ class _Version:
         return self.first if self.first < order_of(self.whole[0]) else None
 
 
+class _Drop(NamedTuple):
+    """A statement that drops columns of a table."""
+
+    #: The column, or None for all of them.
+    named: str | None
+    #: Whether `named` is the new spelling of a column, so that another spelling is gone.
+    is_respelled: bool
+    sequence: Row
+
+
 @dataclass
 class _Table:
     """A table: its schema versions, and the statements that dropped its columns."""
 
     versions: list[_Version] = field(default_factory=list)
-    #: (column, or None for all columns, sequence) of each drop
-    statements: list[tuple[str | None, Row]] = field(default_factory=list)
+    statements: list[_Drop] = field(default_factory=list)
 
     def lost_columns(self, inserts_leave_out_columns: bool) -> Iterator[tuple[str, Row, bool]]:
         """Yield (column, sequence, whether a statement dropped it)."""
@@ -132,32 +144,33 @@ class _Table:
     def drops(self) -> dict[tuple[str, Order], Row]:
         """The sequences of statements, by column and order."""
         drops: dict[tuple[str, Order], Row] = {}
-        for named, sequence in sorted(self.statements, key=lambda drop: order_of(drop[1])):
-            at = order_of(sequence)
-            for column in self._columns_of(named, at, dict(drops.keys())):
-                drops[column, at] = sequence
+        for drop in sorted(self.statements, key=lambda drop: order_of(drop.sequence)):
+            at = order_of(drop.sequence)
+            for column in self._columns_of(drop, at, dict(drops.keys())):
+                drops[column, at] = drop.sequence
         return drops
 
-    def _columns_of(
-        self, named: str | None, at: Order, last_drops: Mapping[str, Order]
-    ) -> list[str]:
+    def _columns_of(self, drop: _Drop, at: Order, last_drops: Mapping[str, Order]) -> list[str]:
         """Return the columns that a statement drops.
 
         The statement may write the name in another letter case, if only one column has these
         letters. A column that the table got later, or had lost before, is not meant.
         """
         there = [column for column, first in self.first_seen.items() if first < at]
-        if named is None:
+        if drop.named is None:
             return there
         alike = [
             column
             for column in there
-            if column.lower() == named.lower()
+            if column.lower() == drop.named.lower()
+            and not (drop.is_respelled and column == drop.named)
             and (
                 column not in last_drops or self._is_listed_between(column, last_drops[column], at)
             )
         ]
-        return alike if len(alike) == 1 else [named]
+        if len(alike) == 1:
+            return alike
+        return [] if drop.is_respelled else [drop.named]
 
     def _is_listed_between(self, column: str, start: Order, end: Order) -> bool:
         return any(

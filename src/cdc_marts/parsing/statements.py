@@ -124,7 +124,8 @@ class _Rule(NamedTuple):
     level: str = "table"
 
 
-_TRUNCATE = rf"^truncate\s+(?!cluster\b)(?:table\b\s*)?+{_IF_EXISTS}(?:only\s+)?({_TABLES})"
+# Oracle's TRUNCATE CLUSTER names a cluster; elsewhere a table may have this name.
+_TRUNCATE = rf"^truncate\s+(?!cluster\s+{_NAME})(?:table\b\s*)?+{_IF_EXISTS}(?:only\s+)?({_TABLES})"
 #: What takes all rows from tables, whether or not their names can be read.
 _EMPTYING = rf"{_ANY}^(?:truncate|drop\s+(?:foreign\s+)?tables?)\b"
 #: MariaDB replaces databases as it does tables: it drops the old one.
@@ -147,7 +148,7 @@ _STATEMENT_RULES = (
     _Rule(rf"^if\b.*\b(?:truncate\s+table|drop\s+table)\s+{_IF_EXISTS}({_TABLES})", "not_applied"),
     # Here the tables are not named.
     _Rule(
-        r"^()(?:truncate\s+cluster\b|drop\s+(?:cluster|tablespace)\b.*\bincluding\b"
+        rf"^()(?:truncate\s+cluster\s+{_NAME}|drop\s+(?:cluster|tablespace)\b.*\bincluding\b"
         r"|drop\s+owned\s+by\b|alter\s+(?:schema|database)\b.*\brename\s+to\b|xa\s+rollback\b"
         r"|flashback\s+database\b|(?:exec(?:ute)?\s+)?(?:\w+\.)*+sp_rename\b)",
         "not_applied",
@@ -162,18 +163,25 @@ _ALTER = (
     rf"{_ANY}^alter\s+(?:(?:online|offline|ignore|foreign)\s+)*+table\s+{_IF_EXISTS}(?:only\s+)?"
     rf"({_TABLE})\s*\*?\s*{_WAIT}(.*)$"
 )
+#: The name of group 2, also in quotes of another kind.
+_IN_THESE_LETTERS = rf"{_NAME_START}+(?-i:\2){_NAME_END}(?:\s|$)"
+_IN_ANY_LETTER_CASE = rf"{_NAME_START}+(?iu:\2){_NAME_END}(?:\s|$)"
+# Possessive: nothing that was matched may be read as part of a name after all.
+_CHANGE = rf"^change\s+(?:column\s+)?+{_IF_EXISTS}+"
+_RENAME = rf"^rename\s+(?:column\s+)?{_IF_EXISTS}"
 _ACTION_RULES = (
     _Rule(rf"^drop\s+column\s+{_IF_EXISTS}({_NAME})", "column_drop"),
     _Rule(rf"^drop\s+{_IF_EXISTS}({_NAME})(?:\s+(?:restrict|cascade))?\s*$", "column_drop"),
     _Rule(rf"^(?:drop|set\s+unused)\s*\(\s*({_NAMES})\s*\)", "column_drop"),
     _Rule(rf"^set\s+unused\s+column\s+({_NAME})", "column_drop"),
-    _Rule(rf"^rename\s+(?:column\s+)?{_IF_EXISTS}({_NAME})\s+to\s+{_NAME}", "column_drop"),
+    _Rule(rf"{_RENAME}({_NAMED})\s+to\s++(?!{_IN_ANY_LETTER_CASE}){_NAME}", "column_drop"),
+    _Rule(rf"{_CHANGE}({_NAMED})\s++(?!{_IN_ANY_LETTER_CASE}){_NAME_START}", "column_drop"),
+    # Here the first group has the new name.
+    _Rule(rf"{_RENAME}(?={_NAME}\s+to\s+({_NAMED})){_IN_ANY_LETTER_CASE}", "column_respelling"),
     # A change of its type alone keeps its name, letter for letter.
     _Rule(
-        # Possessive: nothing that was matched may be read as part of a name after all.
-        rf"^change\s+(?:column\s+)?+{_IF_EXISTS}+({_NAMED})\s+{_NAME_START}+"
-        rf"(?!(?-i:\2){_NAME_END}(?:\s|$))",
-        "column_drop",
+        rf"{_CHANGE}(?={_NAME}\s+({_NAMED}))(?!{_IN_THESE_LETTERS}){_IN_ANY_LETTER_CASE}",
+        "column_respelling",
     ),
     _Rule(rf"^rename\s+(?:to\s+|as\s+|=\s*)?({_TABLE})\s*$", "not_applied"),
     _Rule(
@@ -193,9 +201,11 @@ _MOVE = _Rule(r"^(?:move|shrink\s+space)\b()", "not_applied")
 #: What a statement does to tables.  `truncation`: every row with a smaller sequence is gone
 #: (TRUNCATE).  `table_drop`: so are these rows and the table's columns (DROP TABLE, CREATE OR
 #: REPLACE TABLE, DROP DATABASE).  `column_drop`: so are the values of `column_names` in these rows
-#: (a column that is dropped or renamed).  `not_applied`: rows change in a way that no message can
-#: replay (RENAME TABLE, TRUNCATE PARTITION, ...).  A null name matches any: a null `table_name`
-#: means all tables of the database or schema.
+#: (a column that is dropped or renamed).  `column_respelling`: so are those of a column whose name
+#: differs from one of `column_names` in letter case alone.  The statement names the column in any
+#: letter case, so only the new spelling is certain.  `not_applied`: rows change in a way that no
+#: message can replay (RENAME TABLE, TRUNCATE PARTITION, ...).  A null name matches any: a null
+#: `table_name` means all tables of the database or schema.
 TABLE_CHANGES = (
     "array<struct<change: string, database_name: string, schema_name: string, table_name: string,"
     " column_names: array<string>>>"
@@ -285,7 +295,9 @@ def takes_all_rows(changes: Column) -> Column:
 
 def is_applied(changes: Column) -> Column:
     """Return whether the statement removes rows, or the values of columns, of earlier events."""
-    return takes_all_rows(changes) | _has(changes, "column_drop")
+    return (
+        takes_all_rows(changes) | _has(changes, "column_drop") | _has(changes, "column_respelling")
+    )
 
 
 def _has(changes: Column, change: str) -> Column:
@@ -324,7 +336,7 @@ def _named_changes(text: Column, envelope: Column) -> Column:
             _by_rules(statement, rules),
             lambda found: F.when(
                 (F.size(found) == 0) & statement.rlike(_EMPTYING), _own_change(envelope)
-            ).otherwise(found),
+            ).otherwise(_in_known_databases(found, envelope)),
         )
         return F.when(statement.rlike(_ALTER), _altered(statement, envelope)).otherwise(found)
 
@@ -345,6 +357,23 @@ def _named_changes(text: Column, envelope: Column) -> Column:
     )
     is_read = text.rlike(_STATEMENT) | envelope["own_change"].isNull()
     return F.when(is_read, each).otherwise(_own_change(envelope))
+
+
+def _in_known_databases(named: Column, envelope: Column) -> Column:
+    """Return the named changes; those in a database that nobody knows are not applied.
+
+    Canal's envelope has the database of the first name. If the text has it too, the statement may
+    have run in another database, which the names behind it mean if they name none.
+    """
+    is_first = _unquoted(F.get(named, F.lit(0))["name"], 2) == envelope["database"]
+
+    def moved(change: Column) -> Column:
+        is_bare = (change["level"] == "table") & _unquoted(change["name"], 2).isNull()
+        unknown = _named("not_applied", "table_anywhere", change["name"])
+        return F.when(is_bare, unknown).otherwise(change)
+
+    names_no_system = envelope["source_type"] == ""
+    return F.when(names_no_system & is_first, F.transform(named, moved)).otherwise(named)
 
 
 def _own_change(envelope: Column) -> Column:
@@ -375,13 +404,17 @@ def _altered(statement: Column, envelope: Column) -> Column:
         def names_of(change: str) -> Column:
             return F.filter(found, lambda named: named["change"] == change)["name"]
 
-        dropped, moved = names_of("column_drop"), names_of("not_applied")
+        def of_columns(change: str) -> Column:
+            names = F.transform(names_of(change), lambda name: _unquoted(name, 3))
+            return F.when(
+                F.size(names) > 0, F.array(_named(change, "table", table, names))
+            ).otherwise(_nothing())
+
+        moved = names_of("not_applied")
         tables = F.array_distinct(F.concat(F.array(table), F.array_remove(moved, "")))
-        columns = F.transform(dropped, lambda name: _unquoted(name, 3))
         return F.concat(
-            F.when(
-                F.size(dropped) > 0, F.array(_named("column_drop", "table", table, columns))
-            ).otherwise(_nothing()),
+            of_columns("column_drop"),
+            of_columns("column_respelling"),
             F.when(
                 F.size(moved) > 0,
                 F.transform(tables, lambda name: _named("not_applied", "table", name)),
@@ -472,18 +505,19 @@ def _change(named: Column, envelope: Column) -> Column:
         return F.struct(
             named["change"],
             F.when(level == "database", parts["third"])
-            .otherwise(
+            .when(
+                level != "table_anywhere",
                 F.coalesce(
                     parts["first"],
                     F.when(~is_schema, qualifier),
                     envelope["database"],
-                )
+                ),
             )
             .alias("database_name"),
             F.when(is_schema & qualifier.isNotNull(), qualifier)
             .when(qualifier.isNull() & (level != "database"), envelope["schema"])
             .alias("schema_name"),
-            F.when(level == "table", parts["third"])
+            F.when(level.isin("table", "table_anywhere"), parts["third"])
             .when(level == "own", envelope["table"])
             .alias("table_name"),
             named["columns"].alias("column_names"),

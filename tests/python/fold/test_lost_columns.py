@@ -14,7 +14,7 @@ VERSIONS = (
     "source_format table_id column_names first_sequence last_sequence first_whole_sequence"
     " last_whole_sequence"
 )
-DROPS = "source_format table_id column_name sequence"
+DROPS = "source_format table_id column_name is_respelled sequence"
 CANAL = {"source_format": "canal_json", "table_id": "shop.orders"}
 FORMATS: dict[str, dict[str, Any]] = {
     "canal_json": {"inserts_leave_out_columns": True},
@@ -38,8 +38,8 @@ def version(
     }
 
 
-def drop(column: str | None, offset: int) -> dict[str, Any]:
-    return {**CANAL, "column_name": column, "sequence": at(offset)}
+def drop(column: str | None, offset: int, is_respelled: bool = False) -> dict[str, Any]:
+    return {**CANAL, "column_name": column, "is_respelled": is_respelled, "sequence": at(offset)}
 
 
 def at(offset: int | None) -> tuple[int, int, int] | None:
@@ -143,6 +143,25 @@ def test_a_statement_names_a_column_in_any_letter_case_where_that_is_unambiguous
     spark: SparkSession, named: str, columns: str, dropped: str
 ) -> None:
     assert lost(spark, [version(columns, (1, 1), (1, 1))], [drop(named, 9)]) == [(dropped, 9, True)]
+
+
+@pytest.mark.parametrize(
+    ("columns", "dropped"),
+    [
+        # The server named its column so before, whatever the statement calls it.
+        ("id note", []),
+        ("id NOTE", ["NOTE"]),
+        ("id Note", ["Note"]),
+        ("id note NOTE", ["NOTE"]),
+        ("id Note NOTE", []),
+        ("id", []),
+    ],
+)
+def test_a_new_letter_case_takes_only_a_column_in_another_one(
+    spark: SparkSession, columns: str, dropped: list[str]
+) -> None:
+    found = lost(spark, [version(columns, (1, 1), (1, 1))], [drop("note", 9, is_respelled=True)])
+    assert found == [(column, 9, True) for column in dropped]
 
 
 def test_a_statement_may_drop_a_column_of_a_table_without_rows(spark: SparkSession) -> None:

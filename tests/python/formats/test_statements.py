@@ -39,6 +39,10 @@ def column_drop(
     return ("column_drop", database, schema, table, list(columns))
 
 
+def column_respelling(table: str, *columns: str) -> Change:
+    return ("column_respelling", "shop", None, table, list(columns))
+
+
 @dataclass(frozen=True)
 class Case:
     """A statement under an envelope, and what it does."""
@@ -110,6 +114,8 @@ TRUNCATIONS = [
     Case("CREATE OR REPLACE SCHEMA `archive` charset utf8", [table_drop(None, "archive")]),
     Case("create database if not exists shop", NOTHING),
     Case("drop table if exists [shop].[orders]", ORDERS_DROP),
+    Case("truncate cluster", [truncation("cluster")]),
+    Case("TRUNCATE cluster.orders", [truncation("orders", "cluster")]),
     # more than one statement
     Case("truncate a; drop table a", [truncation("a"), table_drop("a")]),
     Case("drop table a; drop table b;", [table_drop("a"), table_drop("b")]),
@@ -260,13 +266,18 @@ COLUMNS = [
     Case("alter table orders change a b int", [column_drop("orders", "a")]),
     Case("alter table orders change column `a` `b` int, change c c bigint",
          [column_drop("orders", "a")]),
-    Case("alter table orders change a A int", [column_drop("orders", "a")]),
+    Case("alter table orders change a A int", [column_respelling("orders", "A")]),
     Case("alter table orders change `a` `a` varchar(200) null", NOTHING),
     Case("alter table orders change column `a` `a` int, change column b b int", NOTHING),
     Case("alter table orders change column if exists a `a` int", NOTHING),
     Case("alter table orders change `a``b` `a``b` int", NOTHING),
     Case("alter table orders change column `a` `aa` int", [column_drop("orders", "a")]),
-    Case("alter table orders change `a` `A` int", [column_drop("orders", "a")]),
+    Case("alter table orders change `a` `A` int", [column_respelling("orders", "A")]),
+    Case("alter table orders change column ÉTAT `état` int", [column_respelling("orders", "état")]),
+    Case("alter table orders rename column `A` to a", [column_respelling("orders", "a")]),
+    Case("alter table orders rename column A to a, rename column b to c, change D `d` int",
+         [column_drop("orders", "b"), column_respelling("orders", "a", "d")]),
+    Case("alter table orders rename column a to a_1", [column_drop("orders", "a")]),
     Case("alter online ignore table orders drop a", [column_drop("orders", "a")]),
     Case("alter table orders wait 5 drop a", [column_drop("orders", "a")]),
     Case("alter table orders drop index i, drop primary key, drop foreign key f", NOTHING),
@@ -389,7 +400,17 @@ KINDS = [
     # the envelope names no database
     Case("truncate orders", [truncation("orders", None)], None, None),
     Case("truncate shop.orders", ORDERS, None, None),
-]
+    # The envelope has the database of the first name, where the statement did not run.
+    *(
+        Case(f"{verb} `shop`.`orders`,`items`, old.items",
+             [(change, "shop", None, "orders", None), not_applied("items", None),
+              (change, "old", None, "items", None)], None)
+        for verb, change in (("drop table", "table_drop"), ("truncate", "truncation"))
+    ),
+    Case("drop table `orders`,`shop`.`items`", [table_drop("orders"), table_drop("items")], None),
+    Case("drop table old.orders, items", [table_drop("orders", "old"), table_drop("items")], None),
+    Case("drop table shop.orders, items", [table_drop("orders"), table_drop("items")]),
+]  # fmt: skip
 
 CASES = {
     f"{group} {number}: {case.sql}": case

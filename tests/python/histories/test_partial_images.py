@@ -254,6 +254,30 @@ CASES = [
         [row(id="2", v="c", body="long")],
         {1: ["body", "v"], 2: ["body"]},
     ),
+    Case(
+        "a_column_that_keeps_its_letter_case_stays",
+        "canal_json",
+        [
+            {
+                0: canal("INSERT", WHOLE),
+                1: canal("ALTER", sql="alter table {table} change BODY body varchar(320)"),
+            },
+            {2: canal("INSERT", row(id="2", v="b", body="too"))},
+        ],
+        [WHOLE, row(id="2", v="b", body="too")],
+    ),
+    Case(
+        "a_column_in_a_new_letter_case_is_gone_in_the_old_one",
+        "canal_json",
+        [
+            {
+                0: canal("INSERT", row(id="1", BODY="long")),
+                1: canal("ALTER", sql="alter table {table} rename column BODY to body"),
+            },
+            {2: canal("UPDATE", row(id="1", body="new"), old=row(body="long"))},
+        ],
+        [row(id="1", body="new")],
+    ),
     # More keys than a run follows in both directions from the key that changes in the second run.
     Case(
         "rows_keep_their_values_when_the_last_of_many_shifted_keys_changes",
@@ -619,6 +643,19 @@ CASES = [
         ],
         [row(ID="1", A="a", B="c")],
         {1: ["A"]},
+    ),
+    Case(
+        "AN_INSERT_WITHOUT_A_COLUMN_THAT_IS_NULL_DROPS_NONE",
+        "shareplex_json",
+        [
+            {
+                0: shareplex("ins", row(ID="1", A="a", B="b")),
+                1: shareplex("upd", row(YEAR_END="1999"), row(ID="1")),
+            },
+            {2: shareplex("ins", row(ID="2", A="a", B="b"))},
+        ],
+        [row(ID="1", A="a", B="b", YEAR_END="1999"), row(ID="2", A="a", B="b")],
+        {1: ["A", "B"]},
     ),
     *(
         Case(
