@@ -1,5 +1,5 @@
--- Where a statement dropped or renamed columns of a table, or dropped the table
--- with all its columns.
+-- The places in the log at which a statement dropped or renamed columns of a
+-- table, or dropped the table with all its columns.
 
 with
 
