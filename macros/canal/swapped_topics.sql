@@ -1,7 +1,7 @@
 {#-
   Checks the var `swapped_canal_topics`.  It maps each topic to the write time
-  (`ts`, UTC) from which its updates are no longer swapped, or to null.  Without
-  a readable time, it would not be known how to read the topic.
+  (`ts`, UTC) from which its updates are no longer swapped, or to null.  The
+  time must be readable, because it decides how the topic is read.
 -#}
 {% macro check_swapped_topics() -%}
   {%- set topics = var('swapped_canal_topics') or {} -%}
@@ -28,8 +28,8 @@
 
 
 {#-
-  Whether a value is a text with a date, or a date and a time, in ISO 8601, of
-  the spellings that Python and Spark read alike.
+  Whether a value is a text with a date, or a date and a time, in ISO 8601, in a
+  spelling that Python and Spark read in the same way.
 -#}
 {% macro is_time(value) -%}
   {%- set iso = (

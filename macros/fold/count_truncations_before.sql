@@ -3,7 +3,7 @@
   events of a table have different numbers, a truncation is between them.
 
   event: alias with `sequence`.
-  truncations: array of struct<sequence, event_at>, null where there are none.
+  truncations: array of struct<sequence, event_at>, null if there are none.
 -#}
 {% macro count_truncations_before(event, truncations) -%}
 if(

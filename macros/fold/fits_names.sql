@@ -8,7 +8,7 @@
 {%- endmacro %}
 
 
-{#- Condition that a table has a database where a change names one. -#}
+{#- Condition that a table has a database if the change names one. -#}
 {% macro is_of_database() -%}
 (changes.database_name is null or tables.database_name is not null)
 {%- endmacro %}

@@ -1,5 +1,5 @@
 {#-
-  Condition that a record may be a row of a full load.  Where a format has no
+  Condition that a record may be a row of a full load.  If a format has no
   operation for such rows, they are inserts.
 -#}
 {% macro is_row_of_full_load() -%}

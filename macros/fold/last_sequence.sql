@@ -3,7 +3,7 @@
   the struct as columns: Iceberg reads a table with structs row by row, and a
   merge reads these columns of all rows.
 
-  prefix: what stands before the names of the columns, for example `held.`.
+  prefix: the prefix of the names of the columns, for example `held.`.
 -#}
 {% macro last_sequence(prefix='') -%}
 named_struct(

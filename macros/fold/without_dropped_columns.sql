@@ -2,8 +2,7 @@
   A row without the columns that its table lost after the row was last written.
 
   row: the row as a VARIANT.  sequence: the sequence of the event that wrote it.
-  lost_columns: array of struct<column_name, sequence>, null where there are
-  none.
+  lost_columns: array of struct<column_name, sequence>, null if there are none.
 -#}
 {% macro without_dropped_columns(row, sequence, lost_columns) -%}
 case

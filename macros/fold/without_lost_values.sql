@@ -8,8 +8,7 @@
   filled), and with `filled_from`, `before_values` and `before_values_from` of
   `int_filled_rows`.
   sequence: the sequence of the event that was filled.
-  lost_columns: array of struct<column_name, sequence>, null where there are
-  none.
+  lost_columns: array of struct<column_name, sequence>, null if there are none.
 -#}
 {% macro without_lost_values(filled, sequence, lost_columns) -%}
 {#- A column whose value the event itself carries gives false, and not null. -#}

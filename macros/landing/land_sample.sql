@@ -1,5 +1,5 @@
 {#-
-  The statement that lands those messages of a sample seed that have not landed
+  The statement that lands the messages of a sample seed that have not landed
   yet.  It is empty if all have landed.
 -#}
 {% macro land_sample(seed) -%}

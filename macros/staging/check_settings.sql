@@ -1,7 +1,7 @@
 {#-
   Before a staging model adds rows: checks that its existing rows were read with
   the current settings.  The settings are properties of the table, and a rebuild
-  writes them.  Only if they differ, the macro looks at rows.
+  writes them.  The macro looks at rows only if they differ.
 -#}
 {% macro check_settings() -%}
   {%- if execute and not is_incremental() -%}

@@ -1,7 +1,7 @@
 {#-
-  Those of the given formats that have landed messages.  If none has, it is one
-  of them.  The others are left out, because each format makes the planning of
-  every query longer.
+  The given formats that have landed messages, or one of them if none has.  The
+  others are left out, because each format makes the planning of every query
+  longer.
 -#}
 {% macro formats_with_rows(source_formats) -%}
   {%- set with_rows = [] -%}

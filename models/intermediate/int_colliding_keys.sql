@@ -52,8 +52,8 @@ keys_shared_in_a_transaction as (
         table_id,
         row_key
     from key_changes
-    -- if a format reports key changes as deletes and inserts, two of one time
-    -- and without a transaction need not belong to a key change
+    -- if a format reports key changes as deletes and inserts, a delete and an
+    -- insert of one time and without a transaction may be unrelated
     where
         is_key_change
         or transaction_id is not null

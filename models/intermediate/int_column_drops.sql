@@ -1,6 +1,7 @@
--- Where a statement dropped or renamed columns of a table, or dropped the table
--- with all its columns.  If it changed only the letter case of a column's name,
--- `column_name` is the new spelling, and the old one is gone.
+-- The places in the log at which a statement dropped or renamed columns of a
+-- table, or dropped the table with all its columns.  If it changed only the
+-- letter case of a column's name, `column_name` is the new spelling, and the old
+-- one is gone.
 
 with
 

@@ -5,8 +5,8 @@
     )
 }}
 
--- The source tables of which a row has landed, with their names.  A table with
--- partial images has a second row, with `has_partial_images`.
+-- The source tables that have at least one landed row, with their names.  A
+-- table with partial images has a second row, with `has_partial_images`.
 
 with
 

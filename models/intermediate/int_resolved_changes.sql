@@ -5,10 +5,11 @@
     )
 }}
 
--- Which tables lose rows or columns by which statements.  When the first row of
--- a table lands, a statement may turn out to refer to this table too, or its
--- name may become ambiguous.  Then a new version of the change is added.  A run
--- looks only at new statements, and at statements that name a new table.
+-- The tables that lose rows or columns, with the statements that cause this.
+-- When the first row of a table lands, a statement may turn out to refer to
+-- this table too, or its name may become ambiguous.  Then a new version of the
+-- change is added.  A run looks only at new statements, and at statements that
+-- name a new table.
 
 {%- set statement_key = ['source_format', 'statement_id'] %}
 {%- set resolution = ['source_format', 'table_id', 'statement_id', 'change'] %}

@@ -38,7 +38,7 @@ row_effects as (
         records.schema_name,
         records.table_name,
         effects.row_key,
-        -- The keys of the record: Spark leaves out other records before it
+        -- The keys of the record: by these, Spark filters records before it
         -- makes effects of them.
         records.row_key as record_row_key,
         records.previous_row_key as record_previous_row_key,

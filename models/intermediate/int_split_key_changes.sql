@@ -4,10 +4,10 @@
 -- insert are one key change in two cases:
 --
 -- - The insert follows the delete in a partition, directly or with one message
---   between them, which is usually the tombstone of the old key.  Redeliveries
---   of the two count as they do, also in another topic, but not if the insert
---   was delivered there before the delete.  If a delete or an insert has
---   several such neighbours, the nearest one is used.
+--   between them, which is usually the tombstone of the old key.  It is enough
+--   if this is true for redeliveries of the two, also in another topic, but not
+--   if the insert was delivered there before the delete.  If a delete or an
+--   insert has several such neighbours, the nearest one is used.
 -- - Their transaction has no other delete or insert of the table at their
 --   position.
 

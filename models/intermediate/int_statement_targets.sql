@@ -1,10 +1,10 @@
--- Which known tables the changes of statements refer to.  A change refers to
+-- The known tables that the changes of statements refer to.  A change refers to
 -- the tables whose names equal the names in the statement.  If there are none,
 -- letter case is ignored.  A name that the statement leaves out matches any
--- name.  A table without a database belongs to none that a statement names; it
--- is meant by its own name only if no other table is.  If a change fits several
--- tables equally well, it is applied to none of them (`is_ambiguous`).  A
--- change without a table name refers to all tables of the database or schema
+-- name.  If a statement names a database and a table, a table of this name
+-- without a database is meant only if no other table fits.  If a change fits
+-- several tables equally well, it is applied to none of them (`is_ambiguous`).
+-- A change without a table name refers to all tables of the database or schema
 -- that it names.  A single name before the table name is the name of the
 -- database, or, if no database has this name, of the schema.
 
@@ -40,7 +40,7 @@ placed_changes as (
 
 ),
 
--- Of several deliveries of a statement, only the first in the log counts.
+-- If a statement has several deliveries, only the first in the log counts.
 first_deliveries as (
 
     select

@@ -5,9 +5,9 @@
     )
 }}
 
--- What statements do to tables.  The tables have the names that the statements
--- use.  If a message that lands later raises the place of a statement, the
--- statement is listed again, at its new place.
+-- The changes of tables by statements.  The tables have the names that the
+-- statements use.  If a message that lands later raises the place of a
+-- statement, the statement is listed again, at its new place.
 
 {#- The first run reads this input too, so that it notes its watermark. -#}
 {%- set new_raised_positions = new_rows(ref('int_raised_positions')) %}

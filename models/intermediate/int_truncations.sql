@@ -1,5 +1,5 @@
--- Where in the log all earlier rows of a table end: at a TRUNCATE or DROP
--- TABLE, or right before the rows of a full load that repairs the table.
+-- The places in the log at which all earlier rows of a table end: a TRUNCATE or
+-- DROP TABLE, or right before the rows of a full load that repairs the table.
 
 with
 

@@ -10,7 +10,7 @@ statements as (
 
 ),
 
--- Of several deliveries of a statement, the one that landed first counts.
+-- If a statement has several deliveries, the first that landed counts.
 first_deliveries as (
 
     select

@@ -1,7 +1,7 @@
 -- A view over the effects: a version lasts from its event until the next effect
--- on its key.  So a late event splits the version into which it falls as soon
--- as the event is there.  Effects on one key are ordered by their place: their
--- sequence, or where images show another order, the place that they show.
+-- on its key.  So when a late event lands, it splits the version into which it
+-- falls.  Effects on one key are ordered by their place: this is their
+-- sequence, or another place if the images show another order.
 
 with
 
@@ -77,7 +77,7 @@ placed_effects as (
 
     select
         effects.* except (`row`),
-        -- parsed only where a keyless row may have it
+        -- parsed only if a keyless row may have it
         if(
             keyless_tables.table_id is not null,
             {{ sorted_row_key('effects.row_key') }},
@@ -181,7 +181,7 @@ compared_effects as (
             partition by source_format, table_id, row_id
             order by place, count_change
         ) as version_before,
-        -- The columns of an open version are those after its last equal effect.
+        -- An open version has the columns of its last equal effect.
         last(sequence) over (
             partition by source_format, table_id, row_id
             order by place, count_change

@@ -1,4 +1,4 @@
-"""Times in settings, in options, and as Spark's numbers of microseconds since 1970."""
+"""Times in settings and options, and as microseconds since 1970, which Spark uses."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _EARLIEST = dt.datetime.min.replace(tzinfo=dt.timezone.utc)
 
 
 def utc_of(text: str) -> dt.datetime:
-    """A time in ISO 8601, which is in UTC if it names no zone.
+    """Return the time, in UTC, of a text in ISO 8601. A text without a zone is in UTC.
 
-    Raises ValueError if the text is no such time.
+    Raise ValueError if the text is no such time.
     """
-    # Before Python 3.11 `fromisoformat` does not know Z.
+    # Before Python 3.11, `fromisoformat` does not know Z.
     time = dt.datetime.fromisoformat(text.replace("Z", "+00:00"))
     return time.astimezone(dt.timezone.utc) if time.tzinfo else time.replace(tzinfo=dt.timezone.utc)
 
@@ -24,15 +24,15 @@ def time_at(micros: int) -> dt.datetime: ...
 @overload
 def time_at(micros: int | None) -> dt.datetime | None: ...
 def time_at(micros: int | None) -> dt.datetime | None:
-    """The time, in UTC, that is so many microseconds after 1970; None for None."""
+    """Return the time, in UTC, that is so many microseconds after 1970; None for None."""
     return None if micros is None else _EPOCH + dt.timedelta(microseconds=micros)
 
 
 def micros_of(time: dt.datetime) -> int:
-    """How many microseconds after 1970 a time is."""
+    """Return how many microseconds after 1970 a time is."""
     return (time - _EPOCH) // dt.timedelta(microseconds=1)
 
 
 def days_before(time: dt.datetime, days: int) -> dt.datetime:
-    """The time so many days before another one, in the year 1 at the earliest."""
+    """Return the time so many days before another, at the earliest in the year 1."""
     return time - dt.timedelta(days=min(days, (time - _EARLIEST).days))

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from cdc_marts.landing.spool import SpooledMessages
     from cdc_marts.landing.topic_map import TopicMap
 
-#: So many are shown one by one; the others are counted.
+#: The most reports, and partitions, that are shown one by one; the others are counted.
 _MOST_REPORTS = 100
 _MOST_PARTITIONS = 20
 
@@ -291,7 +291,7 @@ def summarize(landing: Landing, target: str) -> None:
 def read_with_progress_bar(
     messages: SpooledMessages, paths: Sequence[Path], topics: TopicMap, topic: str | None
 ) -> None:
-    """Read files before Spark starts; a wrong file ends the command."""
+    """Read files before Spark starts. A wrong file ends the command."""
     from cdc_marts.landing.file_messages import read_files
 
     reports = 0
@@ -324,10 +324,10 @@ def read_with_progress_bar(
 def land_spooled(
     session: SparkSession, messages: SpooledMessages, target: Target
 ) -> Iterator[Landing]:
-    """Land messages that were read from files, and report each format.
+    """Land messages that were read from files, and yield the landing of each format.
 
-    Bare messages take the next offsets of their topics.  Another landing would take the same ones
-    meanwhile, so each waits for its turn.
+    Bare messages take the next offsets of their topics. Two landings at a time would take the same
+    offsets, so each waits for its turn.
     """
     from cdc_marts.landing import files
 
@@ -347,7 +347,7 @@ def _land(messages: SpooledMessages, target: Target) -> None:
 
 
 def _total_size(paths: Sequence[Path]) -> int | None:
-    """Bytes to read, None where a pipe is among the paths."""
+    """Return the number of bytes to read; None if a path is a pipe."""
     if all(path.is_file() for path in paths):
         return sum(path.stat().st_size for path in paths)
     return None

@@ -42,15 +42,15 @@ if TYPE_CHECKING:
     from cdc_marts.landing.outcome import Landing
     from cdc_marts.project.dbt_commands import DbtOutcome
 
-#: The unit tests of dbt are of the SQL, not of the data.
+#: dbt's unit tests test the SQL, not the data.
 _BUILD = ("build", "--exclude-resource-type", "unit_test")
-#: So many failures and warnings are shown one by one; the others are counted.
+#: The most failures, and warnings, that are shown one by one; the others are counted.
 _MOST_SHOWN = 10
 
 
 @dataclass(frozen=True)
 class _Lander:
-    """What lands new messages in a session, if anything, and the jars that it needs."""
+    """A function that lands new messages in a session, if any, and the jars that it needs."""
 
     land: Callable[[SparkSession], Sequence[Landing]] | None = None
     packages: Sequence[str] = ()
@@ -165,7 +165,7 @@ def run(
 
 
 def _seconds_between_rounds(every: str | None, max_failures: int | None) -> float | None:
-    """The value of `--every`; None for one round."""
+    """Return the value of `--every` in seconds; None for one round."""
     if every is None:
         if max_failures is not None:
             raise typer.BadParameter("--max-failures goes with --every.")
@@ -178,7 +178,7 @@ def _seconds_between_rounds(every: str | None, max_failures: int | None) -> floa
 def _lander_of_kafka(wanted: Subscription, target: Target) -> _Lander:
     from cdc_marts.landing import kafka
 
-    # Each round lands anew; what is the same in all of them is said once.
+    # A message that each round would repeat is shown once.
     say_once = functools.cache(say)
     return _Lander(
         lambda session: kafka.land_kafka(session, wanted, say_once, relations_of(target)),
@@ -187,7 +187,7 @@ def _lander_of_kafka(wanted: Subscription, target: Target) -> _Lander:
 
 
 class _Runner:
-    """Runs rounds on a target, and tells what comes of them."""
+    """The rounds on a target, and what is printed about them."""
 
     def __init__(
         self,
@@ -201,12 +201,12 @@ class _Runner:
         self._dbt, self._report, self._is_verbose = dbt, report, is_verbose
 
     def run_once(self) -> bool:
-        """Whether the one round succeeded."""
+        """Run one round, and return whether it succeeded."""
         with open_session(self._target, packages=self._lander.packages) as session:
             return self._round(session, 1)
 
     def repeat(self, every: float, max_failures: int | None) -> bool:
-        """Whether the rounds ended because somebody asked for it."""
+        """Run rounds until they end, and return whether somebody asked for the end."""
         from dbt_common.exceptions import DbtRuntimeError
 
         stop_request = StopRequest(
@@ -273,7 +273,7 @@ class _Runner:
         return done.failure is None and has_report
 
     def _write_report(self, session: SparkSession, output: Path) -> bool:
-        """Whether the page was written; the next round tries again."""
+        """Write the page and return whether it was written. The next round tries again."""
         from dbt.adapters.spark_session.api import SPARK_ERRORS
         from dbt_common.exceptions import DbtBaseException
 
@@ -292,7 +292,7 @@ class _Runner:
 
 
 def lines_of(done: Round, dbt: str) -> Iterator[str]:
-    """What came of a round: a line with its counts and times, and a line for each failure."""
+    """Yield a line with the counts and times of a round, and a line for each failure."""
     parts = []
     formats = [
         f"{landing.source_format} {landing.messages.total():,}"

@@ -1,4 +1,4 @@
-"""One parser per format; what only one family of formats needs is in a folder of its own.
+"""One parser per format. Code that only one family of formats needs is in its own folder.
 
 The formats are listed in `dbt_project.yml`, and nowhere else.
 """
@@ -17,12 +17,12 @@ SOURCE_FORMATS = tuple(_TRAITS)
 
 
 def has_trait(source_format: str, trait: str) -> bool:
-    """Whether a format has a trait of the var `source_formats`."""
+    """Return whether a format has a trait of the var `source_formats`."""
     return bool(_TRAITS[source_format].get(trait))
 
 
 def no_such_format(name: str) -> str:
-    """What to say of a name that is no format: the closest format, and all of them."""
+    """Return the message that a name is no format, with the closest format and all formats."""
     meant = difflib.get_close_matches(name.lower(), SOURCE_FORMATS, n=1, cutoff=0.4)
     hint = f" Did you mean {meant[0]}?" if meant else ""
     return f"There is no format {name!r}.{hint} The formats are {', '.join(SOURCE_FORMATS)}."

@@ -41,7 +41,7 @@ ENVELOPE = f"""
     data variant, old variant, {ERASED} string
 """
 
-#: How MySQL's partial changes of JSON values begin, as Canal's server writes them.
+#: The beginning of a partial change of a JSON value in MySQL, as Canal's server writes it.
 _JSON_CHANGE = r"^JSON_(?:REPLACE|INSERT|ARRAY_INSERT|REMOVE)\("
 
 
@@ -50,12 +50,12 @@ def parse(
     key_settings: KeySettings | None = None,
     swapped_topics: Mapping[str, dt.datetime | None] | None = None,
 ) -> DataFrame:
-    """Landed Canal JSON -> staging rows, one per row of a message.
+    """Turn landed Canal JSON into staging rows, one per row of a message.
 
-    `key_settings`: table_id -> key columns, for tables whose `pkNames` is null.
-    `swapped_topics`: topic -> time from which its updates are no longer swapped, None if they still
-    are.  Updates written (`ts`) before have the new row in `old` and the old row in `data` (DTS
-    instances that were created before 2022-03-20, until they are restarted).
+    `key_settings`: table_id -> key columns, for tables whose `pkNames` is null. `swapped_topics`:
+    topic -> time from which its updates are no longer swapped, None if they still are. Updates that
+    were written (`ts`) before have the new row in `old` and the old row in `data` (DTS instances
+    that were created before 2022-03-20, until they are restarted).
     """
     is_swapped = _is_update() & _is_swapped(swapped_topics or {})
     envelope = _read_envelope(messages, key_settings)
@@ -65,7 +65,7 @@ def parse(
 
 
 def _read_envelope(messages: DataFrame, key_settings: KeySettings | None) -> DataFrame:
-    """Messages with the members of their envelope, and what is read of them by lambdas."""
+    """Read messages, with the members of their envelope and everything that needs lambdas."""
     envelope = read_json(
         messages,
         ENVELOPE,
@@ -88,7 +88,7 @@ def _read_envelope(messages: DataFrame, key_settings: KeySettings | None) -> Dat
 def _oriented(
     envelope: DataFrame, is_swapped: Column, key_settings: KeySettings | None
 ) -> DataFrame:
-    """`rows`: the rows as they are, or for deletes were; `changes`: what updates had before."""
+    """Add `rows` (before a delete, after other changes) and `changes` (old values of updates)."""
     is_old_delete = (
         (F.col("meaning.op") == "delete")
         & F.col("data_rows").isNull()
@@ -110,7 +110,7 @@ def _oriented(
 
 
 def _imaged(checked: DataFrame) -> DataFrame:
-    """One row per row of a message: `index`, `row`, its `columns` and those before."""
+    """Return one row per row of a message, with `index`, `row` and its columns after and before."""
     exploded = checked.select(
         "*",
         F.posexplode_outer(
@@ -131,10 +131,10 @@ def _imaged(checked: DataFrame) -> DataFrame:
 
 
 def _record() -> Record:
-    """The record of a row of `_imaged`."""
+    """Return the record of a row of `_imaged`."""
     op = F.col("meaning.op")
     is_statement = F.col("meaning.record_type") != "change"
-    # What the server could not parse it calls a QUERY that is no schema change.
+    # The server publishes a statement that it could not parse as a QUERY, not as a schema change.
     is_schema_change = (F.col("type") == "QUERY") & F.col("table_changes").isNotNull()
     before = F.when(op == "update", image_of(F.col("columns_before"))).when(
         op == "delete", F.col("row.image")
@@ -161,7 +161,7 @@ def _record() -> Record:
         column_types=F.col("mysqlType"),
         event_at=timestamp_of_millis(F.col("es")),
         published_at=F.col("published_at"),
-        # A partition is ordered by its offsets; the write time orders one against another.
+        # Offsets order a partition. The write time orders the events of several partitions.
         position=position(F.nullif("ts", F.lit("-1"))),
         transaction_id=non_empty(F.col("gtid")),
         ddl_text=F.when(is_statement, non_empty(F.col("sql"))),
@@ -178,7 +178,7 @@ def _is_row_message() -> Column:
 
 
 def _op_code() -> Column:
-    """`type`; MariaDB's annotated statements are QUERY too, but with `isDdl` false."""
+    """Return `type`. A QUERY with `isDdl` false (MariaDB's annotation) has a code of its own."""
     is_statement = (F.col("type") == "QUERY") & ~F.col("isDdl").eqNullSafe("true")
     return F.when(is_statement, "QUERY (isDdl false)").otherwise(F.col("type"))
 
@@ -189,16 +189,16 @@ def _key_columns(message: DataFrame | Column, key_settings: KeySettings | None) 
 
 
 def _unidentified_rows(message: Column, key_settings: KeySettings | None) -> Column:
-    """struct<data, old>: whether one of several rows lacks a key column, or all columns.
+    """Return struct<data, old>: whether one of several rows lacks a key column, or all columns.
 
-    Then none of them is read.  Of a single row that is seen where its key is made.
+    If so, the whole message is rejected. For a single row, `to_staging` checks this with the key.
     """
     key_columns = _key_columns(message, key_settings)
 
     def is_unidentified(row: Column) -> Column:
         names = column_names(columns_of(row))
         lacks_its_key = (F.size(names) == 0) | (F.size(F.array_except(key_columns, names)) > 0)
-        # What is no object is refused by `are_objects`, or was erased.
+        # A value that is no object is rejected by `are_objects`, or was erased.
         return ~F.is_variant_null(row) & lacks_its_key
 
     def has_unidentified(images: Column) -> Column:
@@ -209,12 +209,12 @@ def _unidentified_rows(message: Column, key_settings: KeySettings | None) -> Col
 
 
 def _has_partial_json(message: Column) -> Column:
-    """Whether a JSON column holds a partial change, as MySQL's binary log may have it.
+    """Return whether a JSON column has a partial change, which MySQL's binary log may contain.
 
     Canal's server writes such a change as an expression, which is not JSON.
     """
     types, images = message["mysqlType"], message["data"]
-    # Most tables have no such column, which is seen sooner than what the images hold.
+    # Most tables have no JSON column, and a look at the types is quicker than at the images.
     has_json = F.array_contains(F.map_values(types), "json")
 
     def has_change(row: Column) -> Column:
@@ -231,14 +231,14 @@ def _has_partial_json(message: Column) -> Column:
 
 
 def _table_changes(message: Column) -> Column:
-    """What a statement does; null for rows, which bring none."""
+    """Return what a statement changes in tables; null for rows."""
     row_types = [
         code for code, (kind, _, _) in source_ops(SOURCE_FORMAT).items() if kind == "change"
     ]
     changes = table_changes(
         message["sql"],
         own_change=change_of(message["type"], SOURCE_FORMAT),
-        # A statement brings no types that would name the system.
+        # A statement has no column types, which would show the system.
         source_type=F.lit(None).cast("string"),
         database_name=non_empty(message["database"]),
         schema_name=F.lit(None).cast("string"),
@@ -248,7 +248,7 @@ def _table_changes(message: Column) -> Column:
 
 
 def _rows(images: Column) -> Column:
-    """`data` or `old` -> array<variant>; one object stands for an array of one."""
+    """Turn `data` or `old` into an array<variant>; one object becomes an array of one."""
     return F.coalesce(
         images.try_cast("array<variant>"),
         F.when(images.isNotNull() & ~F.is_variant_null(images), F.array(images)),
@@ -256,7 +256,7 @@ def _rows(images: Column) -> Column:
 
 
 def _paired_rows() -> Column:
-    """array<struct<image, changes>>: `old[i]` belongs to `data[i]`."""
+    """Return array<struct<image, changes>>: `old[i]` belongs to `data[i]`."""
     no_changes = F.array().cast("array<variant>")
     return F.arrays_zip(
         F.col("rows").alias("image"),
@@ -265,7 +265,7 @@ def _paired_rows() -> Column:
 
 
 def _is_swapped(swapped_topics: Mapping[str, dt.datetime | None]) -> Column:
-    """Whether updates have the row after in `old`; null where it depends on a missing `ts`."""
+    """Return whether updates have the new row in `old`; null if this depends on a missing `ts`."""
     swapped = F.lit(False)
     for topic, until in swapped_topics.items():
         in_time = F.lit(True) if until is None else F.col("published_at") < F.lit(until)
@@ -274,7 +274,7 @@ def _is_swapped(swapped_topics: Mapping[str, dt.datetime | None]) -> Column:
 
 
 def _lists_all_columns() -> Column:
-    """A server lists in `mysqlType` what it has in the image; null where it lists nothing."""
+    """Return whether `mysqlType` lists all columns of the table; null if it lists nothing."""
     is_whole = F.col("meaning.op").isin("insert", "snapshot")
     listed_of_image = F.size("mysqlType") - F.size("unavailable_columns")
     return F.when(F.size("mysqlType") > 0, is_whole & (F.size("columns") == listed_of_image))
@@ -285,7 +285,7 @@ def _has_lost_rows() -> Column:
 
 
 def _erased_row() -> Column:
-    """A row that `cdc-marts erase` took out of its message: what is left counts as a tombstone."""
+    """Return a rejection for a row that `cdc-marts erase` removed: it counts as a tombstone."""
     is_erased = _has_lost_rows() & _is_row_message() & F.col("columns").isNull()
     return rejection((is_erased, "tombstone", "the row was erased"))
 
@@ -333,7 +333,7 @@ def _checks_of_rows(is_swapped: Column) -> tuple[Check, ...]:
     is_keyless = F.size("key_columns") == 0
 
     def lacks_columns(row: Column) -> Column:
-        # Of a swapped topic `rows` are those in `old`, `changes` those in `data`.
+        # In a swapped topic, `rows` come from `old`, and `changes` from `data`.
         after, before = (column_names(columns_of(row[side])) for side in ("image", "changes"))
         return F.size(F.array_except(before, after)) > 0
 

@@ -49,7 +49,7 @@ _SNAPSHOT_FLAGS = (
 
 
 def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataFrame:
-    """Landed Debezium JSON of CDL -> staging rows, one per message.
+    """Turn landed Debezium JSON of CDL into staging rows, one per message.
 
     `key_settings`: table_id -> key columns, for tables whose `unique` names none.
     """

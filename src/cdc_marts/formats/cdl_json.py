@@ -35,7 +35,7 @@ FIELD_NAMES = FieldNames(
 
 
 def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataFrame:
-    """Landed CDL JSON -> staging rows, one per message.
+    """Turn landed CDL JSON into staging rows, one per message.
 
     `key_settings`: table_id -> key columns, for tables whose `unique` names none.
     """
@@ -59,7 +59,7 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
 
 
 def _property(name: str) -> Column:
-    """A value of the transaction's properties, which come in any order."""
+    """Return a value of the transaction's properties, which come in any order."""
     properties = F.col("payload.transaction.properties")
     named = F.filter(properties, lambda member: member["name"] == name)
     return F.get(named, F.lit(0))["value"]

@@ -14,9 +14,9 @@ SOURCE_FORMAT = "datahub_blob"
 
 
 def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataFrame:
-    """Landed DataHub BLOB records -> staging rows, one per message.
+    """Turn landed DataHub BLOB records into staging rows, one per message.
 
     `key_settings`: table_id -> key columns, for tables that publish no primary key.
     """
-    # They are written by fastJSON, whose `toJSONString` leaves out members that are null.
+    # fastJSON writes these messages, and its `toJSONString` leaves out members that are null.
     return parse_envelope(messages, SOURCE_FORMAT, key_settings, leaves_out_nulls=True)

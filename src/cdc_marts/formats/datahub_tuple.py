@@ -1,4 +1,4 @@
-"""DataHub TUPLE topics: one row a record, its metadata in columns beside the row's own.
+"""DataHub TUPLE topics: one row per record, with metadata in columns beside the row's own.
 
 Sources: DataWorks, "Appendix: DataHub message formats", Tuple; DTS, "Modify the naming rules
 for additional columns".
@@ -33,22 +33,22 @@ from cdc_marts.parsing.values import (
 
 SOURCE_FORMAT = "datahub_tuple"
 
-#: The code table's name for the row before an update, whose operation is U as well.
+#: The code for the row before an update in the code table. Its published operation is U too.
 _UPDATE_BEFORE = "U (before image)"
 _LONGEST_NAME = 2**31 - 1
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """What one producer calls its metadata columns."""
+    """The names that a producer gives its metadata columns."""
 
-    #: What the metadata is -> its name; of several the first that a tuple has.
+    #: Meaning of the metadata -> its names. The first one that a tuple has counts.
     names: dict[str, tuple[str, ...]]
-    #: What a tuple of this dialect cannot do without.
+    #: The metadata that each tuple of this dialect needs.
     required: tuple[str, ...]
-    #: What it can do without, but nearly always has.
+    #: The metadata that a tuple does not need, but nearly always has.
     usual: tuple[str, ...] = ("time",)
-    #: What the producer writes before the names of the row's own columns.
+    #: The prefix that the producer gives the names of the row's own columns.
     column_prefix: str = ""
 
     @property
@@ -75,7 +75,7 @@ def _dts(metadata_prefix: str, column_prefix: str) -> Dialect:
     )
 
 
-#: By the names that a project sets, in the order in which they are tried.
+#: Name in the settings of a project -> dialect, in the order in which they are tried.
 DIALECTS = {
     "dataworks": Dialect(
         names={
@@ -84,7 +84,7 @@ DIALECTS = {
             "time": ("_excute_time_", "_execute_time_"),
             "instance": (),
             "database": (),
-            # Topics of real-time synchronisation may lack it: each carries one table.
+            # Topics of real-time synchronisation may lack it, because each has only one table.
             "table": ("_source_table_",),
             "before_flag": ("_before_image_",),
             "after_flag": ("_after_image_",),
@@ -98,16 +98,16 @@ DIALECTS = {
 
 @dataclass(frozen=True)
 class TopicSettings:
-    """What a project says of a topic because its tuples do not."""
+    """The settings of a topic, for facts that its tuples do not contain."""
 
-    #: The database of its tables, where the tuples name none.
+    #: The database of its tables, if the tuples name none.
     database: str | None = None
-    #: Whose metadata columns its tuples have.
+    #: The dialect of its tuples.
     dialect: str | None = None
 
 
 def declared_topics(topics: Mapping[str, Mapping[str, str]] | None) -> dict[str, TopicSettings]:
-    """What a project sets in the var `datahub_topics`, which is checked when a run starts."""
+    """Return the settings in the var `datahub_topics`, which is checked when a run starts."""
     return {topic: TopicSettings(**settings) for topic, settings in (topics or {}).items()}
 
 
@@ -118,8 +118,8 @@ def parse(
 ) -> DataFrame:
     """Turn landed DataHub tuples into staging rows, one per message.
 
-    `key_settings`: table_id -> key columns; a tuple does not say its table's key.
-    `topics`: topic -> what the project sets for it.
+    `key_settings`: table_id -> key columns, because a tuple does not name the key of its table.
+    `topics`: topic -> its settings in the project.
     """
     settings = topics or {}
     named = _named(_read_tuples(messages, settings), settings)
@@ -191,10 +191,10 @@ def _record() -> Record:
 
 
 def _dialect(topics: Mapping[str, TopicSettings]) -> Column:
-    """The one set for the topic, else the first whose names are all there.
+    """Return the dialect that is set for the topic, or else the first whose names all exist.
 
-    Where none is complete, the one that lacks the fewest names; null where there is no name of
-    any.  Names of one dialect may be columns of the row in another.
+    If no dialect is complete, return the one that lacks the fewest names; null if there is no name
+    of any. Names of one dialect may be columns of the row in another.
     """
     present = F.map_keys("message")
 
@@ -222,7 +222,7 @@ def _dialect(topics: Mapping[str, TopicSettings]) -> Column:
 
 
 def _setting(topics: Mapping[str, TopicSettings], member: str) -> Column:
-    """A member of the settings of a topic, null where it is not set."""
+    """Return a member of the settings of a topic; null if it is not set."""
     settings = {
         topic: value
         for topic, of_topic in topics.items()
@@ -236,7 +236,7 @@ def _setting(topics: Mapping[str, TopicSettings], member: str) -> Column:
 
 
 def _table_of_topic() -> Column:
-    """The last part of `project.topic`."""
+    """Return the last part of `project.topic`."""
     return F.substring_index("topic", ".", -1)
 
 
@@ -247,7 +247,7 @@ def _per_dialect(reading: Callable[[Dialect], Column]) -> Column:
 
 
 def _metadata(dialect: Dialect) -> Column:
-    """struct of texts, alike for all dialects."""
+    """Return the metadata as a struct of texts, which is the same for all dialects."""
     return F.struct(
         *(
             F.coalesce(
@@ -260,7 +260,7 @@ def _metadata(dialect: Dialect) -> Column:
 
 
 def _is_metadata(name: Column, dialect: Dialect) -> Column:
-    """False too for a second name of metadata, beside the first one."""
+    """Return whether a column is metadata; false for a second name if the first exists too."""
     is_metadata = name.isin(*(names[0] for names in dialect.names.values() if names))
     for first, *others in filter(None, dialect.names.values()):
         if others:
@@ -269,7 +269,7 @@ def _is_metadata(name: Column, dialect: Dialect) -> Column:
 
 
 def _lacking(dialect: Dialect) -> Column:
-    """The names of the required metadata that is not there."""
+    """Return the names of required metadata that is missing."""
     names = (
         F.when(non_empty(F.col("metadata")[meaning]).isNull(), dialect.names[meaning][0])
         for meaning in dialect.required
@@ -278,7 +278,7 @@ def _lacking(dialect: Dialect) -> Column:
 
 
 def _name_of(meaning: str) -> Column:
-    """What the tuple's dialect calls this metadata."""
+    """Return the name of this metadata in the dialect of the tuple."""
     return _per_dialect(lambda dialect: F.lit(dialect.names[meaning][0]))
 
 
@@ -287,7 +287,7 @@ def _text(name: str) -> Column:
 
 
 def _row_columns(dialect: Dialect) -> Column:
-    """The row's own columns under the names that they have at the source."""
+    """Return the row's own columns with their names at the source."""
     prefix = dialect.column_prefix
     columns = F.map_filter("message", lambda name, _: ~_is_metadata(name, dialect))
     if not prefix:
@@ -301,7 +301,7 @@ def _row_columns(dialect: Dialect) -> Column:
 
 
 def _has_one_column_twice(dialect: Dialect) -> Column:
-    """True where a column comes with the prefix and without."""
+    """Return whether a column comes both with the prefix and without it."""
     prefix = dialect.column_prefix
     if not prefix:
         return F.lit(False)
@@ -316,14 +316,14 @@ def _has_one_column_twice(dialect: Dialect) -> Column:
 
 
 def _op_code() -> Column:
-    """The operation; an update's two rows have one operation and differ in their flags."""
+    """Return the operation. The two rows of an update have the same one, and other flags."""
     operation = F.col("metadata.operation")
     is_before = (operation == "U") & (F.col("metadata.before_flag") == "Y")
     return F.when(is_before, _UPDATE_BEFORE).when(operation != _UPDATE_BEFORE, operation)
 
 
 def _millis(time: Column) -> Column:
-    """DTS passes on the log's own time, which may be in seconds: ten digits until 2286."""
+    """Return milliseconds: the time of DTS comes from the log, where ten digits are seconds."""
     is_seconds = F.col("dialect").isin("dts_old", "dts_new") & time.rlike("^[0-9]{10}$")
     return F.when(is_seconds, F.concat(time, F.lit("000"))).otherwise(time)
 

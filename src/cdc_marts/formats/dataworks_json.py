@@ -14,7 +14,7 @@ SOURCE_FORMAT = "dataworks_json"
 
 
 def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataFrame:
-    """Landed DataWorks JSON -> staging rows, one per message.
+    """Turn landed DataWorks JSON into staging rows, one per message.
 
     `key_settings`: table_id -> key columns, for tables that publish no primary key.
     """

@@ -1,4 +1,4 @@
-"""DTS Avro: one bare Avro record a message, `com.alibaba.dts.formats.avro.Record`.
+"""DTS Avro: one bare Avro record per message, `com.alibaba.dts.formats.avro.Record`.
 
 Source: DTS, "Data formats of a message queue", DTS Avro, and the schema definition it links.
 """
@@ -30,11 +30,11 @@ from cdc_marts.parsing.values import (
 
 SOURCE_FORMAT = "dts_avro"
 
-#: Hexadecimal of what stands behind the images: the trailer, after nothing or after
-#: `bornTimestamp`, a number of up to ten bytes of which all but the last have their high bit set.
+#: The hexadecimal digits after the images: the trailer, with or without `bornTimestamp` before it.
+#: This is a number of up to ten bytes. All of them except the last have their high bit set.
 _WHOLE_TAIL = r"^(([89A-F].){0,9}[0-7].)?FE(FF)*$"
 
-#: How `objectName` writes a dot that is part of a name.
+#: A dot that is part of a name in `objectName`.
 _ESCAPED_DOT = r"(?i)\\u002e"
 
 
@@ -42,8 +42,8 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
     """Turn landed DTS Avro messages into staging rows, one per message.
 
     `key_settings`: table_id -> key columns, for tables without `pk_uk_info`.
-    The JVMs need Avro's limits (`org.apache.avro.limits.…`, see the profiles):
-    without them damaged bytes can take all memory.
+    The JVMs need Avro's limits (`org.apache.avro.limits.…`, see the profiles): without them,
+    damaged bytes can take all memory.
     """
     checked = _named(_read_record(messages)).select(
         "*",
@@ -55,11 +55,11 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
 
 
 def _read_record(messages: DataFrame) -> DataFrame:
-    """Landed messages -> coordinates, `value`, `record`, `unreadable`."""
+    """Read landed messages: coordinates, `value`, `record`, `unreadable`."""
     record = from_avro(
         F.concat(F.col("value"), F.lit(TRAILER)),
         RECORD_SCHEMA,
-        # Members of a union by the name of their type, not by number.
+        # The members of a union are named by their type, not by a number.
         {"mode": "PERMISSIVE", "enableStableIdentifiersForUnionType": "true"},
     )
     parsed = messages.select(*LANDED_COLUMNS, "value", record.alias("record"))
@@ -135,7 +135,7 @@ def _record() -> Record:
         schema_name=F.col("schema_name"),
         table_name=F.coalesce(
             "table_name",
-            # `objectName` of a statement may be its database alone.
+            # The `objectName` of a statement may have only its database.
             named_table(F.col("table_changes"), F.col("database_name"), F.col("schema_name")),
         ),
         op=op,
@@ -161,7 +161,7 @@ def _record() -> Record:
 
 
 def _texts() -> Column:
-    """All texts of a record outside of its images."""
+    """Return all texts of a record outside of its images."""
     return F.concat_ws(
         " ",
         "record.sourcePosition",
@@ -174,7 +174,7 @@ def _texts() -> Column:
 
 
 def _names_of(object_name: Column) -> tuple[Column, ...]:
-    """`db`, `db.table` or `db.schema.table` -> database_name, schema_name, table_name."""
+    """Split `db`, `db.table` or `db.schema.table` into database, schema and table name."""
     parts = F.transform(
         F.split(object_name, r"\.", 3),
         lambda part: non_empty(F.regexp_replace(part, _ESCAPED_DOT, ".")),
@@ -191,7 +191,7 @@ def _columns() -> Column:
 
 
 def _image(side: str) -> tuple[Column, ...]:
-    """`values_…` by position, `hash_…` of them, `unreadable_…`: a rejection for one of them."""
+    """Return `values_…` by position, their `hash_…`, and `unreadable_…`, a rejection of a value."""
     values = F.col(f"record.{side}Images.member_array")
     return (
         F.transform(values, value_of).alias(f"values_{side}"),
@@ -215,7 +215,7 @@ def _row_of(values: Column) -> Column:
 
 
 def _published_key(keys: Column) -> Column:
-    """`pk_uk_info`: the primary key, else the first unique key listed."""
+    """Return the primary key in `pk_uk_info`, or else the first unique key."""
     unique_keys = F.filter(F.map_values(keys), lambda columns: F.size(columns) > 0)
     primary_key = keys["PRIMARY"]
     published = F.when(F.size(primary_key) > 0, primary_key).otherwise(F.get(unique_keys, 0))
@@ -223,7 +223,7 @@ def _published_key(keys: Column) -> Column:
 
 
 def _position() -> Column:
-    """`sourceTimestamp`, then `id`, as one number; null where one of them is unusable."""
+    """Return `sourceTimestamp` and `id` as one number; null if one of them is unusable."""
     seconds = F.col("source_seconds").cast("decimal(12,0)")
     # A long has at most 19 digits.
     position = seconds * F.lit(Decimal(10**19)) + F.col("id").cast("decimal(19,0)")
@@ -232,15 +232,15 @@ def _position() -> Column:
 
 
 def _is_time(seconds: Column) -> Column:
-    """False for -1 and 0, which mean that the time is not known."""
+    """Return whether there is a time: -1 and 0 mean that it is not known."""
     return is_epoch_seconds(seconds) & (seconds > 0)
 
 
 def _identity(op: Column) -> Column:
-    """What a redelivery repeats: `id` is unique in a stream.
+    """Return the values that a redelivery repeats. `id` is unique in a stream.
 
-    A table that is loaded again has new rows of the same ids at another time; a change that is
-    read again from the log after a failover may have another time.
+    If a table is loaded again, its new rows have the same ids at another time. A change that is
+    read again from the log after a failover may have another time, so its time does not count.
     """
     return F.array(
         F.col("id").cast("string"),

@@ -1,7 +1,7 @@
 """Debezium messages of Alibaba Lindorm's data subscription.
 
-Source: Lindorm, "Data consumption format", Debezium Format V1.0.  Its table
-describes `before` and `after` the wrong way round; its examples are right.
+Source: Lindorm, "Data consumption format", Debezium Format V1.0. Its table confuses `before` and
+`after`, but its examples are right.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ PAYLOAD = """
 def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataFrame:
     """Turn landed Lindorm messages into staging rows, one per message.
 
-    `key_settings`: table_id -> key columns, for tables whose record keys are no JSON objects
-    of columns.  The messages themselves do not contain the key.
+    `key_settings`: table_id -> key columns, for tables whose record keys are no JSON objects of
+    columns. The messages themselves do not contain the key.
     """
     typed = _with_types(read_payload(messages, PAYLOAD))
     named = _named(_with_record_key(typed))
@@ -50,7 +50,7 @@ def _with_types(read: DataFrame) -> DataFrame:
     described = read.select(
         "*", fields_of(F.col("connect_schema"), "after", "before").alias("fields")
     )
-    # What takes a lambda is done first: Spark compiles the rest into one loop.
+    # Lambdas come first, so that Spark compiles the rest into one loop.
     return described.select(
         *described.drop("connect_schema", "fields").columns,
         column_types(F.col("fields")).alias("column_types"),
@@ -114,7 +114,7 @@ def _record(key_settings: KeySettings | None) -> Record:
         after=F.col("after"),
         columns_before=F.col("columns_before"),
         columns_after=F.col("columns_after"),
-        # Rows are sparse, and the schema describes the row at hand.
+        # Rows are sparse, and the schema describes only this row.
         lists_all_columns=F.lit(False),
         column_types=F.col("column_types"),
         column_parameters=F.col("column_parameters"),
@@ -127,22 +127,22 @@ def _record(key_settings: KeySettings | None) -> Record:
 
 
 def _read_key(key: Column) -> Column:
-    """A record key as array<variant>, with its own hash behind it; null where it is no JSON."""
+    """Return a record key as array<variant>, with its hash at the end; null if it is no JSON."""
     json = F.concat(F.lit("["), key.cast("string"), F.lit(',"'), F.md5(key), F.lit('"]'))
     return F.try_parse_json(json).try_cast("array<variant>")
 
 
 def _only_object(key_and_end: Column, key: Column) -> Column:
-    """A record key that is exactly one JSON object, as map<column, variant>; null for others."""
-    # A text with anything behind its object can't make an array that ends with its own hash.
+    """Return a record key as map<column, variant>; null if it is not exactly one JSON object."""
+    # If there is more text after the object, the array does not end with the hash of the key.
     is_whole = (F.size(key_and_end) == 2) & (F.get(key_and_end, 1).try_cast("string") == F.md5(key))
     return F.when(is_whole, columns_of(F.get(key_and_end, 0)))
 
 
 def _names_in(record_key: Column) -> Column:
-    """The names in a record key or in the `{schema, payload}` of one, sorted: it has no order."""
+    """Return the sorted names in a record key, or in the payload of its `{schema, payload}`."""
     schema, payload = record_key["schema"], record_key["payload"]
-    # A key of two columns with these names holds no object.
+    # In a key of two columns with these names, no value is an object.
     is_enveloped = (
         (F.size(record_key) == 2)
         & payload.isNotNull()
@@ -154,7 +154,7 @@ def _names_in(record_key: Column) -> Column:
 
 
 def _key_of_row(names: Column, op: Column) -> Column:
-    """The names in the record key, null where the row lacks one of them as a column."""
+    """Return the names in the record key; null if the row lacks one of them as a column."""
     columns = F.when(op == "delete", F.col("columns_before")).otherwise(F.col("columns_after"))
     return F.when(has_columns(columns, names), names)
 

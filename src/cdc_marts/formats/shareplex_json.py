@@ -33,8 +33,8 @@ _SEQUENCE_IN_TRANSACTION = r"^[0-9]{1,18}$"
 def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataFrame:
     """Turn landed SharePlex JSON messages into staging rows, one per message.
 
-    `key_settings`: table_id -> key columns.  A table without is known by its
-    row addresses, `meta.rowid`, by which no change of a key can be seen.
+    `key_settings`: table_id -> key columns. The rows of other tables are identified by their
+    addresses (`meta.rowid`), which do not show changes of a key.
     """
     known = _with_kind(_read_envelope(messages))
     imaged = known.select(
@@ -111,7 +111,7 @@ def _record() -> Record:
 
 
 def _names_of(table: Column) -> tuple[Column, ...]:
-    """`OWNER.TABLE` -> schema_name, table_name."""
+    """Split `OWNER.TABLE` into schema_name and table_name."""
     parts = F.split(table, r"\.", 2)
     return (
         F.when(F.size(parts) == 2, non_empty(F.get(parts, 0))).alias("schema_name"),
@@ -131,9 +131,10 @@ def _before() -> Column:
 
 
 def _after() -> Column:
-    """`data`; in an update only its changed columns, over the old row in `key`.
+    """Return the new row: `data`, and in an update, `data` over the old row in `key`.
 
-    `key` has all columns or those of the key: then the row after is no more than that and `data`.
+    In an update, `data` has only the changed columns. `key` has all columns, or only the key
+    columns; then the new row lacks the columns that are in neither.
     """
     updated = F.coalesce(overlay(F.col("old_row"), F.col("data")), "data")
     return F.when(F.col("meaning.op") == "update", updated).when(
@@ -142,7 +143,7 @@ def _after() -> Column:
 
 
 def _identity() -> Column:
-    """A change is known by its place in its transaction, the half of an update on its own."""
+    """Return what identifies a change: its place in the transaction. Halves of updates differ."""
     place = F.array("scn", "trans", "seq", "meaning.record_type")
     return F.when(F.col("trans").isNotNull() & F.col("seq").isNotNull(), place)
 

@@ -1,4 +1,4 @@
-"""Ways in: what brings messages into the landing tables, byte for byte."""
+"""Landing: the modules that bring messages into the landing tables, byte for byte."""
 
 
 class LandingError(Exception):
@@ -6,4 +6,4 @@ class LandingError(Exception):
 
 
 class WrongInput(LandingError):
-    """What was given to land is not what it should be; the message says what to change."""
+    """The files to land, or their map, are wrong; the message says what to change."""

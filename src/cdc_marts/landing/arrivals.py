@@ -1,4 +1,4 @@
-"""From landing to staging: what has arrived is parsed, each message once."""
+"""The step from landing to staging: each message that has landed is parsed once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cdc_marts.landing.offset_blocks import (
 from cdc_marts.parsing.records import no_records
 from cdc_marts.parsing.settings import declared_keys
 
-#: Of more partitions than this, those with similar offsets share a condition.
+#: If there are more partitions, several with similar offsets share a condition.
 _MOST_CONDITIONS = 200
 
 
@@ -43,12 +43,12 @@ def staging_rows(
     tables: Mapping[str, Mapping[str, Any]] | None,
     **settings: Any,
 ) -> DataFrame:
-    """Return the rows that a run of a staging model adds: those of its new messages.
+    """Return the staging rows of the new messages of a run.
 
-    `dbt`: the object of the model.  `parser`: the module of its format.  `messages`, `removed`:
-    `base_<format>` and `removed_messages`.  `tables`: the var of that name, which sets keys.
-    `settings`: what else the parser takes.  A model gets all of these from `dbt` itself: dbt finds
-    inputs and settings only as literals in the file of a model.
+    `dbt`: the object of the staging model. `parser`: the module of its format. `messages`,
+    `removed`: `base_<format>` and `removed_messages`. `tables`: the var of that name, which sets
+    keys. `settings`: further arguments of the parser. The file of the model must take all of these
+    from `dbt` itself, because dbt finds inputs and settings only as literals there.
     """
     return parse_arrivals(
         dbt.new_rows(messages),
@@ -67,15 +67,15 @@ def parse_arrivals(
     removed: DataFrame,
     **settings: Any,
 ) -> DataFrame:
-    """The staging rows of the messages that were not landed before, now or in an earlier run.
+    """Return the staging rows of the messages that did not land before, in this run or earlier.
 
-    `messages` are newly landed ones in the shape of a landing table, and those
-    that are read again; `dbt` is the object of the staging model; `parse`, with
-    its `settings`, a format's parser; `removed` the blocks of messages that were removed
-    from landing (`removed_of`).  A model that is built anew keeps its rows of these.  A format of
-    which nothing has arrived is not parsed: Spark would plan it all the same.
+    `messages`: messages that landed since the last run, and messages that are read again, in the
+    shape of a landing table. `dbt`: the object of the staging model. `parse`, `settings`: the
+    parser of a format, and its arguments. `removed`: the blocks of messages that were removed from
+    landing (`removed_of`). A model that is built anew keeps its rows of removed messages. Without
+    messages, `parse` is not called, because Spark would plan its query all the same.
 
-    Raises DbtRuntimeError where kept rows have other columns than those of the parser.
+    Raise DbtRuntimeError if kept rows have other columns than the rows of the parser.
     """
     if dbt.is_incremental or removed.isEmpty():
         return _parsed_arrivals(messages, dbt, parse, settings)
@@ -100,10 +100,9 @@ def _parsed_arrivals(
 
 
 def _first_arrivals(messages: DataFrame, ranges: list[Row], dbt: Any) -> DataFrame:
-    """`messages` without repetitions: untouched where there are none.
+    """Return `messages` without repetitions, or unchanged if there are none.
 
-    The model's table, which holds the earlier ones, is looked at only in the
-    offset ranges of the messages.
+    Earlier messages are looked up in the model's table, only in the offset ranges of `messages`.
     """
     if any(range_.messages != range_.offsets for range_ in ranges):
         by_arrival = Window.partitionBy(*COORDINATES).orderBy(
@@ -125,8 +124,8 @@ def _first_arrivals(messages: DataFrame, ranges: list[Row], dbt: Any) -> DataFra
 
 
 def _offset_ranges(messages: DataFrame) -> list[Row]:
-    """Per topic and partition the first and last offset, and how many messages and offsets."""
-    # Offsets are dense, so there are far fewer blocks than offsets to count.
+    """Return first and last offset, and counts of messages and offsets, for each partition."""
+    # Offsets are dense, so there are far fewer blocks to count than offsets.
     blocks = messages.groupBy("topic", "partition", block_number()).agg(
         F.min("offset").alias("first"),
         F.max("offset").alias("last"),
@@ -146,7 +145,7 @@ def _offset_ranges(messages: DataFrame) -> list[Row]:
 
 
 def _within(ranges: list[Row]) -> Column:
-    """Condition: a message is in one of the ranges.  It may also hold for other messages."""
+    """Return whether a message is in one of the ranges; it may be true of other messages too."""
     by_offset = sorted(ranges, key=lambda range_: range_.first)
     size = math.ceil(len(ranges) / _MOST_CONDITIONS)
     return reduce(
@@ -156,7 +155,7 @@ def _within(ranges: list[Row]) -> Column:
 
 
 def _within_all(ranges: list[Row]) -> Column:
-    """Condition: a message is in the topics, partitions and offsets that the ranges span."""
+    """Return whether a message is in the topics, partitions and offsets that the ranges span."""
     return (
         F.col("topic").isin({range_.topic for range_ in ranges})
         & F.col("partition").isin({range_.partition for range_ in ranges})

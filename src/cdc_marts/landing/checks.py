@@ -1,4 +1,4 @@
-"""Likely mistakes in files to land, found in their first lines before Spark is started."""
+"""Likely mistakes in files to land, found in their first lines before Spark starts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cdc_marts.landing.envelopes import COORDINATES
 from cdc_marts.landing.lines import STDIN, lines_of
 
 _GZIP = b"\x1f\x8b"
-#: How compressed files begin that a landing does not decompress.
+#: The first bytes of files that a landing does not decompress -> their compression.
 _COMPRESSED = {
     b"PK\x03\x04": "zip",
     b"BZh": "bzip2",
@@ -23,22 +23,22 @@ _COMPRESSED = {
 }
 _LONGEST_MAGIC = max(map(len, (_GZIP, *_COMPRESSED)))
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-#: The least size of the beginning of a file in which mistakes are looked for.
+#: At least so many bytes at the start of a file are searched for mistakes.
 _HEAD = 1 << 16
-#: JSON in a longer beginning is not looked into.
+#: Longer JSON is not checked.
 _LONGEST_JSON = 1 << 20
 _ARRAY_OF_OBJECTS = re.compile(rb"\s*\[\s*\{")
-#: An envelope has these members; a bare message has none of them, or one by chance.
+#: A line with so many of `COORDINATES` is an envelope: a message has at most one, by chance.
 _FEWEST_COORDINATES = 2
 
 
 def mistake_in(path: Path, is_bare: bool, is_binary: bool = False) -> str | None:
-    """What is wrong with a file as a whole, and what to do; None where it may be landed.
+    """Return what is wrong with a file as a whole, and what to do; None if it may land.
 
-    `is_bare`: its lines are messages, not envelopes; `is_binary`: these messages may hold any
-    bytes.  The beginning of the file decides.  A wrong line among others is no mistake of the
-    file: landing reports a wrong envelope, and a run quarantines a wrong message.  Pipes are not
-    looked into.
+    `is_bare`: its lines are messages, not envelopes. `is_binary`: these messages may have any
+    bytes. Only the beginning of the file is read, and nothing of a pipe. A wrong line among others
+    is no mistake of the file: landing reports a wrong envelope, and a run quarantines a wrong
+    message.
     """
     if path == STDIN or not path.is_file():
         return None
@@ -66,10 +66,10 @@ def _wrong_compression(path: Path) -> str | None:
 
 
 def _beginning(path: Path) -> tuple[list[int], list[bytes]]:
-    """The numbers of the first lines, and these lines; two of them at least."""
+    """Return the numbers of the first lines, and these lines: at least two if the file has two."""
     numbers: list[int] = []
     lines: list[bytes] = []
-    # What can't be read is reported when it is landed.
+    # The landing reports a file that can't be read.
     with suppress(LandingError):
         for number, line in lines_of(path):
             numbers.append(number)
@@ -97,9 +97,10 @@ def _wrong_encoding(
 
 
 def _are_gbk(lines: Sequence[bytes]) -> bool:
-    """Whether text that is not ASCII is GBK in each line and UTF-8 in none.
+    """Return whether all lines beyond ASCII are GBK, and none is UTF-8.
 
-    Two bytes of a damaged text are often GBK, but seldom a common character of it.
+    Damaged UTF-8 is often GBK by chance. So at least one line must have only the common characters
+    of GBK (GB2312).
     """
     texts = [line for line in lines if not line.isascii()]
     return all(_is_text(line, "gbk") and not _is_text(line, "utf-8") for line in texts) and any(
@@ -115,7 +116,7 @@ def _is_text(line: bytes, encoding: str) -> bool:
 
 
 def _wrong_json(place: str, lines: Sequence[bytes], expected: str) -> str | None:
-    """JSON that is not one object per line; `expected` is what each line should be."""
+    """Return what is wrong if JSON is not one object per line. `expected`: what a line must be."""
     goes_over_lines = _goes_over_lines(lines)
     is_array = goes_over_lines and lines[0].lstrip().startswith(b"[")
     if is_array or all(map(_ARRAY_OF_OBJECTS.match, lines)):
@@ -132,9 +133,9 @@ def _wrong_json(place: str, lines: Sequence[bytes], expected: str) -> str | None
 
 
 def _goes_over_lines(lines: Sequence[bytes]) -> bool:
-    """Whether the JSON value that begins in the first line goes on in the others.
+    """Return whether the JSON value that begins in the first line continues in the others.
 
-    Where a first message is cut off, the second one does not go on with it.
+    If the first message is cut off, the second message does not continue it.
     """
     text = b"\n".join(lines).decode("utf-8", "replace").strip()
     if len(lines) == 1 or len(text) > _LONGEST_JSON:
@@ -142,7 +143,7 @@ def _goes_over_lines(lines: Sequence[bytes]) -> bool:
     try:
         _, end = json.JSONDecoder().raw_decode(text)
     except json.JSONDecodeError as error:
-        # Nothing is wrong but that the value does not end in these lines.
+        # The only error is that the value does not end in these lines.
         return error.pos == len(text)
     except (ValueError, RecursionError):
         return False
@@ -170,7 +171,7 @@ def _message_as_envelope(path: Path, line: bytes) -> str | None:
 
 
 def _coordinates_in(line: bytes) -> int | None:
-    """How many members of a message's place a JSON object has; None where it is none."""
+    """Return how many of `COORDINATES` a JSON object has; None for other or very long lines."""
     if len(line) > _LONGEST_JSON:
         return None
     try:

@@ -1,7 +1,7 @@
-"""Topics of DataHub -> landing tables, from the last landed sequence on.
+"""Landing of DataHub topics, from the last landed sequence on.
 
-A topic is `project.topic`, a partition is a shard, and an offset is a sequence.  The type of a
-topic says its format.  Records are read by the JSON protocol of DataHub's Python SDK: its other
+A topic is `project.topic`, a partition is a shard, and an offset is a sequence. The type of a topic
+decides its format. Records are read by the JSON protocol of DataHub's Python SDK, because its other
 protocols refuse an empty BLOB record.
 """
 
@@ -43,9 +43,9 @@ from cdc_marts.landing.topic_map import is_pattern
 from cdc_marts.relations import OWN, Relations
 
 _FORMATS = {RecordType.TUPLE: "datahub_tuple", RecordType.BLOB: "datahub_blob"}
-#: Records of one request, as many as DataHub gives.
+#: Records per request, the most that DataHub allows.
 _BATCH = 1000
-#: Seconds between tries where DataHub has had too many requests.
+#: Seconds between tries if DataHub says that there were too many requests.
 _PAUSES = (1, 2, 4, 8)
 _USER_AGENT = "cdc-marts"
 
@@ -66,7 +66,7 @@ class Topic:
     project: str
     name: str
     source_format: str
-    #: of a TUPLE topic
+    #: None for a BLOB topic
     schema: Any
     shards: Sequence[str]
 
@@ -76,7 +76,7 @@ class Topic:
 
 
 class DataHubTopics:
-    """The topics of a DataHub endpoint.  Whatever DataHub refuses is a `LandingError`."""
+    """The topics of a DataHub endpoint. A request that DataHub refuses raises `LandingError`."""
 
     def __init__(self, endpoint: str, credentials: Credentials) -> None:
         self._endpoint = endpoint
@@ -88,12 +88,12 @@ class DataHubTopics:
             security_token=credentials.security_token,
             user_agent=_USER_AGENT,
         )
-        # The SDK itself does not check who answers.
+        # The SDK itself does not verify certificates.
         session = self._client._datahub_impl._rest_client._session
         session.mount("https://", _Verifying(max_retries=3))
 
     def topics(self, names: Sequence[str]) -> list[Topic]:
-        """The topics of these names: `project.topic`, where the topic may be a pattern."""
+        """Return the topics with these names, `project.topic`. The topic may be a pattern."""
         found = {}
         for name in names:
             project, _, topic = name.partition(".")
@@ -114,10 +114,10 @@ class DataHubTopics:
         skip_lost: bool,
         report: Callable[[str], None],
     ) -> Iterator[Message]:
-        """The records of a shard from a sequence on, up to the newest one there is now.
+        """Yield the records of a shard from a sequence on, up to the newest one of now.
 
-        `next_sequence` is None where the shard never landed.  `LandingError` where DataHub has
-        deleted records that were to be landed, unless `skip_lost`.
+        `next_sequence`: None if the shard never landed. Raise `LandingError` if DataHub deleted
+        records before they landed, unless `skip_lost`.
         """
         place = f"{topic.full_name}, shard {shard}"
         oldest = self._cursor(topic, shard, CursorType.OLDEST)
@@ -170,7 +170,7 @@ class DataHubTopics:
         return Topic(project, name, source_format, described.record_schema, ids)
 
     def _cursor(self, topic: Topic, shard: str, kind: CursorType, sequence: int = -1) -> Any | None:
-        """A cursor; None where a closed shard has no records left."""
+        """Return a cursor; None if a closed shard has no records left."""
         with self._refusals(f"{topic.full_name}, shard {shard}"):
             try:
                 return _patiently(
@@ -182,7 +182,7 @@ class DataHubTopics:
                 return None
 
     def _records(self, topic: Topic, shard: str, cursor: str, latest: int) -> Iterator[Any]:
-        """The records of a shard up to the sequence `latest`."""
+        """Yield the records of a shard from a cursor on, up to the sequence `latest`."""
         while True:
             with self._refusals(f"{topic.full_name}, shard {shard}"):
                 try:
@@ -230,10 +230,10 @@ def land_datahub(
     report: Callable[[str], None] = lambda _: None,
     relations: Relations = OWN,
 ) -> Iterator[Landing]:
-    """Append what is new in topics to the landing tables of their formats, a commit each.
+    """Append new records to the landing tables of their formats, and yield each landing.
 
-    A shard begins after its highest landed sequence.  `LandingError` as of `DataHubTopics.read`:
-    nothing has landed then.
+    A format is one commit. A shard resumes after its highest landed sequence. If
+    `DataHubTopics.read` raises `LandingError`, nothing has landed.
     """
     by_format: dict[str, list[str]] = defaultdict(list)
     for topic in topics:
@@ -266,7 +266,7 @@ def _message(topic: Topic, shard: str, record: Any) -> Message:
 
 
 def _json_object(record: Any) -> bytes:
-    """A tuple as one JSON object: integers as numbers, decimals as texts, digit for digit."""
+    """Return a tuple as a JSON object: integers as numbers, decimals as texts, digit for digit."""
     names = [field.name for field in record.field_list]
     columns = dict(zip(names, map(_plain, record.values), strict=True))
     return json.dumps(columns, ensure_ascii=False).encode("utf-8", "surrogatepass")
@@ -275,7 +275,7 @@ def _json_object(record: Any) -> bytes:
 def _plain(value: Any) -> Any:
     if isinstance(value, decimal.Decimal):
         return format(value, "f")
-    # JSON has no such numbers: their usual names, as texts.
+    # JSON has no such numbers: they become texts, such as NaN.
     if isinstance(value, float) and not math.isfinite(value):
         return json.dumps(value)
     return value
@@ -291,7 +291,7 @@ def _patiently(ask: Callable[[], Any]) -> Any:
 
 
 class _Verifying(HTTPAdapter):
-    """Checks certificates, by the authorities that the environment names or that Python knows."""
+    """An adapter that verifies certificates, by authorities of the environment if it names any."""
 
     def send(self, *arguments: Any, **options: Any) -> Any:
         bundles = map(os.environ.get, ("REQUESTS_CA_BUNDLE", "SSL_CERT_FILE"))

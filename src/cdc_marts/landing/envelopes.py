@@ -1,11 +1,10 @@
-"""Envelopes: one JSON object a line, holding a message with its coordinates.
+"""Envelopes: one JSON object per line, with a message and its coordinates.
 
     {"topic": …, "partition": …, "offset": …, "timestamp": …, "key": …, "value": …}
 
-`value` is the message as a JSON string, or null for a queue tombstone; bytes
-that are no text come as `value_base64` in its place (`key_base64` likewise).
-`timestamp` (epoch milliseconds) and the key may be null or left out.  Other
-members are ignored.
+`value` is the message as a JSON string, or null for a queue tombstone. Bytes that are no text come
+as `value_base64` instead, and bytes of a key as `key_base64`. `timestamp` (epoch milliseconds) and
+the key may be null or missing. Other members are ignored.
 """
 
 from __future__ import annotations
@@ -15,20 +14,20 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple, NoReturn
 
-#: What identifies a message.
+#: The members that identify a message.
 COORDINATES = ("topic", "partition", "offset")
 MAX_PARTITION = 2**31 - 1
 MAX_OFFSET = 2**63 - 1
-#: What a timestamp can show: the years 1 to 9999, in epoch milliseconds.
+#: The range of a timestamp: the years 1 to 9999, in epoch milliseconds.
 MIN_TIMESTAMP, MAX_TIMESTAMP = -62_135_596_800_000, 253_402_300_799_999
-#: Kafka's sign for a record without a time.
+#: Kafka's timestamp of a record without a time.
 NO_TIMESTAMP = -1
 
 _SHOWN_CHARACTERS = 40
 
 
 class Message(NamedTuple):
-    """One message as it is landed; `timestamp` is in epoch milliseconds."""
+    """A message as it lands. `timestamp` is in epoch milliseconds."""
 
     topic: str
     partition: int
@@ -43,7 +42,7 @@ class WrongEnvelope(Exception):
 
 
 def read_envelope(line: bytes) -> Message:
-    """One line -> its message, or `WrongEnvelope`."""
+    """Return the message in a line. Raise `WrongEnvelope` if the line is no envelope."""
     members = _members(line)
     if "value" not in members and "value_base64" not in members:
         raise WrongEnvelope("`value` is missing (null stands for a tombstone)")
@@ -66,7 +65,7 @@ def read_envelope(line: bytes) -> Message:
 
 def _members(line: bytes) -> Mapping[str, Any]:
     try:
-        # Objects as tuples of pairs: an array stays a list, and a repeated member shows.
+        # Objects become tuples of pairs, unlike arrays. So a repeated member is not lost.
         envelope = json.loads(
             line.decode("utf-8"), object_pairs_hook=tuple, parse_constant=_no_constant
         )
@@ -82,7 +81,7 @@ def _members(line: bytes) -> Mapping[str, Any]:
     if len(members) < len(envelope):
         names = [name for name, _ in envelope]
         repeated = next(name for name in names if names.count(name) > 1)
-        raise WrongEnvelope(f"{_shown(repeated)} is there more than once")
+        raise WrongEnvelope(f"{_shown(repeated)} appears more than once")
     return members
 
 
@@ -92,17 +91,17 @@ def _no_constant(name: str) -> NoReturn:
 
 def _integer(members: Mapping[str, Any], name: str, least: int, most: int) -> int:
     value = members.get(name)
-    # A boolean is an int to Python, not to JSON.
+    # A boolean is an int in Python, but not in JSON.
     if type(value) is not int or not least <= value <= most:
         _wrong(members, name, f"an integer from {least} to {most}")
     return value
 
 
 def _bytes(members: Mapping[str, Any], name: str) -> bytes | None:
-    """The member as text in UTF-8, or as base64 under its other name."""
+    """Return the bytes of a member: its text in UTF-8, or decoded from `<name>_base64`."""
     text, encoded = members.get(name), members.get(f"{name}_base64")
     if text is not None and encoded is not None:
-        raise WrongEnvelope(f"both `{name}` and `{name}_base64` are there")
+        raise WrongEnvelope(f"both `{name}` and `{name}_base64` are given")
     if encoded is not None:
         return _decoded(members, f"{name}_base64")
     if text is not None and type(text) is not str:
@@ -125,7 +124,7 @@ def _utf8(name: str, text: str) -> bytes:
         return text.encode("utf-8")
     except UnicodeEncodeError:
         raise WrongEnvelope(
-            f"`{name}` holds half of a surrogate pair, which no UTF-8 text can:"
+            f"`{name}` holds half of a surrogate pair, which UTF-8 can't encode:"
             f" give its bytes as `{name}_base64`"
             if name != "topic"
             else "`topic` holds half of a surrogate pair"

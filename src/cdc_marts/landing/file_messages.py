@@ -13,7 +13,7 @@ from cdc_marts.landing.lines import Advance, lines_of, name_of
 from cdc_marts.landing.spool import SpooledMessages
 from cdc_marts.landing.topic_map import SKIP, TopicMap
 
-#: Called with where a wrong line stands (`file:line`) and what is wrong with it.
+#: A function of the place of a wrong line (`file:line`), and of what is wrong with it.
 Report = Callable[[str, str], None]
 
 
@@ -25,12 +25,12 @@ def read_files(
     report: Report = lambda *_: None,
     advance: Advance = lambda _: None,
 ) -> None:
-    """Fill `messages` with those of `paths`.
+    """Add the messages of the files `paths` to `messages`.
 
-    Lines are envelopes, whose wrong ones are reported and left out.  They are bare messages of
-    `topic` where it is given, or of the topic that the map has for a file's name.  `WrongInput`
-    where a file is not what it should be, or a topic has no format, and `LandingError` where a file
-    can't be read to its end: nothing may land then.
+    If `topic` is given, or the map has a topic for the name of a file, the lines of the file are
+    bare messages of this topic. Otherwise, they are envelopes, and wrong ones are reported and left
+    out. Raise `WrongInput` if a file is wrong as a whole, or if a topic has no format. Raise
+    `LandingError` if a file can't be read to its end. Nothing may land then.
     """
     topic_of = {path: topic or topics.topic_of_file(path) for path in paths}
     for path in paths:

@@ -1,4 +1,4 @@
-"""Messages that were read from files -> landing tables, those of a format in one commit."""
+"""Landing of messages that were read from files, one commit per format."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from cdc_marts.relations import OWN, Relations
 def land_files(
     session: SparkSession, messages: SpooledMessages, relations: Relations = OWN
 ) -> Iterator[Landing]:
-    """Append messages to the landing tables of their formats, and report each format.
+    """Append messages to the landing tables of their formats, and yield each landing.
 
-    Bare messages go on from the offsets that their topic has; nothing else may land in it
-    meanwhile.  `LandingError` where they find no room there: before anything lands.
+    Bare messages take the next offsets of their topic. Nothing else may land in this topic
+    meanwhile. Raise `LandingError`, before anything lands, if it has too few offsets left.
 
-    A format is one commit: a kill leaves its table as it was, or with all of its messages.
+    A format is one commit: if the process is killed, all messages of a format have landed or none.
     """
     landings = [
         _FormatLanding(session, source_format, relations.landed(source_format), messages)
@@ -38,7 +38,7 @@ def land_files(
 
 
 class _FormatLanding:
-    """What lands in the table of a format."""
+    """The landing of the messages of one format."""
 
     def __init__(
         self, session: SparkSession, source_format: str, table: str, messages: SpooledMessages
@@ -57,14 +57,14 @@ class _FormatLanding:
 
     def land(self) -> Landing:
         chunks = list(self._staged())
-        # A file a chunk: Spark would write one for every batch of a chunk's rows.
+        # One file per chunk: Spark would write one per batch of rows.
         rows = reduce(DataFrame.union, chunks).coalesce(len(chunks))
         self._landing.repeated = self._count_repeated(rows)
         rows.withColumn("landed_at", F.current_timestamp()).writeTo(self._landing.table).append()
         return self._landing
 
     def _count_bare(self, topic: str) -> int:
-        """Count the bare messages of a topic, and give the offset of the first."""
+        """Count the bare messages of a topic, and return the offset of the first."""
         partition = topic, BARE_PARTITION
         _, enveloped = self._landing.offsets.get(partition, (0, -1))
         first = max(self._highest.get(partition, -1), enveloped) + 1
@@ -75,10 +75,10 @@ class _FormatLanding:
         return first
 
     def _staged(self) -> Iterator[DataFrame]:
-        """The messages as DataFrames.
+        """Yield the messages as DataFrames.
 
-        All but the last one wait on the disks of Spark's executors, not in memory, and on a
-        cluster not on this machine.
+        All DataFrames except the last wait on the disks of Spark's executors. So they are not in
+        memory and, on a cluster, not on this machine.
         """
         waiting = None
         for table in self._tables():
@@ -98,7 +98,7 @@ class _FormatLanding:
                 yield table.set_column(index, table.schema.field(index), offsets)
 
     def _count_repeated(self, rows: DataFrame) -> int:
-        """How many of the messages are in the landing table already."""
+        """Return how many of the messages are already in the landing table."""
         overlaps = {
             partition: (first, min(last, self._highest[partition]))
             for partition, (first, last) in self._landing.offsets.items()

@@ -1,4 +1,4 @@
-"""Topics of a Kafka cluster -> landing tables, from the last landed offset on."""
+"""Landing of Kafka topics, from the last landed offset on."""
 
 from __future__ import annotations
 
@@ -33,36 +33,36 @@ from cdc_marts.relations import OWN, Relations
 
 #: The jars of Spark's Kafka source.
 PACKAGES = (
-    # As the other jars of the profile: one version for all of PySpark 4.1.
+    # As for the other jars of the profile, one version serves all of PySpark 4.1.
     "org.apache.spark:spark-sql-kafka-0-10_2.13:4.1.1",
-    # 4.1 is not in every mirror of Maven Central, and matters for delegation tokens only.
+    # 4.1 is not in every mirror of Maven Central, and only matters for delegation tokens.
     "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.0.0",
     "org.apache.kafka:kafka-clients:3.9.1",
     "org.apache.commons:commons-pool2:2.12.1",
 )
 
-#: Messages that are worth a task of their own, and those that are a file of their own.
+#: How many messages are worth a task of their own, and a file of their own.
 _TASK_SIZE, _FILE_SIZE = 10_000, 100_000
 
 
 @dataclass(frozen=True)
 class Subscription:
-    """What is landed of a Kafka cluster, and how."""
+    """The topics of a Kafka cluster that land, and how."""
 
     #: `host:port,…`
     servers: str
     topics: TopicMap
-    #: whether every topic that is named must be there
+    #: whether every named topic must exist
     is_strict: bool = True
     #: a file of client settings
     properties: Path | None = None
-    #: where topics begin that were never landed
+    #: where topics begin that never landed
     start: Start = EARLIEST
-    #: go on behind messages that Kafka deleted before they landed
+    #: whether to resume after messages that Kafka deleted before they landed
     skip_lost: bool = False
-    #: topics were moved here with their offsets
+    #: whether topics were moved here with their offsets
     moved: bool = False
-    #: how many offsets are read at most
+    #: the most offsets to read; None for all
     max_messages: int | None = None
 
 
@@ -72,21 +72,21 @@ def land_kafka(
     report: Callable[[str], None] = lambda _: None,
     relations: Relations = OWN,
 ) -> list[Landing]:
-    """Append what is new in topics to the landing tables of their formats.
+    """Append the new messages of topics to the landing tables of their formats.
 
-    The session needs `PACKAGES`.  A partition begins after its highest landed offset; offsets
-    that hold no message are normal.
+    The session needs `PACKAGES`. A partition resumes after its highest landed offset. Offsets
+    without a message are normal.
 
-    `LandingError` where Kafka has deleted messages that were to be landed, unless `skip_lost`;
-    where a topic is not the one that was landed, unless it was `moved` with its offsets; and where
-    Kafka can't be asked.  Nothing has landed then.
+    Raise `LandingError` if Kafka deleted messages before they landed, unless `skip_lost`. Raise it
+    also if a topic is not the one that landed before, unless it was `moved` with its offsets, and
+    if Kafka does not answer. Nothing has landed then.
 
-    A format is one commit: a kill before it leaves the table as it was, after it the next landing
-    goes on behind.  `report` is called with what a person should know.
+    A format is one commit: if the process is killed, all messages of a format have landed or none.
+    The next landing does the rest. `report` is called with sentences for the user.
     """
     settings, unused = client_settings(session, subscription.properties)
     if unused:
-        report(f"{subscription.properties} sets what changes nothing here: {', '.join(unused)}.")
+        report(f"Some settings of {subscription.properties} change nothing: {', '.join(unused)}.")
     with Broker(session, subscription.servers, settings) as broker:
         found = _topics_by_format(broker, subscription, report)
         readings = [
@@ -100,7 +100,7 @@ def land_kafka(
 def _topics_by_format(
     broker: Broker, subscription: Subscription, report: Callable[[str], None]
 ) -> dict[str, dict[str, Topic]]:
-    """Format -> its topics that are there, those that fit a pattern too."""
+    """Return format -> its topics that exist, including the topics that fit a pattern."""
     topics = subscription.topics
     fitting = broker.topic_names() if topics.patterns else []
     names = [name for name in fitting if topics.format_of(name) not in (None, SKIP)]
@@ -115,7 +115,7 @@ def _topics_by_format(
             " names, and --bootstrap-servers."
         )
     if unknown:
-        report(f"{said} A later landing finds it when it is there.")
+        report(f"{said} A later landing finds it when it exists.")
     by_format: dict[str, dict[str, Topic]] = defaultdict(dict)
     for name, topic in found.items():
         by_format[topics.format_of(name) or SKIP][name] = topic
@@ -123,7 +123,7 @@ def _topics_by_format(
 
 
 def _bound(readings: Sequence[_Reading], most: int | None) -> None:
-    """Cut what is read to `most` offsets in all."""
+    """Reduce the ranges of the readings to `most` offsets in all."""
     if most is None:
         return
     ranges = {
@@ -137,7 +137,7 @@ def _bound(readings: Sequence[_Reading], most: int | None) -> None:
 
 
 class _Reading:
-    """What is read for the landing table of a format."""
+    """The reading of messages for the landing table of a format."""
 
     def __init__(
         self,
@@ -171,7 +171,7 @@ class _Reading:
 def _messages(
     session: SparkSession, servers: str, settings: Mapping[str, str], ranges: Ranges
 ) -> DataFrame | None:
-    """The messages in `ranges`, in the shape of Spark's Kafka source; None where there are none."""
+    """Return the messages in `ranges`, as Spark's Kafka source has them; None if there are none."""
     ranges = {partition: (start, end) for partition, (start, end) in ranges.items() if start < end}
     if not ranges:
         return None
@@ -191,10 +191,10 @@ def _messages(
         .option("endingOffsets", json.dumps(ends))
         .option("minPartitions", tasks)
         .load()
-        # A task reads its partitions one after the other, so the first message answers isEmpty.
+        # A task reads one partition after the other, so `isEmpty` reads only the first message.
         .coalesce(tasks)
     )
-    # Offsets may be those of transactions, or of messages that compaction removed.
+    # There may be no message at all: transactions take offsets, and compaction removes messages.
     return None if messages.isEmpty() else messages
 
 

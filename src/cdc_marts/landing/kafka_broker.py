@@ -1,4 +1,4 @@
-"""What a Kafka cluster says of its topics, through the Admin client in Spark's Java process."""
+"""The topics of a Kafka cluster and their offsets, by the Admin client in Spark's Java process."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from cdc_marts.landing import LandingError
 from cdc_marts.landing.kafka_settings import without_secrets
 from cdc_marts.landing.outcome import Partition
 
-#: Seconds until a broker that does not answer is given up, unless the settings say.
+#: Seconds to wait for a broker that does not answer, unless the settings have a timeout.
 PATIENCE = 30
 _TIMEOUTS = ("default.api.timeout.ms", "request.timeout.ms")
 _DESERIALIZER = "org.apache.kafka.common.serialization.ByteArrayDeserializer"
-#: Kafka's answer where no message is as new as a time.
+#: Kafka's answer if no message is as new as a time.
 _NO_OFFSET = -1
-#: The id of a topic whose broker has no ids: zeros.
+#: The id of a topic if its broker has no ids: zeros.
 _NO_ID = "AAAAAAAAAAAAAAAAAAAAAA"
 
-#: Kafka's exceptions -> what a person can do.
+#: Kafka's exceptions -> what the user can do.
 _REMEDIES = {
     "TimeoutException": (
         "check --bootstrap-servers, the network and that each partition has a leader; a broker"
@@ -44,17 +44,20 @@ _UNKNOWN_TOPIC = ("UnknownTopicOrPartitionException", "InvalidTopicException")
 
 @dataclass(frozen=True)
 class Topic:
-    """A topic as it is now; one that is created anew has another `id`, where brokers have ids."""
+    """A topic as it is now.
+
+    `id`: it changes if the topic is created anew. None if the broker has no ids.
+    """
 
     id: str | None
     partitions: list[int]
 
 
 class Broker:
-    """A Kafka cluster, as long as the block runs.  Whatever it refuses is a `LandingError`."""
+    """A connection to a Kafka cluster. A request that Kafka refuses raises `LandingError`."""
 
     def __init__(self, session: SparkSession, servers: str, settings: Mapping[str, str]) -> None:
-        """`servers`: `host:port,…`, of those that lead to the others."""
+        """`servers`: `host:port,…` of one or more brokers of the cluster."""
         self._servers, self._settings = servers, settings
         self._session = session
         timeouts = {name: str(PATIENCE * 1000) for name in _TIMEOUTS}
@@ -68,7 +71,7 @@ class Broker:
         }.items():
             properties.setProperty(name, value)
         with self._refusals():
-            # Settings that are wrong for consumers would show in Spark by a job that fails.
+            # Check the settings of consumers too: in Spark, wrong settings would fail a whole job.
             self._class("org.apache.kafka.clients.consumer.ConsumerConfig")(properties)
             admins = self._class("org.apache.kafka.clients.admin.Admin")
             self._admin = admins.create(properties)
@@ -82,16 +85,16 @@ class Broker:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        # What is still asked for would be waited for.
+        # By default, `close` would wait for the answers to open requests.
         self._admin.close(self._class("java.time.Duration").ZERO)
 
     def topic_names(self) -> list[str]:
-        """The topics that this user may see, without Kafka's own."""
+        """Return the topics that this user may see, without Kafka's internal topics."""
         with self._refusals():
             return sorted(self._admin.listTopics().names().get())
 
     def topics(self, names: Sequence[str]) -> dict[str, Topic]:
-        """Name -> topic, of those that are there."""
+        """Return name -> topic, of the topics that exist."""
         answers = self._admin.describeTopics(list(names))
         topics = {}
         for name, answer in answers.topicNameValues().items():
@@ -100,23 +103,23 @@ class Broker:
         return topics
 
     def first_offsets(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
-        """The offset of the first message that is still there, or of the next one."""
+        """Return the offsets of the first messages that still exist, or of the next ones."""
         return self._offsets(partitions, self._offset_spec.earliest(), "READ_UNCOMMITTED")
 
     def end_offsets(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
-        """The offset after the last message that may be read: transactions may be open there."""
+        """Return the offsets after the last messages that may be read, before open transactions."""
         level = self._settings["isolation.level"].upper()
         return self._offsets(partitions, self._offset_spec.latest(), level)
 
     def next_offsets(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
-        """The offset of the message that is written next."""
+        """Return the offsets of the messages that will be written next."""
         return self._offsets(partitions, self._offset_spec.latest(), "READ_UNCOMMITTED")
 
     def offsets_at(
         self, partitions: Iterable[Partition], time: dt.datetime
     ) -> dict[Partition, int]:
-        """The offset of the first message from a time on; where there is none, of the next one."""
-        # Py4J makes an int of what fits one, and Kafka wants a long.
+        """Return the offsets of the first messages from a time on, or else of the next messages."""
+        # Py4J passes a small number as an int, but Kafka needs a long.
         millis = self._class("java.lang.Long").valueOf(str(int(time.timestamp() * 1000)))
         found = self._offsets(
             partitions, self._offset_spec.forTimestamp(millis), "READ_UNCOMMITTED"
@@ -177,7 +180,7 @@ def _topic(description: Any) -> Topic:
 
 
 def _causes(exception: Any) -> Iterator[Any]:
-    """From the outermost one, without the wrapping of a future."""
+    """Yield the causes, outermost first, without the wrapper of a future."""
     while exception is not None:
         if exception.getClass().getSimpleName() != "ExecutionException":
             yield exception

@@ -1,11 +1,9 @@
-"""Up to where the topics are landed.
+"""The offsets up to which topics have landed.
 
-The landing table is the truth: its highest offset of a partition.  What it
-does not hold is noted in its properties, after the messages were committed: which
-topic it was, and offsets that hold no message (of transactions, or deleted).
-A note counts as long as the highest offset is the one that it was made at, so
-that one that is lost or outlived costs nothing but a second look.  Nor does a note
-count of a topic that was deleted and created again before a message of it landed.
+The highest landed offset of a partition says where to resume. After each landing, a table property
+adds the topic id, and offsets without messages (of transactions, or deleted). It counts only while
+the highest offset is the noted one; without it, Kafka is asked for these offsets again. It does not
+count either if the topic was deleted and created again before a message of it landed.
 
     cdc-marts.kafka.<topic> = {"id": "…", "read_to": {"<partition>": [<highest>, <next>]}}
 """
@@ -26,7 +24,7 @@ _PROPERTY = "cdc-marts.kafka.{}"
 
 
 class Positions:
-    """The positions of some topics in a landing table, as they were when this was made."""
+    """The positions of some topics in a landing table, at the time when the object was made."""
 
     def __init__(
         self,
@@ -47,7 +45,7 @@ class Positions:
                 self._notes[topic] = None
 
     def next_offset(self, partition: Partition) -> int | None:
-        """The offset to go on from; None where nothing is known of the partition."""
+        """Return the offset to resume from; None if nothing is known of the partition."""
         topic, number = partition
         highest = self._highest.get(partition)
         noted = self._note(topic).get("read_to", {}).get(str(number))
@@ -56,20 +54,20 @@ class Positions:
         return _after(highest)
 
     def knows(self, topic: str) -> bool:
-        """Whether the topic was landed from before, with or without messages."""
+        """Return whether the topic was read before, with or without messages."""
         return self._notes[topic] is not None or self._has_messages(topic)
 
     def is_other_topic(self, topic: str) -> bool:
-        """Whether messages of a topic of this name, but another id, are landed."""
+        """Return whether messages of a topic with this name, but another id, have landed."""
         return self._has_messages(topic) and self._has_other_id(topic)
 
     def keep(
         self, read_to: Mapping[Partition, int], offsets: Mapping[Partition, tuple[int, int]]
     ) -> None:
-        """Note what the table's rows do not hold.
+        """Note what the rows of the table do not show.
 
-        `read_to`: the offset to go on from, of every partition.  `offsets`:
-        first and last offset that was landed since.
+        `read_to`: the offset to resume from, of every partition. `offsets`: the first and the last
+        offset that landed since.
         """
         landed = {partition: last for partition, (_, last) in offsets.items()}
         highest = {**self._highest, **landed}

@@ -1,4 +1,4 @@
-"""What of a topic is new: from where it is landed to, up to where Kafka has it."""
+"""The new offsets of a topic: from its last landed offset up to its end in Kafka."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from cdc_marts.landing.kafka_broker import Broker, Topic
 from cdc_marts.landing.kafka_positions import Positions
 from cdc_marts.landing.outcome import Partition
 
-#: First offset and the one after the last, by topic and partition.
+#: Topic and partition -> first offset, and the offset after the last.
 Ranges = dict[Partition, tuple[int, int]]
 
 _MOST_SHOWN = 20
 
 
 def check_topics(found: Iterable[str], positions: Positions, table: str) -> None:
-    """`LandingError` where a topic is not the one whose messages are in `table`."""
+    """Raise `LandingError` if a topic is not the one whose messages are in `table`."""
     for name in found:
         if positions.is_other_topic(name):
             raise LandingError(
@@ -31,15 +31,15 @@ def check_topics(found: Iterable[str], positions: Positions, table: str) -> None
 
 @dataclass(frozen=True)
 class Start:
-    """Where topics begin that were never landed: at their first message, unless this says so."""
+    """Where topics begin that never landed. The default is their first message."""
 
-    #: behind the messages that are there
+    #: after the messages that exist now
     is_latest: bool = False
     #: at the first message from a time on
     time: dt.datetime | None = None
 
     def offsets(self, broker: Broker, partitions: Collection[Partition]) -> dict[Partition, int]:
-        """Where these partitions begin; none of them where it is their first message."""
+        """Return partition -> offset, without partitions that begin at their first message."""
         if self.is_latest:
             return broker.end_offsets(partitions)
         return {} if self.time is None else broker.offsets_at(partitions, self.time)
@@ -56,10 +56,10 @@ def new_ranges(
     report: Callable[[str], None],
     start: Start = EARLIEST,
 ) -> Ranges:
-    """What is to be read of every partition: maybe nothing.
+    """Return the offsets to read of every partition. The range of a partition may be empty.
 
-    `LandingError` where Kafka no longer has it, unless `skip_lost`.  A partition that is new in a
-    topic that was landed before begins at its first message, whatever `start` is.
+    Raise `LandingError` if Kafka deleted messages before they landed, unless `skip_lost`. A new
+    partition of a topic that was read before begins at its first message, whatever `start` is.
     """
     partitions = [(name, number) for name, topic in found.items() for number in topic.partitions]
     firsts, ends = broker.first_offsets(partitions), broker.end_offsets(partitions)
@@ -69,13 +69,13 @@ def new_ranges(
     begun = start.offsets(
         broker, [partition for partition in partitions if not positions.knows(partition[0])]
     )
-    # What the topic has lost before it begins is not missed.
+    # The other partitions begin at their first message, even if Kafka deleted messages just now.
     begun = {partition: offset for partition, offset in begun.items() if offset > firsts[partition]}
     if begun:
         shown = _list(
             f"{_name(partition)}, at offset {offset}" for partition, offset in begun.items()
         )
-        report(f"The landing begins behind earlier messages: {shown}.")
+        report(f"The landing begins after earlier messages: {shown}.")
     starts.update(begun)
     cut = {p: firsts[p] for p in partitions if starts[p] is None and firsts[p] > 0}
     if cut:
@@ -113,7 +113,7 @@ def _check_ends(
         for partition, start in starts.items()
         if start is not None and start > ends[partition]
     }
-    # Of a transaction that is open, messages may be landed: with another isolation level.
+    # With another isolation level, messages of open transactions may have landed.
     ends = broker.next_offsets(beyond) if beyond else {}
     beyond = {partition: start for partition, start in beyond.items() if start > ends[partition]}
     if beyond:
@@ -133,11 +133,11 @@ def _check_ends(
 
 
 def bounded(ranges: Ranges, most: int) -> Ranges:
-    """The ranges, cut to `most` offsets in all."""
+    """Return the ranges, reduced to `most` offsets in all."""
     cut, left = {}, most
     by_size = sorted(ranges.items(), key=lambda item: item[1][1] - item[1][0])
     for number, (partition, (start, end)) in enumerate(by_size):
-        # Equal shares; what small ones leave goes to the others.
+        # The shares are equal. Small ranges leave a part of theirs to the others.
         size = min(end - start, left // (len(ranges) - number))
         cut[partition] = (start, start + size)
         left -= size
@@ -145,7 +145,7 @@ def bounded(ranges: Ranges, most: int) -> Ranges:
 
 
 def size_of(ranges: Ranges) -> int:
-    """How many offsets there are, each with or without a message."""
+    """Return the number of offsets, with or without a message."""
     return sum(end - start for start, end in ranges.values())
 
 
@@ -156,4 +156,4 @@ def _name(partition: Partition) -> str:
 def _list(items: Iterable[str]) -> str:
     items = list(items)
     more = len(items) - _MOST_SHOWN
-    return "; ".join(items[:_MOST_SHOWN]) + (f"; and {more:,} partitions more" if more > 0 else "")
+    return "; ".join(items[:_MOST_SHOWN]) + (f"; and {more:,} more partitions" if more > 0 else "")

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from cdc_marts.landing import LandingError
 
-#: What a landing, or Spark, sets itself.
+#: Settings that a landing, or Spark, sets itself.
 _NOT_SETTABLE = {
     "auto.offset.reset",
     "bootstrap.servers",
@@ -22,24 +22,23 @@ _NOT_SETTABLE = {
     "value.deserializer",
 }
 _DEFAULTS = {
-    # Of messages in transactions, those that were committed.
+    # Messages of transactions land only if they were committed.
     "isolation.level": "read_committed",
-    # Only offsets that exist are read, so a fetch has nothing to wait for.  Spark asks for the
-    # ends of a partition behind a fetch that still waits: Kafka's 500 ms would count twice in
-    # each partition.
+    # Only offsets that exist are read, so a fetch has nothing to wait for. Spark's request for the
+    # end of a partition waits for the fetch before it: Kafka's 500 ms would count twice each time.
     "fetch.max.wait.ms": "10",
 }
 
-#: In a JAAS configuration: what is no secret.
+#: Words of a JAAS configuration that are no secrets.
 _JAAS_WORDS = {"required", "requisite", "sufficient", "optional", "username", "password", "true"}
 _SHORTEST_SECRET = 3
 
 
 def client_settings(session: SparkSession, path: Path | None) -> tuple[dict[str, str], list[str]]:
-    """The settings of Kafka's consumer, and those in the file that change nothing.
+    """Return the settings of Kafka's consumer, and the names in the file that change nothing.
 
-    The file is in UTF-8, and else as Java reads one: `name=value`, escapes,
-    lines that go on behind a backslash.
+    The file is in UTF-8. Apart from this, it is read as by Java: `name=value`, escapes, lines that
+    continue after a backslash.
     """
     if path is None:
         return dict(_DEFAULTS), []
@@ -49,7 +48,7 @@ def client_settings(session: SparkSession, path: Path | None) -> tuple[dict[str,
         *java_class(session, "org.apache.kafka.clients.admin.AdminClientConfig").configNames(),
     }
     unused = sorted(name for name in given if name in _NOT_SETTABLE or name not in known)
-    # A class that the file names may know settings that Kafka does not.
+    # Unknown settings are passed too: a class that the file names may know them.
     passed = {name: value for name, value in given.items() if name not in _NOT_SETTABLE}
     return {**_DEFAULTS, **passed}, unused
 
@@ -70,9 +69,9 @@ def _read(session: SparkSession, path: Path) -> dict[str, str]:
 
 
 def without_secrets(text: str, settings: Mapping[str, str]) -> str:
-    """`text` with `***` in place of what is secret in `settings`.
+    """Return `text` with `***` in place of the secrets in `settings`.
 
-    Kafka's parser of JAAS configurations names the word that it stumbled over.
+    A secret may stand alone: Kafka's parser of JAAS configurations shows the word where it failed.
     """
     secrets = set()
     for name, value in settings.items():

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 STDIN = Path("-")
 
-#: Called with the number of bytes that were just read from a file, as it is on disk.
+#: A function of the number of bytes that were just read from a file, before decompression.
 Advance = Callable[[int], None]
 
 _READ_SIZE = 1 << 20
@@ -29,11 +29,11 @@ def name_of(path: Path) -> str:
 
 
 def lines_of(path: Path, advance: Advance = lambda _: None) -> Iterator[tuple[int, bytes]]:
-    r"""The lines of a file with their numbers from 1, without the `\n` that ends each.
+    r"""Yield the lines of a file with their numbers from 1, without the `\n` at their ends.
 
-    Only `\n` ends a line.  Blank lines, and a byte order mark at the start of
-    the file, are left out.  `-` is stdin; a name in `.gz` is decompressed.
-    Raises `LandingError` where a file can't be read to its end.
+    Only `\n` ends a line. Blank lines, and a byte order mark at the start of the file, are left
+    out. `-` is stdin. A file whose name ends in `.gz` is decompressed. Raise `LandingError` if the
+    file can't be read to its end.
     """
     number = 0
     try:
@@ -52,7 +52,7 @@ def lines_of(path: Path, advance: Advance = lambda _: None) -> Iterator[tuple[in
 
 def _opened(path: Path, advance: Advance) -> BinaryIO:
     if path == STDIN:
-        # Not ours to close.
+        # stdin must stay open.
         stdin = cast(io.BufferedReader, sys.stdin.buffer)
         return io.BufferedReader(_Counted(stdin, advance, closes=False), _READ_SIZE)
     raw = _Counted(path.open("rb", buffering=0), advance)
@@ -74,7 +74,7 @@ class _Counted(io.RawIOBase):
         return True
 
     def readinto(self, buffer: WriteableBuffer) -> int:
-        # A buffered file (stdin) gives what there is, and does not wait for a full buffer.
+        # From a buffered file (stdin), `readinto1` does not wait for a full buffer.
         read = getattr(self._file, "readinto1", self._file.readinto)
         count = read(buffer)
         self._advance(count)

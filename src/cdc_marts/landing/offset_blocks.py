@@ -1,11 +1,11 @@
-"""Places of messages as blocks of offsets: one bit for each offset of a topic's partition."""
+"""Coordinates of messages as blocks of offsets: one bit for each offset of a partition."""
 
 from __future__ import annotations
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-#: As many as a bigint has bits.  Queries that use the macro `is_in_offset_block` know this, too.
+#: The number of bits in a bigint. The macro `is_in_offset_block` has this number too.
 OFFSETS_IN_A_BLOCK = 64
 #: The columns of blocks.
 BLOCK_COLUMNS = ("topic", "partition", "offset_block", "offset_bits")
@@ -15,13 +15,13 @@ _BLOCK = BLOCK_COLUMNS[:3]
 
 
 def blocks_of(messages: DataFrame) -> DataFrame:
-    """The blocks of messages (`BLOCK_COLUMNS`), one row per block."""
+    """Return the blocks of messages (`BLOCK_COLUMNS`), one row per block."""
     blocks = messages.withColumn("offset_block", block_number()).groupBy(*_BLOCK)
     return blocks.agg(offset_bits().alias("offset_bits"))
 
 
 def messages_in(blocks: DataFrame) -> DataFrame:
-    """`topic`, `partition`, `offset` of all messages in blocks."""
+    """Return `topic`, `partition` and `offset` of all messages in blocks."""
     place = F.explode(F.sequence(F.lit(0), F.lit(OFFSETS_IN_A_BLOCK - 1)))
     offset = F.col("offset_block") * OFFSETS_IN_A_BLOCK + F.col("place")
     return (
@@ -32,33 +32,33 @@ def messages_in(blocks: DataFrame) -> DataFrame:
 
 
 def removed_of(removed: DataFrame, source_format: str) -> DataFrame:
-    """The blocks of a format, of those in the table `removed_messages`."""
+    """Return the blocks of a format from the table `removed_messages`."""
     return removed.where(F.col("source_format") == source_format).select(*BLOCK_COLUMNS)
 
 
 def in_blocks(messages: DataFrame, blocks: DataFrame) -> DataFrame:
-    """The rows of messages that are in the blocks."""
+    """Return the rows of messages that are in the blocks."""
     return messages.join(_named_apart(blocks), _is_in_block(), "left_semi")
 
 
 def outside_blocks(messages: DataFrame, blocks: DataFrame) -> DataFrame:
-    """The rows of messages that are not in the blocks."""
+    """Return the rows of messages that are not in the blocks."""
     return messages.join(_named_apart(blocks), _is_in_block(), "left_anti")
 
 
 def block_number() -> Column:
-    """The number of the block of `offset`."""
+    """Return the number of the block that `offset` is in."""
     return F.shiftright("offset", _SHIFT)
 
 
 def offset_bits() -> Column:
-    """An aggregate: the bits of all values of `offset` in a block."""
+    """Return an aggregate: the bits of all values of `offset` in a block."""
     bit = F.call_function("shiftleft", F.lit(1).cast("bigint"), _place_in_block())
     return F.bit_or(bit)
 
 
 def is_in_block_sql(message: str, block: str) -> str:
-    """Whether a message is in a block, as SQL; both are aliases."""
+    """Return SQL for whether a message is in a block. Both arguments are aliases."""
     last_place, shift = OFFSETS_IN_A_BLOCK - 1, _SHIFT
     return (
         f"{message}.topic = {block}.topic and {message}.`partition` = {block}.`partition`"

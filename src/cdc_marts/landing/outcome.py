@@ -1,4 +1,4 @@
-"""What comes of a landing, whatever way the messages came in."""
+"""The outcome of a landing, from any source of messages."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ Partition = tuple[str, int]
 
 @dataclass
 class Landing:
-    """What came of one landing in the table of a format."""
+    """The outcome of one landing in the table of a format."""
 
     table: str
     #: the topics that were looked at
     topics: list[str] = field(default_factory=list)
-    #: messages by topic and partition
+    #: number of messages by topic and partition
     messages: Counter[Partition] = field(default_factory=Counter)
     #: first and last offset by topic and partition
     offsets: dict[Partition, tuple[int, int]] = field(default_factory=dict)
-    #: messages that the table had already; they count once
+    #: number of messages that the table already had; they count once
     repeated: int = 0
-    #: offsets that the next run is to read, where this one was bounded
+    #: number of offsets that a limit leaves to the next landing
     waiting: int = 0
 
     @property

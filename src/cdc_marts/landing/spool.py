@@ -1,4 +1,4 @@
-"""Messages that wait for Spark: the last few in memory, the others in a temporary file."""
+"""Messages that wait for Spark: the last chunk in memory, the others in a temporary file."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from cdc_marts.landing import LandingError
 from cdc_marts.landing.envelopes import Message
 from cdc_marts.landing.outcome import Partition
 
-#: Where bare messages go.
+#: The partition of bare messages.
 BARE_PARTITION = 0
 
-#: Bytes of messages that are held in memory at a time.
+#: About so many bytes of messages are held in memory.
 CHUNK_SIZE = 64 << 20
 _ROW_OVERHEAD = 100
 
@@ -35,7 +35,7 @@ _SCHEMA = pa.schema(
 
 
 class Spool:
-    """Messages in the order in which they came, as tables of about a chunk each."""
+    """Messages in the order in which they came, as tables of about `CHUNK_SIZE` bytes."""
 
     def __init__(self) -> None:
         self._rows: list[Message] = []
@@ -62,7 +62,7 @@ class Spool:
             self._write()
 
     def chunks(self) -> Iterator[pa.Table]:
-        """The messages, once: columns of a landing table without `landed_at`."""
+        """Yield the messages, only once, with the columns of a landing table except `landed_at`."""
         if self._file is not None:
             self._writer.close()
             self._file.seek(0)
@@ -90,22 +90,22 @@ class Spool:
 class SpooledMessages:
     """Messages by format, until Spark takes them.
 
-    Bare messages have the offsets 0, 1, … of their topic here; they land behind those that
-    the topic has by then.
+    Here, bare messages have the offsets 0, 1, … of their topic. They land after the offsets that
+    their topic has by then.
     """
 
     def __init__(self) -> None:
         self._spools = ExitStack()
-        #: format -> messages of envelopes
+        #: format -> messages in envelopes
         self.enveloped: dict[str, Spool] = {}
         #: format and topic -> bare messages
         self.bare: dict[tuple[str, str], Spool] = {}
-        #: format -> topic and partition -> messages of envelopes, their first and last offset
+        #: format -> topic and partition -> number of messages in envelopes; first and last offset
         self.counts: dict[str, Counter[Partition]] = defaultdict(Counter)
         self.offsets: dict[str, dict[Partition, tuple[int, int]]] = defaultdict(dict)
         self.bare_counts: Counter[tuple[str, str]] = Counter()
         self.wrong_lines = 0
-        #: messages of topics that the map leaves out
+        #: number of messages of topics that the map skips
         self.skipped = 0
 
     def __enter__(self) -> SpooledMessages:
@@ -121,11 +121,11 @@ class SpooledMessages:
 
     @property
     def formats(self) -> list[str]:
-        """The formats of which there are messages."""
+        """The formats that have messages."""
         return list(dict.fromkeys((*self.enveloped, *(f for f, _ in self.bare))))
 
     def add(self, source_format: str, message: Message) -> None:
-        """A message of an envelope."""
+        """Add a message that came in an envelope."""
         if source_format not in self.enveloped:
             self.enveloped[source_format] = self._spools.enter_context(Spool())
         self.enveloped[source_format].add(message)
@@ -136,7 +136,7 @@ class SpooledMessages:
         offsets[partition] = min(first, message.offset), max(last, message.offset)
 
     def add_bare(self, source_format: str, topic: str, line: bytes) -> None:
-        """A message without coordinates."""
+        """Add a message without coordinates."""
         key = source_format, topic
         if key not in self.bare:
             self.bare[key] = self._spools.enter_context(Spool())

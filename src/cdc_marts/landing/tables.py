@@ -1,4 +1,4 @@
-"""The landing tables: one a format, append-only.  Their DDL stands in a macro that dbt runs too."""
+"""The landing tables: one per format, append-only. Their DDL is in a macro that dbt runs too."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def create_landing_table(session: SparkSession, name: str) -> None:
 def highest_offsets(
     session: SparkSession, table: str, topics: Sequence[str]
 ) -> dict[Partition, int]:
-    """Topic and partition -> their highest offset in `table`, where they have one."""
+    """Return topic and partition -> highest offset, for the partitions that `table` has."""
     if not has_rows(session, table):
         return {}
     landed = session.table(table).where(F.col("topic").isin(*topics))

@@ -1,14 +1,14 @@
-"""Which format the messages of a topic have: as options say it, or a file.
+"""The formats of topics, from options or from a file.
 
     topics:
       orders: canal_json             # a topic
       payments_*: canal_json         # every topic whose name fits a pattern
       payments_dead_letters: skip    # a topic that never lands
     files:
-      orders-*.txt: orders           # files of bare messages, by name: the topic of their messages
+      orders-*.txt: orders           # file name: the topic of its bare messages
 
-A name is stronger than a pattern, and an earlier pattern than a later one.  Patterns are those of
-a shell: `*`, `?` and `[…]`, none of which can be in the name of a topic.
+A name counts before a pattern, and an earlier pattern before a later one. Patterns are as in a
+shell: `*`, `?` and `[…]`. No topic can have these characters in its name.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from cdc_marts.formats import SOURCE_FORMATS, no_such_format
 from cdc_marts.landing import LandingError
 from cdc_marts.printing import one_line
 
-#: In place of a format: messages of the topic are left out.
+#: A value in place of a format: messages of the topic are left out.
 SKIP = "skip"
 
 _TOPICS, _FILES = "topics", "files"
@@ -41,7 +41,7 @@ def is_pattern(name: str) -> bool:
 
 @dataclass(frozen=True)
 class TopicMap:
-    """Topics with their formats; `source` is where they come from, as messages name it."""
+    """Topics with their formats. `source`: the option or file that names them."""
 
     source: str
     #: topic or pattern -> a format, or `SKIP`
@@ -51,27 +51,27 @@ class TopicMap:
 
     @classmethod
     def of(cls, source_format: str, topics: Iterable[str] = ("*",)) -> TopicMap:
-        """Topics, or patterns, whose messages have one format."""
+        """Return a map of topics, or patterns, whose messages have one format."""
         return cls("--topics", dict.fromkeys(topics, source_format))
 
     @classmethod
     def read(cls, path: Path) -> TopicMap:
-        """The map in a file; `LandingError` names the line that is wrong and what to do."""
+        """Return the map in a file. Raise `LandingError` with the wrong line and what to do."""
         return _File(path).topic_map()
 
     def format_of(self, topic: str) -> str | None:
-        """The format of a topic, or `SKIP`; None where the map does not name it."""
+        """Return the format of a topic, or `SKIP`; None if the map does not name the topic."""
         if topic in self.formats:
             return self.formats[topic]
         return next((self.formats[p] for p in self.patterns if fnmatchcase(topic, p)), None)
 
     def topic_of_file(self, path: Path) -> str | None:
-        """The topic of the bare messages in a file; None where the file holds envelopes."""
+        """Return the topic of the bare messages in a file; None if the file has envelopes."""
         return next((t for name, t in self.files.items() if fnmatchcase(path.name, name)), None)
 
     @property
     def names(self) -> list[str]:
-        """The topics that are named, without those that are skipped."""
+        """The topics that are named, without skipped topics."""
         return [n for n, found in self.formats.items() if not is_pattern(n) and found != SKIP]
 
     @property
@@ -80,7 +80,7 @@ class TopicMap:
 
 
 class _File:
-    """A map as it is written, with the lines that its errors name."""
+    """The file of a map. Errors name the line."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -145,7 +145,7 @@ class _File:
         return loaded
 
     def _texts(self, members: CommentedMap, name: str) -> dict[str, str]:
-        """The texts by text below a setting; none where it is not there."""
+        """Return the entries below a setting; none if the setting is missing."""
         found = members.get(name)
         if found is None:
             return {}
@@ -155,7 +155,7 @@ class _File:
             if not isinstance(key, str):
                 self._refuse(found, key, f"{key!r} is no text. Put it between quotes.")
             if not isinstance(value, str):
-                self._refuse(found, key, f"{key} needs a name behind the colon, not {value!r}.")
+                self._refuse(found, key, f"{key} needs a name after the colon, not {value!r}.")
         return dict(found)
 
     def _refuse(self, members: CommentedMap, name: Any, reason: str) -> NoReturn:

@@ -1,8 +1,8 @@
-"""Erasing rows: out of the landed messages, and by a rebuild out of all that was made of them.
+"""Erasure of rows from the landed messages, and by a rebuild from everything made from these.
 
-Nothing is taken out of a table that a model builds.  The landed messages lose the row, what follows
-from them is built anew, and older snapshots go with the files that only they need.  So the tables
-are those of a rebuild, because they come from one.
+Nothing is deleted from a table that a model builds. The landed messages lose the row, the tables
+that follow from them are built anew, and older snapshots are deleted with their files. So the
+tables are as after a rebuild, because a rebuild has made them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from cdc_marts.parsing.records import STAGING_COLUMNS
 from cdc_marts.printing import printable
 from cdc_marts.relations import OWN, Relations
 
-#: Property of a landing table while an erasure is under way.
+#: Property of a landing table during an erasure.
 _UNFINISHED = "cdc_marts.unfinished-erasure"
 _PLACE = (
     StructType()
@@ -52,7 +52,7 @@ _PLACE = (
     .add("offset", LongType())
 )
 _REPLACEMENT = StructType([*_PLACE.fields, StructField("replacement", BinaryType())])
-#: Of a row to erase; a null index means all rows of the message.
+#: The place of a row to erase. A null index means all rows of the message.
 _PLACE_OF_ROW = (
     StructType()
     .add("erased_topic", StringType())
@@ -61,31 +61,31 @@ _PLACE_OF_ROW = (
     .add("erased_row", IntegerType())
 )
 _PAIRING_ID = StructType().add("pairing_id", StringType())
-#: What a tombstone has in staging.
+#: The columns that a tombstone has in staging.
 _OF_TOMBSTONES = ("source_format", *COORDINATES, "row_index", "landed_at", "landing_commit")
-#: Of JSON: a text, which is the group, or space between values.
+#: A part of a JSON text: a string, which is the group, or space between values.
 _TEXT_OR_SPACE = re.compile(r'("(?:[^"\\]|\\.)*")|\s+')
-#: Records of rows; those of whole messages name no row.
+#: Types of records that name a row. Other records are about whole messages.
 _ROWS = ("change", "update_before")
 
 
 class ErasureError(Exception):
-    """Nothing can be erased like this; the message says why and what to do."""
+    """The erasure is not possible; the message says why and what to do."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """What the landed messages have of rows."""
+    """The traces of rows in the landed messages."""
 
-    #: all keys that the rows had, also before and after changes of their keys
+    #: all keys of the rows, also before and after changes of their keys
     row_keys: list[str]
-    #: those of them under which the source has a row now, as far as the marts know
+    #: the keys under which the source has a row now, as far as the marts know
     live_keys: list[str]
     #: messages with nothing but these rows
     whole: list[Row]
-    #: messages that hold other rows too, with the indexes of the rows to erase
+    #: messages that have other rows too, with the indexes of the rows to erase
     shared: list[Row]
-    #: messages that name no row, and whose text has the values of one of the keys
+    #: messages that name no row, but whose text has all values of one of the keys
     mentions: list[Row]
     #: `pairing_id` of the split updates of these rows
     pairing_ids: list[str]
@@ -114,14 +114,14 @@ class Erasure:
         return bool(iceberg_table(self.session, self.landing).properties().get(_UNFINISHED))
 
     def count_waiting(self) -> int:
-        """How many messages of the format no run has read."""
+        """Return how many messages of the format no run has read."""
         self._check_is_built()
         return unread_rows(self.session, self.landing, self.staging)[1]
 
     def find(self, keys: Iterable[str]) -> Found:
-        """What there is of the rows with these keys (`row_key`); nothing is changed.
+        """Return what exists of the rows with these keys (`row_key`), and change nothing.
 
-        Raises ErasureError where no message names one of them, unless an erasure is unfinished.
+        Raise ErasureError if no message names one of them, unless an erasure is unfinished.
         """
         self._check_is_built()
         asked = list(dict.fromkeys(map(compact_key, keys)))
@@ -144,31 +144,32 @@ class Erasure:
         )
 
     def erase(self, found: Found, with_mentions: bool, rebuild: Callable[[], None]) -> None:
-        """Take what was found out of the landing table, and have all that follows built anew.
+        """Delete what was found from the landing table, and rebuild what follows from it.
 
-        Of messages that were removed from landing, which staging keeps when it is built anew, the
-        staging rows become tombstones.
+        If messages were removed from landing, their rows in staging become tombstones, because a
+        rebuild of staging keeps these rows.
 
-        `with_mentions`: those messages too.  `rebuild` builds the staging table and all that is
-        made from it.  What is interrupted is completed by another erasure of the same rows.
+        `with_mentions`: erase `found.mentions` too. `rebuild`: it builds the staging table and
+        everything that is made from it. If the process is interrupted, another erasure of the same
+        rows completes it.
 
-        Raises ErasureError where nothing was changed.
+        If it raises ErasureError, nothing was changed.
         """
         whole = [*found.whole, *(found.mentions if with_mentions else ())]
         replacements = self._replacements(whole, found.shared)
         replacements |= dict.fromkeys(self._lone_tombstones(whole, found.row_keys))
         self._redact(replacements)
-        # From now on staging may no longer name the rows, and landing has lost them.
+        # From now on, landing has lost the rows, and staging may lose them.
         self._set_unfinished(True)
         self._redact_irreplaceable_rows(whole, found.shared)
         rebuild()
 
     def forget(self, tables: Sequence[str], is_alone: bool) -> list[str]:
-        """Delete what older snapshots of the tables hold; the erasure is complete.
+        """Delete the content of older snapshots, which completes the erasure.
 
-        `tables`: the landing table, and all that was built anew.  `is_alone`: whether no other
-        process can write to the landing table meanwhile.  Returns which tags and branches of
-        tables, made by somebody else, keep older snapshots.
+        `tables`: the landing table, and all tables that were built anew. `is_alone`: no other
+        process can write to the landing table meanwhile. Return the tags and branches of tables,
+        made by somebody else, that keep older snapshots.
         """
         now = int(time.time() * 1000) + 1
         young = now if is_alone else now - int(ORPHANS_OLDER_THAN.total_seconds() * 1000)
@@ -182,8 +183,8 @@ class Erasure:
         return references
 
     def has_rows(self, found: Found) -> bool:
-        """Whether a message that was read meanwhile names one of these rows."""
-        # An event may have a key that no message has: that of a keyless row made of two halves.
+        """Return whether a message that was read meanwhile names one of these rows."""
+        # Only an event, and no message, has the key of a keyless row that is made of two halves.
         return any(
             not self._places_of_rows(rows, found.row_keys, found.pairing_ids).isEmpty()
             for rows in (self._rows_of_table(), self._events())
@@ -206,7 +207,10 @@ class Erasure:
         )
 
     def _followed(self, asked: Sequence[str]) -> list[str]:
-        """The keys, and those that their rows had before or later, as far as messages name them."""
+        """Return the keys, and the keys that their rows had before or later.
+
+        Such keys are found as far as messages name them.
+        """
         found, new = list(asked), list(asked)
         while new:
             is_of_new = F.col("old_key").isin(new) | F.col("new_key").isin(new)
@@ -216,7 +220,7 @@ class Erasure:
         return found
 
     def _of_table(self, model: str) -> DataFrame:
-        """The rows of a model that are of the source table."""
+        """Return the rows of a model that belong to the source table."""
         return self.session.table(self.relations.model(model)).where(
             (F.col("source_format") == self.source_format) & (F.col("table_id") == self.table_id)
         )
@@ -225,7 +229,7 @@ class Erasure:
         return self._of_table("change_events")
 
     def _key_changes(self) -> DataFrame:
-        """`old_key`, `new_key` of each change of a key, in whatever way the format reports it."""
+        """Return `old_key` and `new_key` of each change of a key, from one event or from two."""
         pairs = self._of_table("int_split_key_changes")
         in_one_event = (
             self._events()
@@ -235,10 +239,10 @@ class Erasure:
         return in_one_event.union(pairs.select("old_key", "new_key"))
 
     def _pairing_ids(self, row_keys: Sequence[str]) -> list[str]:
-        """Of the split updates of rows with these keys; each half may name the row by a part.
+        """Return the `pairing_id` of the split updates of rows with these keys.
 
-        The halves make one event, whose key is that of the marts: a keyless row has in it the
-        columns of both halves.
+        A half may name only a part of the row. The event that both halves make has the key of the
+        marts. For a keyless row, this key has the columns of both halves.
         """
         halves = [
             rows.where(_is_of(row_keys)).select("pairing_id")
@@ -250,7 +254,7 @@ class Erasure:
     def _places_of_rows(
         self, rows: DataFrame, row_keys: Sequence[str], pairing_ids: Sequence[str]
     ) -> DataFrame:
-        """Places of the records or events with one of these keys, or of one of these updates."""
+        """Return the places of records or events with one of these keys, or of these updates."""
         place = (*COORDINATES, "row_index")
         halves = local_rows(self.session, [(id_,) for id_ in pairing_ids], _PAIRING_ID)
         of_updates = rows.join(F.broadcast(halves), "pairing_id", "left_semi")
@@ -259,7 +263,7 @@ class Erasure:
     def _messages(
         self, row_keys: Sequence[str], pairing_ids: Sequence[str]
     ) -> tuple[list[Row], list[Row]]:
-        """Messages with nothing but these rows, and those that hold other rows too."""
+        """Return messages with only these rows, and messages that have other rows too."""
         of_rows = self._places_of_rows(self._rows_of_table(), row_keys, pairing_ids)
         rows_of_messages = of_rows.groupBy(*COORDINATES).agg(
             F.collect_set("row_index").alias("rows")
@@ -279,9 +283,9 @@ class Erasure:
         return whole, shared
 
     def _mentions(self, row_keys: Sequence[str]) -> list[Row]:
-        """Quarantined messages and statements that have all values of a key in their text.
+        """Return quarantined messages and statements whose text has all values of a key.
 
-        Statements that change tables stay: they are no statements on rows.
+        Statements that change tables stay, because they are not about rows.
         """
         text = F.coalesce("ddl_text", F.decode("value", "ISO-8859-1"))
         is_mention = _has_values_of(text, row_keys)
@@ -310,7 +314,7 @@ class Erasure:
     def _replacements(
         self, whole: Sequence[Row], shared: Sequence[Row]
     ) -> dict[tuple[Any, ...], bytes | None]:
-        """Place of a message -> what its value becomes."""
+        """Return place of a message -> its new value."""
         rows_of = {_place(message): message["rows"] for message in shared}
         of_shared = self.session.table(self.landing).join(
             self._places(shared), list(COORDINATES), "left_semi"
@@ -324,7 +328,7 @@ class Erasure:
         return replacements | dict.fromkeys(self._tombstones(list(replacements)))
 
     def _redact(self, replacements: Mapping[tuple[Any, ...], bytes | None]) -> None:
-        """Messages lose their key, and get another value or none; they count as landed before."""
+        """Delete keys of messages and replace their values. They do not count as new messages."""
         rows = [(*place, value) for place, value in replacements.items()]
         redacted = local_rows(self.session, rows, _REPLACEMENT).withColumn(
             "is_redacted", F.lit(True)
@@ -346,7 +350,7 @@ class Erasure:
         rewrite_rows(self.session, self.landing, paths, of_redacted)
 
     def _tombstones(self, places: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-        """Messages without a value whose record key is that of a message at these places."""
+        """Return places of messages without a value that share a record key with `places`."""
         landed = self.session.table(self.landing)
         keys = (
             landed.join(self._places(places), list(COORDINATES), "left_semi")
@@ -358,9 +362,10 @@ class Erasure:
         return [_place(row) for row in found.select(*COORDINATES).collect()]
 
     def _lone_tombstones(self, messages: Sequence[Row], row_keys: Sequence[str]) -> list[Any]:
-        """Messages without a value whose record key names a row of messages that were removed.
+        """Return places of messages without a value whose record key has the values of a row key.
 
-        The record keys of these are not known any more.
+        They are in the topics of `messages` that were removed from landing. The record keys of
+        removed messages are unknown.
         """
         topics = {row["topic"] for row in self._irreplaceable(messages).select("topic").collect()}
         is_of_row = _has_values_of(F.decode("key", "ISO-8859-1"), row_keys)
@@ -371,7 +376,7 @@ class Erasure:
         return [_place(row) for row in found.select(*COORDINATES).collect()]
 
     def _redact_irreplaceable_rows(self, whole: Sequence[Row], shared: Sequence[Row]) -> None:
-        """Rows of messages that were removed from landing become tombstones in staging."""
+        """Replace rows in staging by tombstones if their messages were removed from landing."""
         files = self._irreplaceable([*whole, *shared]).select("_file").distinct().collect()
         if not files:
             return
@@ -399,7 +404,7 @@ class Erasure:
         rewrite_rows(self.session, self.staging, {row["_file"] for row in files}, of_redacted)
 
     def _irreplaceable(self, messages: Sequence[Row]) -> DataFrame:
-        """`topic` and `_file` of the staging rows of those messages that were removed."""
+        """Return `topic` and `_file` of the staging rows of messages that landing no longer has."""
         staged = self.session.table(self.staging).select(*COORDINATES, "_file")
         if not self.session.catalog.tableExists(self.relations.removed_messages):
             return staged.where("false")
@@ -418,7 +423,7 @@ class Erasure:
         except ValueError as error:
             place = f"{printable(message['topic'])} {message['partition']} {message['offset']}"
             raise ErasureError(
-                f"The message {place} holds other rows too, and can't be taken apart: {error}."
+                f"The message {place} holds other rows too, and can't be split: {error}."
             ) from error
 
     def _set_unfinished(self, is_unfinished: bool) -> None:
@@ -449,15 +454,15 @@ def _is_of(row_keys: Collection[str]) -> Column:
 
 
 def _place(message: Any) -> tuple[Any, ...]:
-    """Topic, partition and offset of a message."""
+    """Return topic, partition and offset of a message."""
     return tuple(message[: len(COORDINATES)])
 
 
 def compact_key(key: str) -> str:
-    """A key as `row_key` has it, also where it was given with spaces.
+    """Return a key as `row_key` has it, without spaces between its values.
 
-    Values stay as they are written: Python would round decimals and escape control characters in
-    another way.
+    Values stay as they are written: Python would round decimals, and would escape control
+    characters in another way.
     """
     try:
         json.loads(key)
@@ -467,7 +472,7 @@ def compact_key(key: str) -> str:
 
 
 def _values_of(row_key: str) -> list[str]:
-    """The values in a key, as texts; none where it has nothing to look for."""
+    """Return the values in a key as texts, without null, empty and nested values."""
     try:
         values = json.loads(row_key, parse_float=str, parse_int=str).values()
     except (ValueError, AttributeError):
@@ -476,7 +481,7 @@ def _values_of(row_key: str) -> list[str]:
 
 
 def _has_values_of(text: Column, row_keys: Sequence[str]) -> Column | None:
-    """Whether a text has all values of one of the keys; None where none has any to look for."""
+    """Return whether a text has all values of a key; None if no key has values to look for."""
     is_mention = None
     for values in filter(None, map(_values_of, row_keys)):
         has_all = F.lit(True)
@@ -487,9 +492,9 @@ def _has_values_of(text: Column, row_keys: Sequence[str]) -> Column | None:
 
 
 def _word(value: str) -> str:
-    """A regular expression of a value that is no part of a longer word or number.
+    """Return a regular expression for a value that is no part of a longer word or number.
 
-    For texts and for bytes, of which each is a character.
+    It fits texts, and bytes that are read as one character each.
     """
     ways = {re.escape(value), re.escape(value.encode().decode("latin-1"))}
     return rf"(?<![0-9A-Za-z_])(?:{'|'.join(sorted(ways))})(?![0-9A-Za-z_])"

@@ -1,7 +1,7 @@
-"""Maintained of the tables after many runs: few files, few snapshots, nothing left lying about.
+"""Maintenance of the tables after many runs: few files, few snapshots, no orphan files.
 
-What incremental runs need stays: the snapshots that a table's readers have read
-up to, and those in which a table committed its own watermarks.
+The snapshots that incremental runs need stay: the last ones that the readers of a table have read,
+and the ones in which a table committed its own watermarks.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ if TYPE_CHECKING:
 
     from cdc_marts.project.inventory import Expiry
 
-#: A file that a run may be about to commit is younger.
+#: Files that a run is about to commit are younger.
 ORPHANS_OLDER_THAN = dt.timedelta(days=3)
 #: Fewer small files than these are not worth a rewrite.
 _FEWEST_FILES = 5
-#: Of most tables little is left to do but to ask, which leaves processors idle.
+#: Most tables only need a look at their metadata, which leaves processors idle.
 _TABLES_AT_A_TIME = 4
 
 
 @dataclass(frozen=True)
 class Maintained:
-    """What was done to a table."""
+    """The maintenance of a table: what changed."""
 
     table: str
     #: data and delete files, before and after
@@ -54,7 +54,7 @@ class Maintained:
     snapshots: tuple[int, int]
     #: bytes of these files, before and after
     sizes: tuple[int, int]
-    #: rows, before and after; those that other rows replaced may be counted before
+    #: rows, before and after; rows that were replaced may be counted before
     rows: tuple[int, int]
     orphan_files: int
     #: whether messages were removed from it
@@ -62,10 +62,10 @@ class Maintained:
 
     @staticmethod
     def of_all(done: Sequence[Maintained]) -> Maintained:
-        """What was done to several tables together.
+        """Return the sum of what was done to several tables.
 
-        Of tables that lost no rows, those after it count before it too: compaction leaves out
-        rows that others had replaced.
+        If a table lost no rows, its rows after the maintenance count before it too, because
+        compaction only leaves out replaced rows.
         """
         return Maintained(
             "all tables",
@@ -94,13 +94,13 @@ def maintain(
     removed: Mapping[str, TableCounts] = MappingProxyType({}),
     other_readers: Iterable[str] = (),
 ) -> Iterator[Maintained]:
-    """Compact tables, expire their snapshots older than so many days, remove orphan files.
+    """Compact tables, expire their old snapshots, remove orphan files; yield what was done.
 
-    `tables`: all that read one another.  Some are maintained at a time, and yielded
-    in order; each step is one commit.  `expiries`: table -> how long its rows are
-    kept, for those that are not kept for ever.  `removed`: table -> what it had before messages
-    were removed from it just now.  `other_readers`: tables that are not maintained, but read some
-    that are.
+    `tables`: all tables that read one another. Several are maintained at a time, and yielded in
+    order. Each step is one commit. `keep_days`: the age of snapshots to expire. `expiries`: table
+    -> how long its rows are kept, if not for ever. `removed`: table -> its counts before messages
+    were removed from it just now. `other_readers`: tables that are not maintained, but read
+    `tables`.
     """
     histories = _histories(session, tables)
     _skip_unchanging_snapshots(session, histories)
@@ -150,7 +150,7 @@ def _maintain_table(
 
 
 def _may_have_files_to_rewrite(found: TableSnapshots) -> bool:
-    """Whether so many files are there, or rows marked as deleted; true where nobody counted."""
+    """Return whether there are many files, or rows marked as deleted; true if not known."""
     if not found.ancestors:
         return False
     totals = found.ancestors[0].summary
@@ -161,13 +161,13 @@ def _may_have_files_to_rewrite(found: TableSnapshots) -> bool:
 def _expire_snapshots(
     session: SparkSession, name: str, needed: _Needed, before: dt.datetime
 ) -> None:
-    """Expire what is older than a time and not needed, without a Spark job.
+    """Expire snapshots that are older than a time and not needed, without a Spark job.
 
-    Spark's procedure compares all files of the table before and after, by jobs that take seconds.
+    Spark's procedure takes seconds, because its jobs compare all files before and after.
     """
     table = iceberg_table(session, name)
     found = all_snapshots(session, table)
-    # What was rewritten just now came on top.
+    # Rewrites have added snapshots just now.
     kept = needed.newest + len(found.ancestors) - needed.of
     replaced = found.unreachable
     millis = int(before.timestamp() * 1000)
@@ -180,11 +180,11 @@ def _expire_snapshots(
     ]
     if not expired:
         return
-    # Iceberg goes by the time alone for what a `create or replace` left.
+    # Iceberg expires snapshots before a `create or replace` by time alone.
     read = [snapshot.committed_at for snapshot in replaced if snapshot.id in needed.read]
     expiry = table.expireSnapshots().expireOlderThan(min([millis, *read])).retainLast(kept)
-    # By names Iceberg looks which files are still needed; else it would delete a file of
-    # deletion vectors with the first one of them that was replaced.
+    # For named snapshots, Iceberg checks which files are still needed. Otherwise, it would delete a
+    # file of deletion vectors as soon as one of them was replaced.
     for snapshot in expired:
         expiry = expiry.expireSnapshotId(snapshot.id)
     expiry.commit()
@@ -193,11 +193,11 @@ def _expire_snapshots(
 def split_tables(
     session: SparkSession, built: Iterable[str], schemas: Iterable[str]
 ) -> tuple[list[str], list[str]]:
-    """The tables that are there, without views: those that the project builds, and all others.
+    """Return the tables that exist and that the project builds, and all others, without views.
 
-    `built`: names of what it builds, those that read before those that are read; `schemas`: those
-    of the project.  The others stand in these schemas, or in one of a table that is built:
-    somebody else's tables, and those of models that are gone.
+    `built`: names of what the project builds, readers before their inputs. `schemas`: the schemas
+    of the project. The other tables are in these schemas or in the schemas of `built`. They are
+    somebody else's, or of models that no longer exist.
     """
     built = list(built)
     ours = {name.lower() for name in built}
@@ -211,32 +211,32 @@ def split_tables(
 
 @dataclass(frozen=True)
 class _History:
-    """A table's snapshots from the newest back, as the watermarks in them."""
+    """The watermarks in the snapshots of a table, from the newest back."""
 
     #: snapshot id -> input table -> snapshot id, newest first
     watermarks: dict[int, dict[str, int]]
-    #: ids of the snapshots that left the rows as they were
+    #: ids of the snapshots that did not change the rows
     unchanging: frozenset[int]
 
     @property
     def newest_watermarks(self) -> dict[str, int]:
-        """What the last run that committed had read."""
+        """The watermarks of the last run that committed."""
         return next(filter(None, self.watermarks.values()), {})
 
     def after_unchanging(self, read: int) -> int:
-        """The newest snapshot with the rows of the snapshot `read`.
+        """Return the newest snapshot with the same rows as `read`.
 
-        It stays `read` where only one came after it: else two tables that read each other would
-        commit new watermarks in each maintenance.
+        If only one snapshot came after `read`, return `read`: otherwise, two tables that read each
+        other would commit new watermarks in each maintenance.
         """
         after = list(takewhile(lambda snapshot: snapshot != read, self.watermarks))
         is_unchanged = read in self.watermarks and self.unchanging.issuperset(after)
         return after[0] if is_unchanged and len(after) > 1 else read
 
     def with_watermarks(self, kept: int) -> int:
-        """How many of the newest must be kept to find the newest watermark of every input.
+        """Return how many snapshots must be kept, so that each input has its newest watermark.
 
-        Runs look for it from the oldest of the `kept` snapshots back.
+        Runs look for a watermark from the oldest of the `kept` snapshots back.
         """
         seen: set[str] = set()
         for place, watermarks in enumerate(self.watermarks.values(), start=1):
@@ -247,31 +247,31 @@ class _History:
         return kept
 
     def reads(self, kept: int) -> Iterator[tuple[str, int]]:
-        """Input table and snapshot of each watermark in the newest `kept` snapshots."""
+        """Yield input table and snapshot of each watermark in the newest `kept` snapshots."""
         for watermarks in islice(self.watermarks.values(), kept):
             yield from watermarks.items()
 
 
 @dataclass(frozen=True)
 class _Needed:
-    """Which snapshots of a table incremental runs need."""
+    """The snapshots of a table that incremental runs need."""
 
-    #: how many of the newest
+    #: number of the newest snapshots that are needed
     newest: int
-    #: how many there were, from the newest back
+    #: number of all snapshots, from the newest back
     of: int
-    #: ids up to which tables have read it, also of those that a `create or replace` left
+    #: ids up to which tables have read it, also from before a `create or replace`
     read: frozenset[int]
 
 
 def needed_snapshots(session: SparkSession, tables: Sequence[str]) -> dict[str, int]:
-    """Table -> how many of its newest snapshots incremental runs need."""
+    """Return table -> how many of its newest snapshots incremental runs need."""
     needed = _needed(_histories(session, tables))
     return {table: snapshots.newest for table, snapshots in needed.items()}
 
 
 def _histories(session: SparkSession, tables: Sequence[str]) -> dict[str, _History]:
-    """The metadata of each table, read once."""
+    """Read the metadata of each table, once."""
     with _threads(session) as pool:
         return dict(zip(tables, pool.map(partial(_history, session), tables), strict=True))
 
@@ -279,10 +279,10 @@ def _histories(session: SparkSession, tables: Sequence[str]) -> dict[str, _Histo
 def _skip_unchanging_snapshots(session: SparkSession, histories: dict[str, _History]) -> None:
     """Move the watermarks of tables past the snapshots that left the rows of an input unchanged.
 
-    A run of a model whose inputs have no new rows commits nothing.  So its watermarks stay where
-    they are, and would keep all later snapshots of these inputs, and what those have read.
+    If the inputs of a model have no new rows, a run commits nothing, and the watermarks of its
+    table stay. They would keep all later snapshots of the inputs, and what those have read.
     """
-    # Inputs come first, so that a reader can skip the commit that its input has just made.
+    # Inputs come first, so that a reader can skip the commit that its input makes here.
     for table, history in reversed(histories.items()):
         read = history.newest_watermarks
         skipped = {
@@ -297,7 +297,7 @@ def _skip_unchanging_snapshots(session: SparkSession, histories: dict[str, _Hist
 
 
 def _needed(histories: Mapping[str, _History]) -> dict[str, _Needed]:
-    """Table -> what is needed of it, by its own runs and by those of the tables that read it."""
+    """Return table -> the snapshots that its own runs, and the runs of its readers, need."""
     places = {
         table: {snapshot: place for place, snapshot in enumerate(history.watermarks, start=1)}
         for table, history in histories.items()
@@ -335,7 +335,7 @@ def _threads(session: SparkSession) -> ThreadPoolExecutor:
 
 @dataclass(frozen=True)
 class TableCounts:
-    """What a table has: data and delete files, snapshots, bytes of these files, rows."""
+    """The numbers of a table: data and delete files, snapshots, bytes of these files, rows."""
 
     files: int
     snapshots: int
@@ -344,7 +344,7 @@ class TableCounts:
 
     @classmethod
     def of(cls, session: SparkSession, name: str) -> TableCounts:
-        """As the table's metadata has them, without a query."""
+        """Return the counts in the metadata of a table, without a query."""
         found = all_snapshots(session, iceberg_table(session, name))
         totals = found.ancestors[0].summary if found.ancestors else {}
         files = sum(int(totals.get(f"total-{kind}-files", 0)) for kind in ("data", "delete"))

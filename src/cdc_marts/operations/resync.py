@@ -1,4 +1,4 @@
-"""Repairing a table that differs from its source, from a full load that has landed."""
+"""The repair of a table that differs from its source, from a full load that has landed."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ _STATEMENTS = "int_resolved_changes"
 
 
 class ResyncError(Exception):
-    """The table can't be repaired like this; the message says why and what to do."""
+    """The repair is not possible; the message says why and what to do."""
 
 
 @dataclass(frozen=True)
 class Resynced:
-    """What became of a table."""
+    """The outcome of a repair."""
 
-    #: When the load began: what the stream had published before is taken to be in it.
+    #: When the load began. Changes that the stream published before count as part of the load.
     loaded_since: dt.datetime
-    #: Rows of the load that were read.
+    #: Number of rows of the load that were read.
     loaded_rows: int
-    #: Rows of the table, before and now.
+    #: Number of rows of the table, before and now.
     rows: tuple[int, int]
 
 
@@ -47,14 +47,14 @@ def resync(
     topic: str | None = None,
     relations: Relations = OWN,
 ) -> Resynced:
-    """Have the rows of a full load take the place of all that the table had when the load began.
+    """Replace everything that the table had when a full load began by the rows of this load.
 
-    The load is what landed of the table as snapshot rows `since` a time with its
-    zone, or in a `topic`, or both.  Without a time it began when the first of its rows
-    was written.  Where a format loads by inserts, it is all inserts of the topic, which
-    has nothing else of the table.  `run_dbt` runs a command of dbt in the same process.
+    The load is the snapshot rows of the table that landed `since` a time (with its zone), or in a
+    `topic`, or both. Without a time, it began when its first row was written. If a format loads by
+    inserts, the load is all inserts of the topic, which may have nothing else of the table.
+    `run_dbt` runs a command of dbt in the same process.
 
-    Raises ResyncError where nothing was changed.
+    If it raises ResyncError, nothing was changed.
     """
     for table_name in (relations.resyncs, relations.model(_STATEMENTS)):
         if not session.catalog.tableExists(table_name):
@@ -108,7 +108,7 @@ class _Table:
         raise ResyncError(no_such_table(self.source_format, self.table_id, names, self.relations))
 
     def check_has_load_alone(self, since: dt.datetime | None, topic: str | None) -> None:
-        """Only the topic distinguishes the inserts of a load from those of the stream."""
+        """Raise ResyncError unless the load is alone in its topic: the stream has inserts too."""
         if topic is None:
             raise ResyncError(
                 f"In {self.source_format}, the rows of a full load are inserts, which look like"
@@ -122,7 +122,7 @@ class _Table:
             )
 
     def load(self, since: dt.datetime | None, topic: str | None) -> tuple[int, dt.datetime] | None:
-        """The number of rows of a load, and when the first was written; None where it has none."""
+        """Return the number of rows of a load, and when the first was written; None if no rows."""
         is_row_of_load = F.col("op") == "snapshot"
         if has_trait(self.source_format, "loads_by_inserts"):
             is_row_of_load |= F.col("op") == "insert"
@@ -133,7 +133,7 @@ class _Table:
         return None if began_at is None else (count, began_at)
 
     def next_number(self, loaded_since: dt.datetime) -> int:
-        """The number of a new resync; loads are taken in the order of their times."""
+        """Return the number of a new resync. Raise ResyncError if its load is not the newest."""
         requests = self._of_table(self.relations.resyncs)
         [(count, last)] = requests.select(
             F.count("*"), F.max(F.unix_micros("loaded_since"))
@@ -148,7 +148,7 @@ class _Table:
         return count + 1
 
     def highest_position(self, loaded_since: dt.datetime) -> Decimal | None:
-        """The highest position that the table had when the load began, null where it had none."""
+        """Return the highest position that the table had when the load began; None if none."""
         landed_before = F.col("landed_at") < F.lit(loaded_since)
         changes = self._changes().where(landed_before).select("sequence.position")
         statements = self._records.where("record_type in ('ddl', 'transaction')")
@@ -169,7 +169,7 @@ class _Table:
         return count
 
     def _landed(self, since: dt.datetime | None, topic: str | None) -> DataFrame:
-        """The changes that landed since a time, in a topic, or both."""
+        """Return the changes that landed since a time, in a topic, or both."""
         changes = self._changes()
         if since is not None:
             changes = changes.where(F.col("landed_at") >= F.lit(since))

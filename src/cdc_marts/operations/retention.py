@@ -1,7 +1,7 @@
-"""Messages that are removed from landing, by the setting `retention`.
+"""Removal of old messages from landing, by the setting `retention`.
 
-Staging keeps what they say, and a table keeps their places: so nothing changes in the marts, and
-the ledger balances.
+Staging keeps their content, and a table keeps their coordinates. So nothing changes in the marts,
+and the ledger balances.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 SETTING = "retention"
-#: Property of a landing table: the least age in days at which messages were removed from it.
+#: Property of a landing table: the least age, in days, of messages that were removed from it.
 PROPERTY = "cdc_marts.removed-after-days"
 _DELETE_MODE, _MERGE_ON_READ = "write.delete.mode", "merge-on-read"
-#: Tables of older versions know no positions of deleted rows.
+#: Tables of older versions can't mark rows as deleted.
 _FIRST_VERSION_WITH_DELETES = 2
 _DAYS_OF = {"day": 1, "week": 7, "year": 365}
 
 
 class RetentionError(ValueError):
-    """The setting can't be followed; the message says why and what to write."""
+    """The setting does not work; the message says why and what to write."""
 
 
 @dataclass(frozen=True)
@@ -52,21 +52,21 @@ class Removal:
     source_format: str
     landing: str
     staging: str
-    #: those that landed before this time
+    #: the messages landed before this time
     before: dt.datetime
     days: int
-    #: how many messages these are
+    #: number of the messages
     messages: int
-    #: whether none of this age were removed before
+    #: whether messages of this age were never removed before
     is_first: bool
-    #: the blocks of their places
+    #: the coordinates of the messages, as blocks
     blocks: DataFrame
 
 
 def days_of(setting: Any) -> int | None:
-    """How many days the setting `retention` keeps messages in landing; None for ever.
+    """Return how many days the setting `retention` keeps messages in landing; None for ever.
 
-    Raises RetentionError where the setting says something else.
+    Raise RetentionError if the setting is wrong.
     """
     if not setting:
         return None
@@ -93,7 +93,7 @@ def days_of(setting: Any) -> int | None:
 def removals(
     session: SparkSession, days: int, now: dt.datetime, relations: Relations = OWN
 ) -> Iterator[Removal]:
-    """What may be removed of each format that has such messages; nothing is changed.
+    """Yield the messages to remove for each format that has any, and change nothing.
 
     No run may begin until `remove` has ended.
     """
@@ -115,11 +115,11 @@ def removals(
 
 
 def remove(session: SparkSession, removal: Removal, relations: Relations = OWN) -> None:
-    """Delete the messages from landing; their places are noted before.
+    """Note the coordinates of the messages, and delete the messages from landing.
 
-    What is interrupted is completed by another removal.
+    If the process is interrupted, another removal completes it.
 
-    Raises RetentionError where the landing table is of a version that can't lose single rows.
+    Raise RetentionError if the format version of the landing table can't mark rows as deleted.
     """
     landing = removal.landing
     _prepare(session, removal, relations)
@@ -145,10 +145,13 @@ def remove(session: SparkSession, removal: Removal, relations: Relations = OWN) 
 
 
 def _removable(session: SparkSession, landing: str, staging: str, before: dt.datetime) -> DataFrame:
-    """Places of old messages that staging has read, but for quarantined and newest ones."""
+    """Return the coordinates of old messages that may be removed.
+
+    Staging has read them, they are not quarantined, and they are not the newest of their partition.
+    """
     landed = session.table(landing).select(*COORDINATES, "landed_at")
     is_old = F.col("landed_at") < F.timestamp_micros(F.lit(micros_of(before)))
-    # Those of a message share its time; files of rejected messages are not opened.
+    # All records of a message have its time. Files of rejected messages are not opened.
     read = session.table(staging).where((F.col("record_type") != "rejected") & is_old)
     newest = landed.groupBy("topic", "partition").agg(F.max("offset").alias("offset"))
     old = landed.where(is_old).select(*COORDINATES)
@@ -157,7 +160,7 @@ def _removable(session: SparkSession, landing: str, staging: str, before: dt.dat
 
 
 def _prepare(session: SparkSession, removal: Removal, relations: Relations) -> None:
-    """Have deletes pass by readers of increments, and note that messages are missing."""
+    """Let incremental readers ignore the deletes, and note that messages will be missing."""
     if not session.catalog.tableExists(relations.removed_messages):
         raise RetentionError(f"There is no {relations.removed_messages} yet: run dbt first.")
     table = iceberg_table(session, removal.landing)

@@ -1,9 +1,8 @@
-"""How a target stands: what landed, what waits, what was rejected, and when the last run was.
+"""The status of a target: what landed, what waits, what was rejected, and when the last run was.
 
-It is read from metadata of the tables and from small tables: the counts that each run
-leaves (`int_message_counts`), the halves of updates that wait for the other one
-(`int_pending_halves`), and the partitions of the rejected messages.  Neither messages nor images
-are read: of messages that wait their topics are.
+It is read from metadata and small tables: the counts that each run leaves (`int_message_counts`),
+the halves of updates that wait for the other one (`int_pending_halves`), and the partitions of
+rejected messages. Neither messages nor images are read, and only the topics of waiting messages.
 """
 
 from __future__ import annotations
@@ -47,31 +46,31 @@ class Rejects:
     """Quarantined messages with one code."""
 
     total: int = 0
-    #: those that the last run added; None where it is not known which these are
+    #: number from the last run; None if it is not known which these are
     new: int | None = None
 
 
 @dataclass
 class Topic:
-    """How the messages of a topic stand."""
+    """The status of the messages of a topic."""
 
     source_format: str
     topic: str
-    #: record type -> messages that runs read, without rejected ones
+    #: record type -> number of messages that runs read, without rejected ones
     read: Counter[str] = field(default_factory=Counter)
-    #: landed after the last run read
+    #: number of messages that landed after the last run read
     waiting: int = 0
-    #: reject code -> messages
+    #: reject code -> quarantined messages
     rejects: dict[str, Rejects] = field(default_factory=dict)
     pending_update_before: int = 0
     statements_not_applied: int = 0
     last_landed_at: dt.datetime | None = None
-    #: of an event or a heartbeat that was read
+    #: the time of the newest event or heartbeat that was read
     last_event_at: dt.datetime | None = None
 
     @property
     def name(self) -> str:
-        """Of the topic with its format: messages of several may be in topics of one name."""
+        """The name of the topic with its format. Topics of several formats may have one name."""
         return f"{self.topic} ({self.source_format})"
 
     @property
@@ -83,13 +82,13 @@ class Topic:
         return self.read.total() + self.rejected + self.waiting
 
     def lag(self, now: dt.datetime) -> dt.timedelta | None:
-        """How old the newest event that was read is; where messages have no time, their landing."""
+        """Return the age of the newest event, or of the newest landing if messages have no time."""
         newest = self.last_event_at or self.last_landed_at
         return None if newest is None else now - newest
 
     @property
     def landing_lag(self) -> dt.timedelta | None:
-        """From the newest event to the newest landing."""
+        """The time from the newest event to the newest landing."""
         if self.last_event_at is None or self.last_landed_at is None:
             return None
         return self.last_landed_at - self.last_event_at
@@ -97,27 +96,27 @@ class Topic:
 
 @dataclass(frozen=True)
 class Run:
-    """A run of dbt, as the history of runs has it."""
+    """A run of dbt in the history of runs."""
 
     command: str
     started_at: dt.datetime
     ended_at: dt.datetime
-    #: names of what failed; none where all went well
+    #: names of the nodes that failed
     failed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Status:
-    """How a target stands."""
+    """The status of a target."""
 
     target: str
     checked_at: dt.datetime
     topics: list[Topic]
-    #: the last run that ended; None where none ever did
+    #: the last run that ended; None if no run has ended
     last_run: Run | None
-    #: when a run last read messages; None where none ever did
+    #: when a run last read messages; None if no run has
     last_read_at: dt.datetime | None
-    #: sentences on what could not be found out
+    #: sentences about what is not known
     notes: list[str]
     #: where the tables of the target are
     relations: Relations = OWN
@@ -129,7 +128,7 @@ def gather(
     now: dt.datetime | None = None,
     relations: Relations = OWN,
 ) -> Status:
-    """The status of the target that `session` is open on."""
+    """Return the status of the target that `session` is open on."""
     topics = _Topics()
     notes: list[str] = []
     last_run = last_run_of(session, target, relations)
@@ -162,7 +161,7 @@ def gather(
 def breaches(
     status: Status, max_lag: dt.timedelta | None = None, max_rejects: int | None = None
 ) -> Iterator[str]:
-    """A sentence for each threshold that is passed, for each topic that passes it."""
+    """Yield a sentence for each topic and threshold if the topic is above the threshold."""
     for topic in status.topics:
         lag = topic.lag(status.checked_at)
         if max_lag is not None and lag is not None and lag > max_lag:
@@ -176,7 +175,7 @@ def breaches(
 
 
 def as_json(status: Status) -> dict[str, Any]:
-    """The status as members of a JSON object; times are in ISO 8601, spans in seconds."""
+    """Return the status as a JSON object. Times are in ISO 8601, and spans in seconds."""
     run = status.last_run
     return {
         "target": status.target,
@@ -217,7 +216,7 @@ def as_json(status: Status) -> dict[str, Any]:
 
 
 def span(time: dt.timedelta) -> str:
-    """A span in its largest unit and the next one, such as 2h 5m."""
+    """Return a span in its largest unit and the next one, such as 2h 5m."""
     seconds = max(0, int(time.total_seconds()))
     parts = []
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s")):
@@ -230,7 +229,7 @@ def span(time: dt.timedelta) -> str:
 
 
 def last_run_of(session: SparkSession, target: str, relations: Relations = OWN) -> Run | None:
-    """The last run on a target that reads messages and ended; None where the history has none.
+    """Return the last run on a target that read messages and ended; None if there is none.
 
     Several targets may share a landing schema, and with it the history.
     """
@@ -253,7 +252,7 @@ def last_run_of(session: SparkSession, target: str, relations: Relations = OWN) 
 
 
 class _Topics(dict[tuple[str, str], Topic]):
-    """Format and topic -> its status, which is there when it is asked for."""
+    """Format and topic -> its status. A missing status is created when it is asked for."""
 
     def __missing__(self, key: tuple[str, str]) -> Topic:
         topic = self[key] = Topic(*key)
@@ -331,7 +330,7 @@ def _add_waiting(
 def _add_rejects(
     session: SparkSession, relations: Relations, topics: _Topics, last_run: Run | None
 ) -> None:
-    """Staging is partitioned by record types: no file is opened but those of rejected messages."""
+    """Add counts of rejected messages. Staging has files of their own for these."""
     queries = []
     for source_format in SOURCE_FORMATS:
         staging = relations.staging(source_format)
@@ -356,9 +355,9 @@ def _add_rejects(
 
 
 def _sequence_number_before(session: SparkSession, table: str, time: dt.datetime) -> int | None:
-    """The sequence number of the newest snapshot from before a time, 0 where there was no table.
+    """Return the sequence number of the newest snapshot before a time; 0 if there was no table.
 
-    None where rows from before are written anew since: `requeue` replaces some, a full refresh all.
+    None if rows from before were written anew since: `requeue` replaces some, a full refresh all.
     """
     millis = time.timestamp() * 1000
     oldest = None
@@ -373,7 +372,7 @@ def _sequence_number_before(session: SparkSession, table: str, time: dt.datetime
 
 
 def _add_pending(session: SparkSession, relations: Relations, topics: _Topics) -> None:
-    """How many halves of updates wait for the other one."""
+    """Add the numbers of halves of updates that wait for the other half."""
     if not session.catalog.tableExists(relations.model(_PENDING)):
         return
     rows = session.sql(
@@ -404,7 +403,7 @@ def _last_read_at(
         if not session.catalog.tableExists(staging):
             return None
         found = snapshots(session, iceberg_table(session, staging))
-        # A table that was made when nothing had landed has noted just that.
+        # The first snapshot has empty watermarks if nothing had landed when the table was made.
         reads = (s.committed_at for s in found if any(watermarks_in(s).values()))
         return time_at(next((millis * 1000 for millis in reads), None))
 

@@ -12,7 +12,7 @@ from cdc_marts.relations import Relations
 def no_such_table(
     source_format: str, table_id: str, known: Sequence[str], relations: Relations
 ) -> str:
-    """Return a message that a format has no such table, and which `known` table may be meant."""
+    """Return the message that a format has no such table, with a similar name from `known`."""
     meant = difflib.get_close_matches(table_id, known, n=1, cutoff=0.4)
     hint = (
         f"Did you mean {printable(meant[0])}?"

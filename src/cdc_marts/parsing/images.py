@@ -17,8 +17,8 @@ def columns_of(image: Column) -> Column:
 
 def are_objects(images: Column) -> Column:
     """Return whether each element of an array<variant> is an object."""
-    # What is no object becomes a null.  A lambda would say it plainer, but Spark compiles none,
-    # and would copy the rows around it.
+    # A value that is no object becomes null. A lambda would be plainer, but Spark does not compile
+    # lambdas, and would copy the rows around it.
     return ~F.contains(images.try_cast("array<struct<>>").cast("string"), F.lit("null"))
 
 
@@ -108,7 +108,7 @@ def has_columns(columns: Column, names: Column) -> Column:
 
 
 def names_with(names: Column, others: Column) -> Column:
-    """Append those of the other names that are missing; null adds none."""
+    """Append the other names that are missing; null adds none."""
     return F.when((F.size(others) > 0) & (names != others), F.array_union(names, others)).otherwise(
         names
     )
@@ -136,7 +136,7 @@ def no_columns() -> Column:
 
 def columns_named(columns: Column, names: Column) -> Column:
     """Return only these columns, in this order, of a row that has all of them."""
-    # Of equal names `map_concat` keeps the place of the first and the value of the last.
+    # For equal names, `map_concat` keeps the place of the first and the value of the last.
     ordered = F.map_concat(_nulls(names), columns)
     return F.map_from_entries(F.slice(F.map_entries(ordered), 1, F.size(names)))
 

@@ -18,9 +18,9 @@ from cdc_marts.parsing.variants import may_hold_infinity
 LANDED_COLUMNS = ("topic", "partition", "offset", "timestamp", "key", "landed_at", "landing_commit")
 
 _CORRUPT = "_corrupt"
-#: The end of a message, which none can hold: every run of the program draws another.
+#: A mark for the end of a message. No message contains it, because it is random in each process.
 _MARK = f"m{secrets.token_hex(16)}"
-#: The member that holds it.
+#: The member that contains the mark.
 _LAST = "_last"
 #: Spark would read more than JSON: texts in single quotes, and NaN.
 _READING = {
@@ -35,15 +35,15 @@ _MOST_DIGITS = 38
 _HAS_LONG_NUMBER = rf"[0-9.eE+-]{{{_MOST_DIGITS + 1}}}"
 _IS_LONG = r"-?(?:[0-9]{39}|[1-9][0-9.]{39}|0\.[0-9]{39})"
 _NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
-#: Only such a number may be beyond the range of a double.  A text may look like it.
+#: Only such a number may be beyond the range of a double. A text may look like it.
 _HAS_LARGE_EXPONENT = r"[:,\[]\s*+-?[0-9.]++[eE]\+?[0-9]{3}"
 _WITH_LARGE_EXPONENT = r"-?[0-9]++(?:\.[0-9]++)?[eE]\+?[0-9]{3,}+"
-#: Stand for an escaped backslash, an escaped quote and a new quote: JSON has them nowhere.
+#: They replace an escaped backslash, an escaped quote and a new quote. JSON never contains them.
 _BACKSLASH, _QUOTE, _NEW_QUOTE = "\x01", "\x02", "\x03"
 
 
-#: A condition that is true for a broken message, a reject code, and a sentence on which a person
-#: can act.
+#: A condition that is true for a broken message, a reject code, and a sentence that tells the user
+#: what to do.
 Check: TypeAlias = tuple[Column, str, Column | str]
 
 
@@ -101,7 +101,7 @@ def read_json_columns(messages: DataFrame) -> DataFrame:
 
     Then `message` is a map<column, variant>.
     """
-    # Read as a map the object could repeat a key unseen; read as a VARIANT it cannot.
+    # A map would hide a repeated key; a VARIANT does not.
     return _read_whole(
         messages,
         "variant",
@@ -131,7 +131,7 @@ def _read_whole(
     def read(json: Column, **options: str) -> Column:
         return F.from_json(
             F.concat(F.lit(f'{{"{_MARK}":['), json, F.lit(f',{{"{_LAST}":"{_MARK}"}}]}}')),
-            # By another name a message could end this array and begin one that has the mark.
+            # With a known name, a message could end this array and begin another one with the mark.
             f"{_MARK} array<{message_type}>, {_CORRUPT} string",
             _READING | options,
         )
@@ -139,7 +139,7 @@ def _read_whole(
     def or_with_numbers_as_texts(wrapped: Column) -> Column:
         has_long_number = wrapped[_CORRUPT].isNotNull() & text.rlike(_HAS_LONG_NUMBER)
         variants = _variants_in(wrapped[_MARK][0], DataType.fromDDL(message_type))
-        # The pattern takes as long as the parse to go through a message.
+        # The pattern takes as long as the parse of a message.
         has_infinite_number = may_hold_infinity(*variants) & text.rlike(_HAS_LARGE_EXPONENT)
         return F.when(
             has_long_number | has_infinite_number,
@@ -209,7 +209,7 @@ def _with_unreadable_numbers_as_texts(json: Column) -> Column:
     unescaped = replaced(replaced(json, r"\\", _BACKSLASH), r"\"", _QUOTE)
     marked = F.regexp_replace(
         unescaped,
-        # A text whole, or a number behind what stands before a value.
+        # A whole text, or a number after a character that precedes a value.
         F.concat(
             F.lit(rf'("[^"]*+")|([:,\[]\s*)(?={_IS_LONG}'),
             _infinite_numbers(unescaped),

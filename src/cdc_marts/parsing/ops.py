@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from cdc_marts.package_files import PACKAGE_ROOT
 
-#: Operations that take a table itself away with its rows, in capitals.
+#: Operations that remove a table itself with its rows, in capitals.
 TABLE_DROPS = ("ERASE", "DROP")
 
 _CODE_TABLE = PACKAGE_ROOT / "seeds" / "code_tables" / "source_ops.csv"

@@ -29,9 +29,9 @@ SEQUENCE = (
     " row_index: int>"
 )
 
-#: The columns of every staging model, in order.  Iceberg reads columns of plain types in batches,
-#: and rows with an array, a map or a struct one by one.  So what the fold asks of these is in
-#: columns of its own: `is_keyless`, `unavailable_names` and the members of the sequence.
+#: The columns of every staging model, in order. Iceberg reads columns of plain types in batches,
+#: but rows with an array, a map or a struct one by one. So the fold reads plain columns instead:
+#: `is_keyless`, `unavailable_names` and the members of the sequence.
 STAGING_COLUMNS = {
     "record_type": "string",
     "reject_code": "string",
@@ -82,7 +82,7 @@ STAGING_COLUMNS = {
 }
 
 _ROW_RECORDS = ("change", "update_before")
-#: Members of an identity are joined by a character that JSON text cannot hold raw.
+#: A character between the members of an identity, which JSON text can't contain unescaped.
 _SEPARATOR = "\x1f"
 
 
@@ -99,20 +99,20 @@ class Record:
     table_name: Annotated[Column | None, "string"] = None
     op: Annotated[Column | None, "string"] = None
     source_op: Annotated[Column | None, "string"] = None
-    # A name twice counts once.
+    # A repeated name counts once.
     key_columns: Annotated[Column | None, "array<string>"] = None
     # Columns whose published type is a whole number: in a key "1" and 1 are the same there.
     whole_number_columns: Annotated[Column | None, "array<string>"] = None
-    # The value of a key that is in no image: a physical row address; its name is in key_columns.
+    # The value of a key that is in no image: a row address. Its name is in key_columns.
     row_id: Annotated[Column | None, "string"] = None
     before: Annotated[Column | None, "variant"] = None
     after: Annotated[Column | None, "variant"] = None
     unavailable_columns: Annotated[Column | None, "array<string>"] = None
-    # Whether the columns that the message lists are all that the table has; where the parser does
-    # not know, those of inserts and snapshot rows are.
+    # Whether the message lists all columns of the table. If the parser does not know, inserts and
+    # snapshot rows do.
     lists_all_columns: Annotated[Column | None, "boolean"] = None
     column_types: Annotated[Column | None, "map<string,string>"] = None
-    # What a type name leaves open, by column, as JSON: the scale of a decimal, items of an array.
+    # Details that a type name lacks, as JSON: the scale of a decimal, the items of an array.
     column_parameters: Annotated[Column | None, "map<string,string>"] = None
     lob_columns: Annotated[Column | None, "string"] = None
     event_at: Annotated[Column | None, "timestamp"] = None
@@ -122,16 +122,16 @@ class Record:
     position: Annotated[Column | None, "decimal(38,0)"] = None
     transaction_index: Annotated[Column | None, "bigint"] = None
     identity: Annotated[Column | None, "array<string>"] = None
-    # A number that all deliveries of a record share, and that grows with the log, to look for them
-    # near it; where the parser gives none, its position, else its time.
+    # A number that is the same in all deliveries of a record and grows with the log, to find other
+    # deliveries near it. If the parser gives none, it is the position, or else the time.
     delivery_position: Annotated[Column | None, "decimal(38,0)"] = None
     pairing_id: Annotated[Column | None, "string"] = None
     ddl_text: Annotated[Column | None, "string"] = None
     ddl_meta: Annotated[Column | None, "string"] = None
     is_truncation: Annotated[Column | None, "boolean"] = None
-    # Of a statement whose text was read; else `is_truncation` says it of the record's own table.
+    # Only from the text of a statement. Otherwise, `is_truncation` is about the record's own table.
     table_changes: Annotated[Column | None, TABLE_CHANGES] = None
-    # The columns of the images, null with them, where the parser has read them anyway.
+    # The columns of the images if the parser has read them anyway; null if the image is null.
     columns_before: Annotated[Column | None, "map<string,variant>"] = None
     columns_after: Annotated[Column | None, "map<string,variant>"] = None
 
@@ -185,7 +185,7 @@ def to_staging(
     described = filled.withColumn("column_types", _types_of_columns())
     keyed = _keyed(described, has_sparse_rows, has_texts_only)
     checked = keyed.withColumn("rejection", F.coalesce("rejection", _without_key()))
-    # The message and the columns of its images are as large as all else together.
+    # The message and the columns of its images are as large as everything else together.
     kept = checked.withColumn("value", F.when(F.col("rejection").isNotNull(), F.col("value")))
     added = {
         **_verdict(),

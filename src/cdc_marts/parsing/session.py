@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from pyspark.sql import SparkSession
 
-#: Settings under which the parsers' expressions mean what they say; the profile has the same ones.
+#: The settings that the parsers' expressions need. The profile has the same ones.
 REQUIRED_CONF = {
-    # A value that does not fit its type is NULL and reported, never the end of a run.
+    # A value that does not fit its type is NULL and reported. It never ends a run.
     "spark.sql.ansi.enabled": "false",
     "spark.sql.session.timeZone": "UTC",
-    # One image laid over another.
+    # To merge one image into another.
     "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
-    # One parse per message: no parse of its own for every field that is read.
+    # One parse per message, not one per field.
     "spark.sql.optimizer.enableJsonExpressionOptimization": "false",
-    # GBK and its kin; bytes that are not in their charset raise nothing.
+    # For charsets such as GBK, and no error for bytes that are not in their charset.
     "spark.sql.legacy.javaCharsets": "true",
     "spark.sql.legacy.codingErrorAction": "true",
 }

@@ -27,8 +27,8 @@ _WITH_SCHEMAS = (
 _STANDARD_SQL = f"^(?:oracle|db2|dm|dm8|{_WITH_SCHEMAS})$"
 
 _IN_BACKTICKS = r"`(?:[^`]|``)*+`"
-# SQL Server doubles a bracket in a name.  Where a name can't go on, two brackets end PostgreSQL's
-# `a[b[1]]`.
+# SQL Server doubles a bracket in a name. If a name can't continue there, two brackets are the end
+# of PostgreSQL's `a[b[1]]`.
 _IN_BRACKETS = r"\[(?:[^\]]|\]\](?![\s,;).]|$))*+\]"
 _MYSQL_QUOTED = "|".join(
     (
@@ -48,12 +48,12 @@ _STANDARD_QUOTED = "|".join(
         _IN_BRACKETS,
     )
 )
-#: PostgreSQL's strings between tags, and Oracle's between marks.  They hold no names.
+#: PostgreSQL's strings between tags, and Oracle's between marks. They contain no names.
 _BETWEEN_TAGS = r"(?<![\w$])\$(?<tag>\w*)\$.*?\$\k<tag>\$"
 _BETWEEN_MARKS = r"\b[nN]?[qQ]'(?:\[.*?\]|\{.*?\}|\(.*?\)|<.*?>|(?<mark>[^\s\[{(<]).*?\k<mark>)'"
-# MySQL executes what stands in `/*!40005 … */`, so only its marks are dropped.
+# MySQL executes the content of `/*!40005 … */`, so only its marks are dropped.
 _MYSQL_COMMENT = r"/\*M?!\d*|/\*.*?\*/|\*/|--(?=\s|\z)[^\n]*|#[^\n]*"
-# PostgreSQL's comments may hold others.
+# PostgreSQL's comments may be nested.
 _STANDARD_COMMENT = r"/\*(?:[^*/]|\*(?!/)|/(?!\*)|/\*.*?\*/)*+\*/|/\*.*?\*/|--[^\n]*"
 
 
@@ -76,12 +76,12 @@ def _actions(quoted: str) -> str:
     return _parts(",", quoted, f"{in_brackets}|", "()")
 
 
-#: One name, as it is or in quotes of any kind; what stands in the quotes is the group's.
+#: One name, without quotes or in quotes of any kind. The pattern fits the text in the quotes.
 _NAME_TEXT = (
     r"(?<=`)(?:[^`]|``)++|(?<=\")(?:[^\"]|\"\")++|(?<=\[)(?:[^\]]|\]\])++"
     r"|(?<![`\"\[])[^\s`\"'\[\].,;()=*]++"
 )
-# Not behind the closing quote of the name before.
+# A name does not begin with the closing quote of the name before it.
 _NAME_START, _NAME_END = r"(?=[^\s'\].,;()=*])[`\"\[]?", r"[`\"\]]?"
 _NAME = f"{_NAME_START}(?:{_NAME_TEXT}){_NAME_END}"
 _NAMED = f"{_NAME_START}({_NAME_TEXT}){_NAME_END}"
@@ -96,7 +96,7 @@ _EACH_TABLE = rf"{_ANY}(?:\b(?:only|to|nowait|wait\s+\d+)\s+(?![.,]))*+({_TABLE}
 _IF_EXISTS = r"(?:if\s+exists\s+)?"
 
 _DEFINER_PART = r"(?:`(?:[^`]|``)*+`|'[^']*+'|\"[^\"]*+\"|[^\s`'\"@]++)"
-#: Statements that change rows, or hold statements which run later: nothing in them is ours.
+#: Statements that change rows, or contain statements that run later. They are ignored.
 _NOT_OURS = (
     rf"{_ANY}^[\s(]*+"
     r"(?:(?:insert|update|delete|replace|merge|select|with|values|load|copy|call|commit|savepoint"
@@ -126,13 +126,13 @@ class _Rule(NamedTuple):
 
 # Oracle's TRUNCATE CLUSTER names a cluster; elsewhere a table may have this name.
 _TRUNCATE = rf"^truncate\s+(?!cluster\s+{_NAME})(?:table\b\s*)?+{_IF_EXISTS}(?:only\s+)?({_TABLES})"
-#: What takes all rows from tables, whether or not their names can be read.
+#: Statements that remove all rows of tables, whether or not their names can be read.
 _EMPTYING = rf"{_ANY}^(?:truncate|drop\s+(?:foreign\s+)?tables?)\b"
-#: MariaDB replaces databases as it does tables: it drops the old one.
+#: MariaDB replaces databases and tables alike: it drops the old one.
 _REMOVING = r"(?:drop|create\s+or\s+replace)\s+"
 _STATEMENT_RULES = (
     _Rule(rf"{_TRUNCATE}(?!.*\bpartitions?\b)", "truncation"),
-    # Tables that refer to it lose rows too, and SQL Server truncates partitions so.
+    # Tables that refer to it lose rows too. In SQL Server, only some partitions may lose rows.
     _Rule(rf"{_TRUNCATE}(?=.*\b(?:cascade|partitions?)\b)", "not_applied"),
     _Rule(rf"^drop\s+(?:foreign\s+)?tables?\s+{_IF_EXISTS}({_TABLES})", "table_drop"),
     _Rule(rf"^create\s+or\s+replace\s+table\s+({_TABLE})", "table_drop"),
@@ -144,9 +144,9 @@ _STATEMENT_RULES = (
         rf"^rename\s+(?:tables?\s+)?{_IF_EXISTS}({_RENAMED}(?:\s*,\s*{_RENAMED})*+)", "not_applied"
     ),
     _Rule(rf"^flashback\s+table\s+({_TABLES})", "not_applied"),
-    # Whether it was done depends on what only the server knows.
+    # Only the server knows whether the condition was true.
     _Rule(rf"^if\b.*\b(?:truncate\s+table|drop\s+table)\s+{_IF_EXISTS}({_TABLES})", "not_applied"),
-    # Here the tables are not named.
+    # These statements do not name the tables.
     _Rule(
         rf"^()(?:truncate\s+cluster\s+{_NAME}|drop\s+(?:cluster|tablespace)\b.*\bincluding\b"
         r"|drop\s+owned\s+by\b|alter\s+(?:schema|database)\b.*\brename\s+to\b|xa\s+rollback\b"
@@ -155,7 +155,7 @@ _STATEMENT_RULES = (
         "unknown",
     ),
 )
-#: CASCADE is PostgreSQL's.  A format that names no system names no schemas: the tables are unknown.
+#: CASCADE is PostgreSQL's. A format without systems has no schemas, so the tables are unknown.
 _OF_SCHEMA = _Rule(r"^()drop\s+schema\b.*\bcascade\b", "not_applied", "unknown")
 #: MariaDB's settings for one statement.
 _SETTINGS = rf"{_ANY}^set\s+statement\s.*?\sfor\s+"
@@ -178,7 +178,7 @@ _ACTION_RULES = (
     _Rule(rf"{_CHANGE}({_NAMED})\s++(?!{_IN_ANY_LETTER_CASE}){_NAME_START}", "column_drop"),
     # Here the first group has the new name.
     _Rule(rf"{_RENAME}(?={_NAME}\s+to\s+({_NAMED})){_IN_ANY_LETTER_CASE}", "column_respelling"),
-    # A change of its type alone keeps its name, letter for letter.
+    # If only the type changes, the name stays the same, letter for letter.
     _Rule(
         rf"{_CHANGE}(?={_NAME}\s+({_NAMED}))(?!{_IN_THESE_LETTERS}){_IN_ANY_LETTER_CASE}",
         "column_respelling",
@@ -195,17 +195,17 @@ _ACTION_RULES = (
 #: SQL Server drops several columns, or constraints and columns, by one DROP.
 _NEXT_COLUMN = _Rule(rf"^(?:column\s+{_IF_EXISTS})?({_NAME})\s*$", "column_drop")
 
-#: Oracle's rows get new addresses, which are the keys of tables without a declared key.
+#: The rows get new addresses, which are keys in tables without a declared key.
 _MOVE = _Rule(r"^(?:move|shrink\s+space)\b()", "not_applied")
 
-#: What a statement does to tables.  `truncation`: every row with a smaller sequence is gone
-#: (TRUNCATE).  `table_drop`: so are these rows and the table's columns (DROP TABLE, CREATE OR
-#: REPLACE TABLE, DROP DATABASE).  `column_drop`: so are the values of `column_names` in these rows
-#: (a column that is dropped or renamed).  `column_respelling`: so are those of a column whose name
-#: differs from one of `column_names` in letter case alone.  The statement names the column in any
-#: letter case, so only the new spelling is certain.  `not_applied`: rows change in a way that no
-#: message can replay (RENAME TABLE, TRUNCATE PARTITION, ...).  A null name matches any: a null
-#: `table_name` means all tables of the database or schema.
+#: The changes of a statement in tables. `truncation`: all rows with a smaller sequence are gone
+#: (TRUNCATE). `table_drop`: these rows and the columns of the table are gone (DROP TABLE, CREATE OR
+#: REPLACE TABLE, DROP DATABASE). `column_drop`: the values of `column_names` in these rows are gone
+#: (a column that is dropped or renamed). `column_respelling`: the values of a column are gone whose
+#: name differs from one of `column_names` in letter case alone; the statement may write the old
+#: name in any letter case, so only the new spelling is certain. `not_applied`: rows change in a way
+#: that no message can replay (RENAME TABLE, TRUNCATE PARTITION, ...). A null name matches any: a
+#: null `table_name` means all tables of the database or schema.
 TABLE_CHANGES = (
     "array<struct<change: string, database_name: string, schema_name: string, table_name: string,"
     " column_names: array<string>>>"
@@ -252,7 +252,7 @@ def table_changes(
         table_name.alias("table"),
         F.coalesce(
             source_type.rlike(_STANDARD_SQL),
-            # A name with `#` is none of MySQL's, where a comment begins there.
+            # A name with `#` is not MySQL's, because a comment begins there in MySQL.
             F.contains(table_name, F.lit("#")),
             F.lit(False),
         ).alias("is_standard"),
@@ -438,7 +438,7 @@ def _by_rules(text: Column, rules: Column) -> Column:
 
     def changes(rule: Column) -> Column:
         names = F.regexp_extract_all(
-            # PySpark's own function takes no pattern that is a column.
+            # PySpark's own function takes no column as a pattern.
             F.call_function("regexp_extract", text, rule["pattern"], F.lit(1)),
             F.lit(_EACH_TABLE),
             F.lit(1),
@@ -495,7 +495,7 @@ def _change(named: Column, envelope: Column) -> Column:
         qualifier = F.when(level == "table", parts["second"]).when(
             level == "schema", parts["third"]
         )
-        # Whether a single name before a table's is a schema of the envelope's database.
+        # Whether a single name before the table's name is a schema of the envelope's database.
         is_schema = (
             parts["first"].isNotNull()
             | envelope["source_type"].rlike(f"^(?:{_WITH_SCHEMAS})$")

@@ -66,7 +66,7 @@ def _is_known(text: Column) -> Column:
 
 
 def _is_integer(text: Column) -> Column:
-    # Nearly all are spelled as Spark spells them, which it finds out sooner than a pattern.
+    # Nearly all integers are spelled as in Spark, whose cast is quicker than a pattern.
     return text.eqNullSafe(_long(text).cast("string")) | text.rlike(_INTEGER)
 
 

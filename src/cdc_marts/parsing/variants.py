@@ -13,10 +13,10 @@ from dbt.adapters.spark_session.api import java_class
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
-#: What stands before a number of one byte.
+#: The byte before a number of one byte.
 _INT8 = b"\x0c"
-#: What both infinite doubles begin with in a VARIANT, which writes their lowest byte first.  Of the
-#: finite ones only powers of two do; JSON gives a double only for a number with an exponent.
+#: The first bytes of both infinite doubles in a VARIANT, where the lowest byte comes first. Among
+#: finite doubles, only powers of two begin so. JSON has doubles only for numbers with an exponent.
 _INFINITY = bytes.fromhex("000000000000f0")
 
 
@@ -68,6 +68,6 @@ def _bytes(variant: Column, method: str) -> Column:
     nothing = java_class(session, "PythonUtils").toSeq([])
     binary = java.parseDataType('"binary"')
     target = expressions.expression(variant._jc)
-    # No arguments, and their types; null for null; may be null; the same for the same VARIANT.
+    # No arguments and no types of them, null for null, may be null, deterministic.
     call = invoke(target, method, binary, nothing, nothing, True, True, True)
     return type(variant)(expressions.column(call))

@@ -158,7 +158,7 @@ def test_a_value_is_given_once() -> None:
 def test_a_repeated_member_is_wrong() -> None:
     repeated = b'{"topic":"a","topic":"b","partition":0,"offset":0,"value":"x"}'
 
-    assert reason(repeated) == '"topic" is there more than once'
+    assert reason(repeated) == '"topic" appears more than once'
 
 
 @pytest.mark.parametrize("name", ["topic", "key", "value"])

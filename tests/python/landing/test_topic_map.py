@@ -58,7 +58,7 @@ def test_files_of_bare_messages_are_known_by_their_names(path: Path) -> None:
         ("topics:\n  a: cdl_json\n  b: canal-json\n", ":3: There is no format 'canal-json'. Did"),
         ("topics:\n  a: canal_json\n  a: cdl_json\n", ":3: this is not YAML: found duplicate key"),
         ("topics:\n  a: [canal_json\n", ": this is not YAML: "),
-        ("topics:\n  a:\n", ":2: a needs a name behind the colon, not None"),
+        ("topics:\n  a:\n", ":2: a needs a name after the colon, not None"),
         ("topics:\n  7: canal_json\n", ":2: 7 is no text. Put it between quotes."),
         ("topics:\n  - a\n", ":1: `topics` needs lines such as"),
         (

@@ -1,1 +1,1 @@
-"""What only the parser of Canal JSON needs."""
+"""Modules that only the parser of Canal JSON needs."""

@@ -1,11 +1,11 @@
-"""Canal messages of several rows that lose some of them, and stay as they are otherwise."""
+"""Removal of some rows from Canal messages, which otherwise stay as they are."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator
 
-#: The member that says so: rows of the message are null.
+#: The member of a message that some rows were removed from.
 ERASED = "erasedByCdcMarts"
 
 _DECODER = json.JSONDecoder(strict=False)
@@ -13,10 +13,10 @@ _SPACE = " \t\n\r\ufeff"
 
 
 def without_rows(message: bytes, rows: Collection[int]) -> bytes:
-    """A message with null in the place of these rows, and without the text of its statement.
+    """Return a message with null instead of these rows, and without the text of its statement.
 
-    `rows`: their indexes.  All other rows keep their index and their bytes.  Raises ValueError
-    where the message is not a JSON object.
+    `rows`: the indexes of the rows. All other rows keep their index and their bytes. Raise
+    ValueError if the message is not a JSON object.
     """
     text = message.decode("utf-8")
     edits = []
@@ -42,7 +42,7 @@ def without_rows(message: bytes, rows: Collection[int]) -> bytes:
 
 
 def _members(text: str, start: int) -> Iterator[tuple[str, int, int]]:
-    """Name, and place of the value, of each member of the object at `start`."""
+    """Yield the name, and the place of the value, of each member of the object at `start`."""
     place = _after(text, start, "{")
     while text[place : place + 1] != "}":
         name, place = _DECODER.raw_decode(text, place)
@@ -55,7 +55,7 @@ def _members(text: str, start: int) -> Iterator[tuple[str, int, int]]:
 
 
 def _elements(text: str, start: int) -> Iterator[tuple[int, int]]:
-    """The place of each element of the array at `start`."""
+    """Yield the place of each element of the array at `start`."""
     place = _after(text, start, "[")
     while text[place : place + 1] != "]":
         end = _end_of_value(text, place)
@@ -71,7 +71,7 @@ def _end_of_value(text: str, start: int) -> int:
 
 
 def _after(text: str, place: int, mark: str) -> int:
-    """The place of what follows a mark and the space behind it."""
+    """Return the place after a mark and the space behind it."""
     if text[place : place + 1] != mark:
         raise ValueError(f"character {place} of the message is not {mark!r}")
     return _skip(text, place + 1)

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-# The patterns are such as Java and Python read alike.
-#: Stands between names: a character that no name has.
+# Java and Python read these patterns in the same way.
+#: A character between names, which no name contains.
 _SEPARATOR = "\x1f"
 _LENGTH = rf" ?\([^){_SEPARATOR}]*\)"
 _ONLY_MYSQL = (
@@ -28,9 +28,9 @@ _POSTGRESQL = (
     rf"|timestamptz|timetz|time(?:stamp)?(?:{_LENGTH})? with(?:out)? time zone"
     rf"|_[a-z][^{_SEPARATOR}]*|[^{_SEPARATOR}]+\[\]"
 )
-#: MariaDB's beside its `uuid`, which PostgreSQL has too.
+#: Types of MariaDB that PostgreSQL lacks. Both have `uuid`.
 _NOT_POSTGRESQL = "double|blob|inet[46]"
-#: Most tables have only these, which are enough to know that it is MySQL's.
+#: Most tables of MySQL have only these types. A table that has only these counts as MySQL's.
 _PLAIN_MYSQL = (
     *("varchar", "char", "text", "tinytext", "mediumtext", "longtext", "json"),
     *("bigint", "int", "smallint", "tinyint", "mediumint", "decimal", "double", "float", "bit"),
@@ -55,7 +55,7 @@ def _one_of(names: str) -> str:
     return rf"(?i)(?:^|{_SEPARATOR})(?:{names})(?:{_LENGTH})?(?:{_SEPARATOR}|$)"
 
 
-#: A joined list of these names alone; it never steps back, so that Java reads long ones too.
+#: A joined list of only these names. The pattern is possessive, so that Java reads long lists.
 _ALL_PLAIN = (
     rf"(?i)^(?:(?:{_by_first_letter(_PLAIN_MYSQL)})(?:{_LENGTH})?"
     rf"(?: unsigned)?(?: zerofill)?(?:{_SEPARATOR}|$))*+$"
@@ -83,7 +83,7 @@ def source_type_of(type_names: Iterable[str]) -> str:
 def source_type(type_names: Column) -> Column:
     """Return the kind of database as `source_type_of`, for an array<string>; MySQL for null."""
     names = F.array_join(type_names, _SEPARATOR)
-    # A list is read from its start in a tenth of the time in which a name is looked for in it.
+    # A match from the start takes a tenth of the time of a search for a name in the list.
     is_foreign = ~names.rlike(_ALL_PLAIN) & names.rlike(_FOREIGN) & ~names.rlike(_OF_MYSQL)
     foreign = (
         F.when(names.rlike(_OF_ORACLE), "oracle")

@@ -1,1 +1,1 @@
-"""What the two formats of Huawei CDL share."""
+"""A module that the two formats of Huawei CDL share."""

@@ -35,7 +35,7 @@ from cdc_marts.parsing.values import (
     timestamp_of_millis,
 )
 
-#: The fields that both formats have under one name, besides `before`.
+#: The fields that have the same name in both formats, besides `before`.
 COMMON_PAYLOAD = """
     unique map<string,string>, LOB_COLUMNS string,
     message_version string, message_type string, HEARTBEAT_IDENTIFIER string
@@ -78,7 +78,7 @@ def _with_fields(named: DataFrame, names: FieldNames) -> DataFrame:
         field_names(fields_of(F.col("connect_schema"), "unique")).alias("key_fields"),
         may_hold_placeholders(F.col("before"), F.col("after")).alias("may_hold"),
     )
-    # What takes a lambda is done here, for good: Spark compiles the rest into one loop.
+    # All lambdas are here, so that Spark compiles the rest into one loop.
     return described.select(
         *named.drop("connect_schema", "before", "after").columns,
         "key_fields",

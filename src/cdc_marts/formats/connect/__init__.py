@@ -1,1 +1,1 @@
-"""What the formats of Kafka Connect share: Lindorm and the two formats of CDL."""
+"""A module that the formats of Kafka Connect share: Lindorm, and the two formats of CDL."""

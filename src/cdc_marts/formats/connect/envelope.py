@@ -26,7 +26,7 @@ from cdc_marts.parsing.images import (
 from cdc_marts.parsing.messages import LANDED_COLUMNS, read_json, rejection
 from cdc_marts.parsing.variants import may_hold_bytes, may_hold_text
 
-#: What converters without KAFKA-3832 write for a tombstone where they write no schema.
+#: A tombstone of a converter without KAFKA-3832, if it writes no schema.
 _NULL_VALUE = (
     r"""^\s*\{(\s*"schema"\s*:\s*null\s*,)?\s*"payload"\s*:\s*null\s*"""
     r"""(,\s*"schema"\s*:\s*null\s*)?\}\s*$"""
@@ -43,7 +43,7 @@ def read_payload(messages: DataFrame, payload: str) -> DataFrame:
     description of these fields that the message itself contains, or null. If the message is null in
     an envelope, it is a tombstone.
     """
-    # A bare payload has at the top what an enveloped one has a level below.
+    # The fields of a bare payload are at the top; in an envelope, they are one level below.
     envelope = f"schema {_SCHEMA}, payload struct<{payload}>, {payload}"
     read = read_json(messages, envelope)
     fields = read.select("message.payload.*").columns
@@ -60,7 +60,7 @@ def read_payload(messages: DataFrame, payload: str) -> DataFrame:
 def _null_value() -> Column:
     """Reject an envelope around null with the code by which staging recognizes a tombstone."""
     value = F.col("value")
-    # The parse gives a null for a member that is null and for one that is not there.
+    # The parse returns null for a null member and for a missing one.
     is_described = F.col("message.schema").isNotNull() & F.contains(value, F.lit(b'"payload"'))
     is_plain = (F.length(value) < 100) & value.cast("string").rlike(_NULL_VALUE)
     return rejection(
@@ -135,7 +135,7 @@ def _json(value: object) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-#: What stands in an unavailable column, as compact JSON: text, bytes (in three encodings), hstore,
+#: The values of unavailable columns, as compact JSON: text, bytes (in three encodings), hstore,
 #: and arrays of text, bytes, uuid and integers.
 _PLACEHOLDERS = tuple(
     _json(value)

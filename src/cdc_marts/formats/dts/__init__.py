@@ -1,1 +1,1 @@
-"""What only the parser of DTS Avro needs."""
+"""Modules that only the parser of DTS Avro needs."""

@@ -5,18 +5,18 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-#: Java charset -> its names in MySQL, Oracle, PostgreSQL and SQL Server, in lower case and
-#: without `-`, `_` and blanks.  Only charsets that every Java runtime here has: `decode` raises
-#: at run time for one that it lacks.
+#: Java charset -> its names in MySQL, Oracle, PostgreSQL and SQL Server, in lower case and without
+#: `-`, `_` and blanks. All supported Java runtimes have these charsets: `decode` would raise an
+#: error for a missing one.
 _NAMES = {
-    # Java's UTF-16 takes a U+FEFF in front for a mark of the byte order; databases store none.
+    # Java's UTF-16 reads U+FEFF in front as a byte order mark, but databases store no such marks.
     "UTF-16BE": "utf16 utf16be al16utf16 ucs2",
     "UTF-16LE": "utf16le",
     "UTF-32BE": "utf32 utf32be",
     "windows-1252": "latin1 cp1252 win1252 windows1252 we8mswin1252",
-    # A byte for a character: bytes without a charset come through unchanged.
+    # Each byte is one character, so bytes without a charset stay unchanged.
     "ISO-8859-1": "binary iso88591 we8iso8859p1",
-    # Of MySQL's rarest charsets, which Java lacks, the characters that they share with ASCII.
+    # Java lacks MySQL's rarest charsets. Only their ASCII characters are read.
     "US-ASCII": "ascii usascii us7ascii usa7 armscii8 dec8 geostd8 hp8 keybcs2",
     "GBK": "gbk cp936 ms936 zhs16gbk",
     "GB2312": "gb2312 euccn zhs16cgb231280",
@@ -60,20 +60,19 @@ _NAMES = {
 }
 _JAVA_CHARSETS = {name: java for java, names in _NAMES.items() for name in names.split()}
 
-#: Oracle's charsets that differ from those without `tilde` in one character: what is a wave dash
-#: there is a wide tilde.
+#: Oracle's charsets with a wide tilde. It is a wave dash in the charsets without `tilde`.
 _WITH_TILDE = ("ja16sjistilde", "ja16euctilde")
 _WAVE_DASH, _WIDE_TILDE = "\u301c", "\uff5e"
 
-#: The names of UTF-8, spelled as those above.
+#: The names of UTF-8, spelled as in `_NAMES`.
 _UTF8_NAMES = ("utf8mb4", "utf8", "utf8mb3", "al32utf8", "sqlascii")
-#: The spellings in which nearly all values have them.
+#: The usual spellings of these names.
 UTF8 = ("utf8mb4", "utf8", "utf8mb3", "UTF8", "UTF-8", "utf-8", "AL32UTF8", "SQL_ASCII")
 
-#: What names no charset: the bytes are binary.
+#: No charset: the bytes are binary.
 _NO_CHARSET = ""
 
-#: Windows-1252 has five bytes without a character.  Databases let them pass, and so does this.
+#: Windows-1252 has five bytes without a character. They are kept, as in databases.
 _C1_TO_1252 = {
     chr(byte): bytes([byte]).decode("cp1252")
     for byte in range(0x80, 0xA0)
@@ -81,7 +80,7 @@ _C1_TO_1252 = {
 }
 
 _REPLACEMENT = "\ufffd"
-#: A mark of the byte order, as which Java drops a U+FEFF in front; the one behind it stays.
+#: A byte order mark. Java drops the first U+FEFF, so that a U+FEFF of the text itself stays.
 _UTF32_MARK = b"\x00\x00\xfe\xff"
 
 
@@ -115,7 +114,7 @@ def text_of(data: Column, charset: Column) -> Column:
 def is_text(data: Column, charset: Column) -> Column:
     """Return whether all bytes are characters of their charset; null if it is not known."""
     text = text_of(data, charset)
-    # A replacement character that the bytes themselves hold is written as the same bytes again.
+    # A replacement character that the bytes themselves contain is encoded as the same bytes.
     written_again = F.call_function("encode", text, _java_charset(charset))
     is_exact = ~F.contains(text, F.lit(_REPLACEMENT)) | (written_again == data)
     return (

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-#: What is put behind every message before it is read, so that the end of the record shows.
-#: Read as a number it has too many digits, so that a cut record cannot run on into it.
+#: Bytes that are appended to every message before it is read, to recognize the end of the record.
+#: As a number, they have too many digits. So a record that is cut off can't continue into them.
 TRAILER = b"\xfe" + b"\xff" * 10
 
 _NAMESPACE = "com.alibaba.dts.formats.avro"
@@ -55,7 +55,7 @@ _DATE_TIME = _record(
     millis=_OPTIONAL_INT,
 )
 
-#: A column's value.  The order of the branches is the format.
+#: A column's value. The order of the branches is part of the format.
 _VALUE = [
     "null",
     _record("Integer", precision="int", value="string"),
@@ -71,13 +71,13 @@ _VALUE = [
     _record("TextObject", type="string", value="string"),
     _enum("EmptyObject", "NULL NONE"),
 ]
-#: An Avro schema defines a type once; after that it is called by its name.
+#: An Avro schema defines a type only once. After that, it refers to the type by its name.
 _VALUE_BY_NAME = [
     f"{_NAMESPACE}.{branch['name']}" if isinstance(branch, dict) else branch for branch in _VALUE
 ]
 
-#: The record up to its images, and what follows them.  Newer producers write `bornTimestamp`
-#: there, older ones nothing: `tail` holds one or the other with the trailer behind it.
+#: The record up to its images, and `tail` after them. Newer producers write `bornTimestamp` there,
+#: and older ones nothing. `tail` contains this, and the trailer.
 RECORD_SCHEMA = json.dumps(
     _record(
         "Record",

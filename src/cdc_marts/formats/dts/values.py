@@ -14,7 +14,7 @@ from cdc_marts.formats.dts.charsets import UTF8, is_known_charset, is_text, is_u
 from cdc_marts.parsing.messages import rejection
 from cdc_marts.parsing.values import is_epoch_seconds
 
-#: What a bigint, a decimal(38,19) and a decimal(38,0) surely hold.
+#: Numbers that surely fit a bigint, a decimal(38,19) and a decimal(38,0).
 _SHORT_INTEGER = r"^-?[0-9]{1,18}$"
 _SHORT_DECIMAL = r"^-?[0-9]{1,19}\.[0-9]{1,19}$"
 _LONG_INTEGER = r"^-?[0-9]{1,38}$"
@@ -81,7 +81,7 @@ def unreadable_value(names: Column, values: Column) -> Column:
     )
     other_charsets = F.array_except(characters["charset"], F.array(F.lit(None), *map(F.lit, UTF8)))
     reasons = F.zip_with(names, values, _unreadable)
-    # One look at all texts together spares most images the look at each value.
+    # A check of all texts together spares most images the check of each value.
     return F.when(
         ~F.is_valid_utf8(texts) | (F.array_size(other_charsets) > 0) | is_odd_time,
         F.get(F.filter(reasons, lambda reason: reason.isNotNull()), 0),
@@ -111,7 +111,7 @@ def _date_time_text(value: Column) -> Column:
     """
     year, month, day = (value[part] for part in ("year", "month", "day"))
     hour, minute, second = (value[part] for part in ("hour", "minute", "second"))
-    fraction = value["millis"]  # so it is named, but see `_fraction`
+    fraction = value["millis"]  # the field's name, but see `_fraction`
     sign = F.when(F.least(year, month, day, hour, minute, second, fraction) < 0, "-")
     is_dated = F.coalesce(year, month, day).isNotNull()
     is_fraction_only = ~is_dated & hour.isNull()
@@ -130,7 +130,7 @@ def _date_time_text(value: Column) -> Column:
         ),
         F.when((fraction != 0) | is_fraction_only, _fraction(fraction)),
     )
-    # Parts that are not there are null, and left out.
+    # Missing parts are null, and left out.
     return F.when(value.isNotNull(), F.concat_ws("", *parts))
 
 
@@ -148,7 +148,7 @@ def _timestamp_text(value: Column) -> Column:
     epoch = F.lit("1970-01-01").cast("timestamp_ntz")
     in_range = F.timestamp_add("SECOND", seconds, epoch).cast("string")
     text = F.when(is_epoch_seconds(seconds), in_range).otherwise(seconds.cast("string"))
-    micros = value["millis"]  # so it is named, but it holds microseconds
+    micros = value["millis"]  # the field's name, but it has microseconds
     return F.concat(text, F.when(micros != 0, _fraction(micros)).otherwise(""))
 
 
@@ -208,7 +208,7 @@ def _digits(number: Column, width: int) -> Column:
 
 
 def _padded(size: Column, width: int) -> Column:
-    # A one in front holds the place of the zeros.
+    # A one in front keeps the zeros, and is cut off again.
     return F.substring((size + 10**width).cast("string"), 2, width)
 
 

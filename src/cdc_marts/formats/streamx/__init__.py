@@ -1,4 +1,4 @@
-"""What DataWorks JSON and DataHub BLOB share: the StreamX envelope.
+"""Modules that DataWorks JSON and DataHub BLOB share: the StreamX envelope.
 
-DataHub TUPLE has the same order, identity and pairs, without the envelope.
+DataHub TUPLE has the same order, identity and pairs of halves, but no envelope.
 """

@@ -1,7 +1,7 @@
-"""The StreamX envelope: one JSON shape that Kafka and DataHub BLOB topics carry.
+"""The StreamX envelope: one JSON structure in Kafka topics and DataHub BLOB topics.
 
 Sources: DataWorks, "Appendix: message formats" (Kafka) and "Appendix: DataHub message
-formats" (BLOB).  A Kafka message writes null where a BLOB message leaves a member out.
+formats" (BLOB). If a member is null, a Kafka message has it, and a BLOB message leaves it out.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ ENVELOPE = """
 
 #: The hidden row number that MySQL on RDS gives a table without a key.
 _MYSQL_ROW_ID = "#alibaba_rds_row_id#"
-#: The row address that comes among the columns of an Oracle table.
+#: The row address that is published like a column of an Oracle table.
 _ORACLE_ROW_ID = "rowid"
 
 _SIDES = ("before", "after")
@@ -169,7 +169,7 @@ def _record(source_format: str) -> Record:
         identity=identity(F.col("code"), F.col("after")),
         pairing_id=F.when(_is_half(), pairing_id(source_format)),
         ddl_text=F.when(~F.col("is_row"), _ddl_member(F.col("ddl"), "text")),
-        # A serialized Java object: it stays text.
+        # A serialized Java object, which stays text.
         ddl_meta=F.when(~F.col("is_row"), _ddl_member(F.col("ddl"), "ddlMeta")),
         table_changes=F.col("table_changes"),
     )
@@ -184,7 +184,7 @@ def _is_half() -> Column:
 
 
 def _table_changes(message: Column, source_format: str) -> Column:
-    """What a statement does; null for rows, which bring none."""
+    """Return what a statement changes in tables; null for rows."""
     source, op = message["schema"]["source"], message["payload"]["op"]
     row_ops = [
         code
@@ -203,9 +203,9 @@ def _table_changes(message: Column, source_format: str) -> Column:
 
 
 def record_kind(meaning: Column, sequence_id: Column) -> tuple[Column, ...]:
-    """`record_type`, `op`, `is_row`, `needs_before`, `needs_after` of a StreamX record.
+    """Return `record_type`, `op`, `is_row`, `needs_before` and `needs_after` of a StreamX record.
 
-    A row of the full load has no place in the log: whatever its op, it is a snapshot.
+    A row of the full load has no place in the log. It is a snapshot, whatever its op is.
     """
     is_row = meaning["record_type"].isin("change", "update_before")
     is_snapshot = is_row & sequence_id.eqNullSafe(_FULL_LOAD)
@@ -221,7 +221,7 @@ def record_kind(meaning: Column, sequence_id: Column) -> tuple[Column, ...]:
 
 
 def _code() -> Column:
-    """The operation as published; an UPDATE of one image is the half of that name."""
+    """Return the published operation; an UPDATE with one image is a half of an update."""
     is_plain_update = F.col("source_op") == "UPDATE"
     has_before, has_after = (F.col(f"row_{side}").isNotNull() for side in _SIDES)
     return (
@@ -232,9 +232,9 @@ def _code() -> Column:
 
 
 def _with_nulls(keyed: DataFrame) -> DataFrame:
-    """The same messages with the NULLs that their images left out; a key is never left out.
+    """Add the NULLs that the images left out. A key is never left out.
 
-    So an image without a column is a row of NULLs in a keyless table, and none in others.
+    So an image without columns is a row of NULLs in a keyless table, and no row in others.
     """
     for side in _SIDES:
         image, columns = f"image_{side}", f"image_columns_{side}"
@@ -256,21 +256,21 @@ def _with_nulls(keyed: DataFrame) -> DataFrame:
 
 
 def _ddl_member(ddl: Column, name: str) -> Column:
-    """A member of `payload.ddl`; an empty text in its place is no ddl."""
+    """Return a member of `payload.ddl`; null if there is an empty text instead of an object."""
     return non_empty(F.try_variant_get(ddl, f"$.{name}", "string"))
 
 
 def is_bad_sequence_id(sequence_id: Column) -> Column:
-    """True where a sequence id is there but neither digits nor the full load's -1."""
+    """Return whether there is a sequence id that is neither digits nor the full load's -1."""
     return sequence_id.isNotNull() & ~sequence_id.rlike(_SEQUENCE_ID)
 
 
 def identity(kind: Column, row: Column) -> Column:
-    """A record is known by its sequence id and kind, a half of an update on its own.
+    """Return what identifies a record: its sequence id and its kind. Halves of updates differ.
 
-    All rows of full loads share one id: a later load of a row is known by its other image, and of
-    keyless rows, which may be equal, only the coordinates distinguish one from another.  So it is
-    with statements that have no id of their own.
+    All rows of full loads share one sequence id. So the image distinguishes a later load of a row.
+    Keyless rows may be equal, so only coordinates identify them, and the result is null. It is null
+    too for statements without a sequence id of their own.
     """
     is_snapshot = F.col("op").eqNullSafe("snapshot")
     is_keyless = F.size("key_columns") == 0
@@ -282,7 +282,7 @@ def identity(kind: Column, row: Column) -> Column:
 
 
 def pairing_id(source_format: str) -> Column:
-    """What the halves of one update share, and no other update has."""
+    """Return an id that both halves of an update have, and no other update has."""
     return F.concat_ws(":", F.lit(source_format), table_id_of(), _sequence_text())
 
 
@@ -291,18 +291,18 @@ def _sequence_text() -> Column:
 
 
 def _whole_number_columns(columns: Column) -> Column:
-    """Names of the columns in `schema.dataColumn` that are LONG."""
+    """Return the names of the columns in `schema.dataColumn` that are LONG."""
     return F.filter(columns, lambda column: F.upper(column["type"]) == "LONG")["name"]
 
 
 def _column_types(columns: Column) -> Column:
-    """`schema.dataColumn` -> map<column, type>."""
-    # A nameless column would be a null key, at which `map_from_entries` raises.
+    """Turn `schema.dataColumn` into a map<column, type>."""
+    # A column without a name would be a null key, for which `map_from_entries` raises an error.
     return F.map_from_entries(F.filter(columns, lambda column: column["name"].isNotNull()))
 
 
 def _key_columns(key_settings: KeySettings | None) -> Column:
-    """The published key, else the project's, else the row id that the source adds."""
+    """Return the published key, or else the project's, or else the row id of the source."""
     in_images = (column_names(F.col(f"image_columns_{side}")) for side in _SIDES)
     columns = F.concat("source_columns", *in_images)
     is_oracle = F.col("source_type").eqNullSafe("oracle")
@@ -323,12 +323,12 @@ def _broken() -> Column:
 
 
 def _checks_of_fields() -> tuple[Check, ...]:
-    # A statement without its table or its place in the log would be lost unseen.
+    # Without these checks, a statement without a table or a place in the log would be lost.
     is_nameless_truncation = (
         F.col("meaning.is_truncation")
         & F.get("table_changes.table_name", F.lit(0)).isNull()
         & F.col("table_changes").isNotNull()
-        # That of a database, or a schema, names them all.
+        # A statement on a database or schema means all its tables.
         & ~takes_all_rows(F.col("table_changes"))
     )
     is_placed = F.col("is_row") | is_applied(F.col("table_changes"))
