@@ -151,7 +151,7 @@ def _record() -> Record:
         column_types=F.when(F.col("rejection").isNull(), F.map_from_arrays("columns", "types")),
         event_at=F.when(_is_time(seconds), timestamp_of_seconds(seconds)),
         published_at=timestamp_of_millis(F.col("processed_millis")),
-        transaction_id=non_empty(F.col("sourceTxid")),
+        transaction_id=_transaction_id(),
         position=_position(),
         identity=_identity(op),
         delivery_position=F.col("id").cast("decimal(38,0)"),
@@ -220,6 +220,11 @@ def _published_key(keys: Column) -> Column:
     primary_key = keys["PRIMARY"]
     published = F.when(F.size(primary_key) > 0, primary_key).otherwise(F.get(unique_keys, 0))
     return F.array_distinct(published)
+
+
+def _transaction_id() -> Column:
+    """`sourceTxid`; null for the "0" that all messages of a task on MySQL have, and for ""."""
+    return F.when(~F.col("sourceTxid").isin("", "0"), F.col("sourceTxid"))
 
 
 def _position() -> Column:

@@ -376,6 +376,11 @@ def test_a_transaction_record_keeps_what_it_knows(row: Row) -> None:
     assert (row["table_id"], row["source_type"]) == (None, "mysql")
 
 
+@said({**COMMIT, "sourceTxid": ""}, {**COMMIT, "sourceTxid": "0"}, {**INSERT, "sourceTxid": "0"})
+def test_no_text_and_zero_name_no_transaction(rows: Rows) -> None:
+    assert [row["transaction_id"] for row in rows] == [None] * 3
+
+
 CREATE_DATABASE = ddl("hr", "create database hr")
 
 
