@@ -34,6 +34,10 @@ SOURCE_FORMAT = "dts_avro"
 #: `bornTimestamp`, a number of up to ten bytes of which all but the last have their high bit set.
 _WHOLE_TAIL = r"^(([89A-F].){0,9}[0-7].)?FE(FF)*$"
 
+#: The number of PostgreSQL's type `jsonb`, and the kinds of databases that have it.
+_JSONB = 3802
+_WITH_JSONB = ("PostgreSQL", "PPAS")
+
 #: How `objectName` writes a dot that is part of a name.
 _ESCAPED_DOT = r"(?i)\\u002e"
 
@@ -194,10 +198,18 @@ def _image(side: str) -> tuple[Column, ...]:
     """`values_…` by position, `hash_…` of them, `unreadable_…`: a rejection for one of them."""
     values = F.col(f"record.{side}Images.member_array")
     return (
-        F.transform(values, value_of).alias(f"values_{side}"),
+        F.transform(values, lambda value, index: value_of(value, _is_jsonb(index))).alias(
+            f"values_{side}"
+        ),
         F.xxhash64(values).cast("string").alias(f"hash_{side}"),
         unreadable_value(_columns()["name"], values).alias(f"unreadable_{side}"),
     )
+
+
+def _is_jsonb(index: Column) -> Column:
+    """Whether a column is PostgreSQL's `jsonb`; Spark asks this only of binary objects."""
+    number = F.get(_columns(), index)["dataTypeNumber"]
+    return F.col("record.source.sourceType").isin(*_WITH_JSONB) & (number == _JSONB)
 
 
 def _values_after(op: Column) -> Column:

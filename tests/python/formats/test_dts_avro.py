@@ -344,6 +344,47 @@ def test_a_value_comes_through_exactly(row: Row, image: str) -> None:
     assert row["row_key"] == f'{{"v":{image}}}'
 
 
+def jsonb(data: bytes, number: int = 3802, **members: Any) -> dict[str, Any]:
+    """A value as DTS writes `jsonb` of PostgreSQL, with the number of its type."""
+    members = {"sourceType": "PostgreSQL", "fields": [("v", number)], **members}
+    return {**value(v=dts.binary_object(data, "jsonb")), **members}
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        pytest.param(image, id=name, marks=said(record))
+        for name, (record, image) in {
+            "text": (jsonb('{"a": "é"}'.encode()), '{"a": "é"}'),
+            "nothing": (jsonb(b""), ""),
+            "of PPAS": (jsonb(b"[1]", sourceType="PPAS"), "[1]"),
+            "not UTF-8": (jsonb(b"\xff"), "/w=="),
+            "another type": (jsonb(b"[1]", number=17), "WzFd"),
+            "another kind of database": (jsonb(b"[1]", sourceType="MySQL"), "WzFd"),
+        }.items()
+    ],
+)
+def test_jsonb_of_postgresql_is_its_text(row: Row, image: str) -> None:
+    assert row["reject_reason"] is None
+    assert row["after"] == {"v": image}
+
+
+@said(
+    change(
+        "UPDATE",
+        "shop.public.docs",
+        before={"id": 7, "doc": dts.binary_object(b"[1]", "jsonb")},
+        after={"id": 7, "doc": dts.binary_object(b"[2]", "jsonb")},
+        key=["id"],
+        sourceType="PostgreSQL",
+        fields=[("id", 23), ("doc", 3802)],
+    ),
+)
+def test_jsonb_is_a_text_in_both_images(row: Row) -> None:
+    assert row["before"] == {"id": 7, "doc": "[1]"}
+    assert row["after"] == {"id": 7, "doc": "[2]"}
+
+
 KINDS = {
     "change": ("INSERT", "UPDATE", "DELETE", "INIT"),
     "ddl": ("DDL",),
