@@ -75,7 +75,11 @@ resolutions as (
     where
         not is_ambiguous
         and change in (
-            'truncation', 'table_drop', 'column_drop', 'column_respelling'
+            'truncation',
+            'table_drop',
+            'column_drop',
+            'column_respelling',
+            'unnamed_column_drop'
         )
     group by source_format, table_id, statement_id, change
 

