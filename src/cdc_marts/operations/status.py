@@ -38,6 +38,8 @@ _STATEMENTS = "int_table_changes"
 
 #: Commands of dbt that read messages.
 _RUNS = ("run", "build", "retry")
+#: Operations of snapshots; a row keeps its sequence number when its file is compacted.
+_WITHOUT_ROWS_WRITTEN_ANEW = ("append", "replace")
 
 
 @dataclass
@@ -45,7 +47,7 @@ class Rejects:
     """Quarantined messages with one code."""
 
     total: int = 0
-    #: those that the last run left; None where it is not known when that was
+    #: those that the last run added; None where it is not known which these are
     new: int | None = None
 
 
@@ -335,10 +337,12 @@ def _add_rejects(
         staging = relations.staging(source_format)
         if not (session.catalog.tableExists(staging) and has_rows(session, staging)):
             continue
-        new = "cast(null as bigint)"
-        if last_run is not None:
-            before = _sequence_number_before(session, staging, last_run.started_at)
-            new = f"count_if(_last_updated_sequence_number > {before})"
+        before = last_run and _sequence_number_before(session, staging, last_run.started_at)
+        new = (
+            "cast(null as bigint)"
+            if before is None
+            else f"count_if(_last_updated_sequence_number > {before})"
+        )
         queries.append(
             "select source_format, topic, reject_code, count(*) as messages,"
             f" {new} as new_messages, max(unix_micros(landed_at)) as landed"
@@ -351,11 +355,22 @@ def _add_rejects(
         topic.last_landed_at = _latest(topic.last_landed_at, time_at(row.landed))
 
 
-def _sequence_number_before(session: SparkSession, table: str, time: dt.datetime) -> int:
-    """The sequence number of the newest snapshot from before a time, 0 where there is none."""
+def _sequence_number_before(session: SparkSession, table: str, time: dt.datetime) -> int | None:
+    """The sequence number of the newest snapshot from before a time, 0 where there was no table.
+
+    None where rows from before are written anew since: `requeue` replaces some, a full refresh all.
+    """
     millis = time.timestamp() * 1000
-    found = snapshots(session, iceberg_table(session, table))
-    return next((s.sequence_number for s in found if s.committed_at < millis), 0)
+    oldest = None
+    for oldest in snapshots(session, iceberg_table(session, table)):
+        if oldest.committed_at < millis:
+            return oldest.sequence_number
+        has_replaced_rows = oldest.operation not in _WITHOUT_ROWS_WRITTEN_ANEW
+        if has_replaced_rows and oldest.parent_id is not None:
+            return None
+    # The first snapshot of a table has the number 1; before others there was one.
+    is_first = oldest is None or oldest.sequence_number == 1
+    return 0 if is_first else None
 
 
 def _add_pending(session: SparkSession, relations: Relations, topics: _Topics) -> None:

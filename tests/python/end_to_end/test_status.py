@@ -178,6 +178,20 @@ def test_a_run_that_left_no_results_is_told_of(built: Project) -> None:
     ]
 
 
+@pytest.mark.parametrize("option", [("--vars", "requeue: true"), ("--full-refresh",)])
+def test_rejects_that_were_only_written_anew_are_not_new(
+    built: Project, option: tuple[str, ...]
+) -> None:
+    built.dbt("run", "--select", "stg_canal_json", *option)
+
+    status = gather(built.spark, "local")
+
+    [shop] = (topic for topic in status.topics if topic.topic == "shop")
+    assert shop.rejects
+    assert {rejects.new for rejects in shop.rejects.values()} == {None}
+    assert "new in the last run" not in _status().output
+
+
 def _change(topic: str, offset: int) -> Landed:
     place = Place(offset, int(EVENT_AT.timestamp() * 1000))
     [message] = canal_json.encode(RowChange(INSERT, ORDERS, place, None, {"id": offset}))
