@@ -353,6 +353,18 @@ CASES = {
         ],
         [{**row("2", "b"), "note": "m"}],
     ),
+    "another row is inserted on the key at the write time of a partial key change before it": Case(
+        "canal_json",
+        "key_taken_behind_a_partial_key_change",
+        [
+            [
+                canal("INSERT", 1000, {**row("1", "a"), "note": "n"}),
+                canal("INSERT", 2000, {**row("1", "x"), "note": "y"}),
+            ],
+            [canal("UPDATE", 2000, row("2", "a"), {"id": "1"})],
+        ],
+        [{**row("1", "x"), "note": "y"}, {**row("2", "a"), "note": "n"}],
+    ),
     "a row that is inserted and deleted in a transaction is no key change": Case(
         "cdl_debezium_json",
         "lost_delete",
