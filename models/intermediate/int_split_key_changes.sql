@@ -18,8 +18,8 @@
 
 with
 
--- An event may be listed at several places, for example because another
--- delivery of it counts now.  The highest place is used.
+-- An event may be listed at several places, because another delivery of it
+-- counts now.  Earlier places are deliveries too.
 deletes_and_inserts as (
 
     select
@@ -29,9 +29,10 @@ deletes_and_inserts as (
         {{ transaction_of_effect() }} as `transaction`,
         row_key,
         op = 'delete' as is_delete,
+        max(sequence).position as position,
         max_by(topic, sequence) as topic,
-        max(sequence) as sequence,
-        max(sequence).position as position
+        collect_set(struct(topic, sequence.`partition`, sequence.offset))
+            as places
     from {{ ref('int_key_changes') }}
     where
         op in ('insert', 'delete')
@@ -49,23 +50,24 @@ deletes_and_inserts as (
 deliveries as (
 
     select
-        * except (topic),
-        topic,
-        sequence.`partition`,
-        sequence.offset
-    from deletes_and_inserts
+        listed.* except (topic, places),
+        place.topic,
+        place.`partition`,
+        place.offset
+    from deletes_and_inserts as listed
+        lateral view explode(listed.places) exploded as place
 
-    union all
+    union
 
     select
-        counted.* except (topic),
+        listed.* except (topic, places),
         redeliveries.topic,
         redeliveries.`partition`,
         redeliveries.offset
-    from deletes_and_inserts as counted
+    from deletes_and_inserts as listed
     inner join {{ ref('int_exceptional_records') }} as redeliveries
         on
-            {{ matches('counted', 'redeliveries', [
+            {{ matches('listed', 'redeliveries', [
                 'source_format', 'event_id'
             ]) }}
             and redeliveries.exception = 'redelivery'

@@ -18,6 +18,7 @@ placed_changes as (
         source_format,
         statement_id,
         change_index,
+        struct(landing_commit, topic, `partition`, offset) as landing,
         max_by(
             struct(
                 topic,
@@ -36,18 +37,24 @@ placed_changes as (
         ) as delivery
     from {{ ref('int_table_changes') }}
     group by
-        source_format, statement_id, change_index, topic, `partition`, offset
+        source_format,
+        statement_id,
+        change_index,
+        landing_commit,
+        topic,
+        `partition`,
+        offset
 
 ),
 
--- If a statement has several deliveries, only the first in the log counts.
+-- If a statement has several deliveries, the one that landed first counts.
 first_deliveries as (
 
     select
         source_format,
         statement_id,
         change_index,
-        min_by(delivery, delivery.sequence) as delivery
+        min_by(delivery, landing) as delivery
     from placed_changes
     group by source_format, statement_id, change_index
 

@@ -34,6 +34,7 @@ table_changes as (
         statements.topic,
         statements.`partition`,
         statements.offset,
+        statements.landing_commit,
         statements.statement_id,
         changes.change_index,
         changes.table_change.change,

@@ -2,9 +2,10 @@
 
 On a colliding key, the newest effect alone does not always say which row remains. A delete removes
 the row that has its before image. If no row or several rows have this image, it removes the older
-row, which had to make room. If several partitions have effects at one position, and the changes
-there have no numbers, their images give the order: the before image of a change is the image that
-the change in front of it wrote.
+row, which had to make room. If all rows came to the key in its transaction and none of them has its
+image, it removes none: its row is gone already, or never landed. If several partitions have effects
+at one position, and the changes there have no numbers, their images give the order: the before
+image of a change is the image that the change in front of it wrote.
 """
 
 from __future__ import annotations
@@ -26,11 +27,14 @@ from cdc_marts.parsing.records import SEQUENCE
 _EVENT = ("source_format", "event_id")
 
 _IMAGE = "map<string,string>"
-#: A row under a key. `arrival_image`: the image with which it came to the key.
+#: A row under a key, with the image with which it came to the key, its previous key, and the
+#: transaction in which it came, by a key change or an insert.
 _ROW = (
     f"struct<event_ids: array<string>, image: {_IMAGE}, is_snapshot: boolean,"
-    f" arrival_image: {_IMAGE}, previous_key: string>"
+    f" arrival_image: {_IMAGE}, previous_key: string, arrival_transaction: string>"
 )
+#: What `_leaving_row` returns besides the place of a row.
+_ALL_ROWS, _NO_ROW = 0, -1
 #: The place of an effect whose images show another order than the sequences do: in front of the
 #: effect with this sequence, behind `index` others at its position.
 _STANDS_BEFORE = f"struct<sequence: {SEQUENCE}, index: int>"
@@ -50,10 +54,10 @@ def superseded_effects(
 ) -> DataFrame:
     """Return the superseded effects: on colliding keys, they don't count for the row that remains.
 
-    There are three kinds: a delete that removed an older row while a newer row stayed; the upserts
-    of a row that left while an older row stayed; and effects that stand behind another change at
-    their position, although their images show that they happened before it. `row_history` keeps the
-    third kind, and leaves out the others.
+    There are three kinds: a delete that removed an older row, or none, while a newer row stayed;
+    the upserts of a row that left while an older row stayed; and effects that stand behind another
+    change at their position, although their images show that they happened before it. `row_history`
+    keeps the third kind, and leaves out the others.
 
     `effects`: all effects on the keys, with the columns of `int_row_effects` except the images.
     `events`: the events with their images, as in `int_events`. `split_key_changes`, `truncations`:
@@ -345,29 +349,63 @@ def _rows_met(held: Column, step: Column) -> Column:
 
 
 def _leaving_row(step: Column, rows: Column) -> Column:
-    """Return which row a delete removes, counted from 1; 0 means all rows under the key.
+    """Return which row a delete removes, counted from 1; or all rows under the key, or no row.
 
     A delete removes the row that has its before image. If no row or several rows have it, a key
-    change removes the oldest row. So does a delete if several equal rows are under the key, one of
-    which came from another key. If a row was inserted and deleted beside an older row, without a
-    key change, no row remains: the older row had made room, but its delete is not known.
+    change removes the oldest row. So does a delete beside a row that came from another key, if it
+    has the image of several rows, or of a row that is not there. If a row was inserted and deleted
+    beside an older row, without a key change, no row remains: the older row had made room, but its
+    delete is not known.
     """
     fits = F.transform(rows, lambda row: _has_image(row, step))
     has_come = F.try_element_at(rows, F.lit(-1))["previous_key"].isNotNull()
     fits_newest = F.coalesce(F.try_element_at(fits, F.lit(-1)), F.lit(False))
-    takes_one = step["is_key_change"] | (F.exists(fits, lambda fit: fit) & has_come)
+    is_of_other_row = _is_of_other_row(step, rows)
+    says_row = F.exists(fits, lambda fit: fit) | is_of_other_row
+    takes_one = step["is_key_change"] | (says_row & has_come)
     return (
-        F.when(step["effect"] != "delete", 0)
-        .when(F.size(rows) <= 1, 0)
+        F.when(step["effect"] != "delete", _ALL_ROWS)
+        .when(is_of_other_row & _came_beside(step, F.get(rows, F.lit(0))), _NO_ROW)
+        .when(F.size(rows) <= 1, _ALL_ROWS)
         .when(
             (F.size(F.filter(fits, lambda fit: fit)) == 1)
             & (takes_one | ~fits_newest)
             & ~(fits_newest & _was_loaded_on_its_way(step, rows)),
             F.array_position(fits, True).cast("int"),
         )
-        .when(~takes_one | _was_loaded_on_its_way(step, rows), 0)
+        .when(~takes_one | (_was_loaded_on_its_way(step, rows) & ~is_of_other_row), _ALL_ROWS)
         .otherwise(1)
     )
+
+
+def _is_of_other_row(step: Column, rows: Column) -> Column:
+    """Return whether the before image of a delete contradicts the images of all rows of the key.
+
+    A null in it contradicts no value: some logs have nulls in place of values that they leave out.
+    """
+
+    def contradicts(image: Column) -> Column:
+        return F.exists(
+            F.map_entries(step["before_image"]),
+            lambda column: (
+                column["value"].isNotNull()
+                & F.map_contains_key(image, column["key"])
+                & ~column["value"].eqNullSafe(F.element_at(image, column["key"]))
+            ),
+        )
+
+    return F.coalesce(F.forall(rows, lambda row: contradicts(row["image"])), F.lit(False))
+
+
+def _came_beside(step: Column, row: Column) -> Column:
+    """Return whether a row came to the key in the transaction of a delete, perhaps of another row.
+
+    Two rows may have had the key then, because one of the two changed its key.  The other row may
+    have left by an earlier report of this delete, or it never landed.
+    """
+    came_now = row["arrival_transaction"] == step["transaction"]
+    changed_key = step["is_key_change"] | row["previous_key"].isNotNull()
+    return F.coalesce(came_now & changed_key, F.lit(False))
 
 
 def _was_loaded_on_its_way(step: Column, rows: Column) -> Column:
@@ -408,7 +446,7 @@ def _rows_after_step(held: Column, step: Column, rows: Column, leaving: Column) 
     )
     is_delete = step["effect"] == "delete"
     return (
-        F.when(is_delete & (leaving == 0), F.slice(rows, 1, 0))
+        F.when(is_delete & (leaving == _ALL_ROWS), F.slice(rows, 1, 0))
         .when(is_delete, F.filter(rows, lambda _, index: index != leaving - 1))
         .when(
             (step["is_key_change"] | step["is_insert"]) & ~_is_same_arrival(held, newest, step),
@@ -432,6 +470,9 @@ def _row_of_step(step: Column, row: Column) -> Column:
         F.when(has_come_before, row["previous_key"])
         .otherwise(step["previous_key"])
         .alias("previous_key"),
+        F.when(has_come_before, row["arrival_transaction"])
+        .when(step["is_key_change"] | step["is_insert"], step["transaction"])
+        .alias("arrival_transaction"),
     )
 
 
@@ -464,7 +505,7 @@ def _superseded_by_step(step: Column, rows: Column, leaving: Column) -> Column:
     )
     none = F.array().cast(f"array<{_SUPERSEDED}>")
     return F.when(
-        leaving > 0,
+        leaving != _ALL_ROWS,
         F.concat(
             F.array(delete), F.when(leaving == F.size(rows), writes_of_newest).otherwise(none)
         ),

@@ -86,7 +86,7 @@ def row_lives(
     A life begins with an event that takes no value from earlier events on its key, such as an
     insert, and lasts until the next such event. A delete is the last effect of the life that it
     ends. A delete that removed an older row while a newer row stayed (`superseded_delete`) ended
-    the previous life.
+    the previous life. A delete that images put in front of the newer row ended its own life.
 
     `effects`: all effects on some keys, with the columns of `int_row_effects`. `moved`: the result
     of `moves`. `superseded`, `truncations`: the models `int_superseded_effects` and
@@ -102,7 +102,11 @@ def row_lives(
             effects.source_format,
             effects.table_id,
             effects.row_key,
-            if(superseded.took_older_row, 'superseded_delete', effects.effect) as effect,
+            if(
+                superseded.took_older_row and superseded.row_left,
+                'superseded_delete',
+                effects.effect
+            ) as effect,
             effects.topic,
             effects.op,
             effects.event_id,

@@ -156,7 +156,15 @@ CASES = {
     "a delete that took an older row ends nothing": Case(
         [INSERT, effect(2, "1", None), PARTIAL],
         {"3": {"id": 1, "a": 9, "b": 2}},
-        superseded=[{"row_key": "1", "event_id": "2", "effect": "delete", "took_older_row": True}],
+        superseded=[
+            {
+                "row_key": "1",
+                "event_id": "2",
+                "effect": "delete",
+                "took_older_row": True,
+                "row_left": True,
+            }
+        ],
     ),
     "a row comes to its key in front of a partial image with a lower sequence": Case(
         [
@@ -189,6 +197,27 @@ CASES = {
         {"3": {"id": 1, "a": 9, "b": 7}, "moves": {"id": 2, "a": 9, "b": 7}},
         superseded=[
             {"row_key": "1", "event_id": "3", "effect": "upsert", "stands_before": ((3, 0, 0), 0)}
+        ],
+    ),
+    "a row leaves its key in front of an insert with a lower sequence": Case(
+        [
+            INSERT,
+            effect(3, "1", {"id": 1, "a": 3, "b": 4}, op="insert", sequence=(3, 0, 0)),
+            effect(3, "1", None, **AT_ONE_POSITION, sequence=(3, 1, 0)),
+            effect(
+                3, "2", {"id": 2, "a": 1}, **AT_ONE_POSITION, sequence=(3, 1, 0), is_partial=True
+            ),
+        ],
+        {"moves": {"id": 2, "a": 1, "b": 2}},
+        superseded=[
+            {
+                "row_key": "1",
+                "event_id": "moves",
+                "effect": "delete",
+                "took_older_row": True,
+                "row_left": False,
+                "stands_before": ((3, 0, 0), 0),
+            }
         ],
     ),
 }

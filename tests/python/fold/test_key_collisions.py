@@ -152,6 +152,51 @@ def deleted_behind_a_key_change(there: str, deleted: str | None, superseded: Sup
     )
 
 
+def moved_up(is_loaded: bool, before: dict[str, Any] | None, superseded: Superseded) -> Case:
+    """Row `a` comes to key 2 before row `b` leaves it; the load read key 2 after that, or never."""
+    loaded = effect(1, "is loaded", "upsert", "2", "snapshot", transaction_id=None)
+    return Case(
+        [
+            *([loaded] if is_loaded else []),
+            effect(3, "comes", "upsert", "2", "update", is_key_change=True),
+            effect(4, "leaves", "delete", "2", "update", is_key_change=True),
+        ],
+        superseded,
+        images={
+            "is loaded": {"after": guest(2, "a")},
+            "comes": COMES_FROM_ONE,
+            "leaves": {"before": before, "after": guest(3, "b")},
+        },
+    )
+
+
+def reported_twice(comes: str, leaves: str) -> Case:
+    """Row `a` comes to the key of row `b`, which leaves it, and both are reported twice.
+
+    `comes`, `leaves`: what does it; if it is an update, it changes the key.
+    """
+    came: dict[str, Any] = {"op": comes, "is_key_change": comes == "update"}
+    left: dict[str, Any] = {"op": leaves, "is_key_change": leaves == "update"}
+    image = {"after": guest(2, "a"), "previous_row_key": "1" if comes == "update" else None}
+    return Case(
+        [
+            effect(1, "is there", "upsert", "2", "insert", transaction_id="a"),
+            effect(3, "comes", "upsert", "2", **came),
+            effect(4, "leaves", "delete", "2", **left),
+            effect(5, "comes again", "upsert", "2", **came),
+            effect(6, "leaves again", "delete", "2", **left),
+        ],
+        {("leaves", "delete", "2"): True, ("leaves again", "delete", "2"): True},
+        images={
+            "is there": {"after": guest(2, "b")},
+            "comes": image,
+            "comes again": image,
+            "leaves": CHANGES_SEAT,
+            "leaves again": CHANGES_SEAT,
+        },
+    )
+
+
 #: A row comes to a key, changes and leaves it, at one position in three partitions.
 COMES_AND_LEAVES = {
     "comes": {"after": guest(1, "a")},
@@ -220,6 +265,42 @@ CASES = {
             "leaves": CHANGES_SEAT,
         },
     ),
+    "the full load read the row that came, and the row that left is another one": moved_up(
+        True, guest(2, "b"), {("leaves", "delete", "2"): True}
+    ),
+    "the row that left before the one that came has never landed": moved_up(
+        False, guest(2, "b"), {("leaves", "delete", "2"): True}
+    ),
+    # What an image leaves out, or has as null, does not make it the image of another row.
+    "a row that came leaves with its key alone": moved_up(False, {"seat": 2}, {}),
+    "a row that came leaves with nulls in place of values": moved_up(
+        False, {"seat": 2, "guest": None, "table": "x"}, {}
+    ),
+    "a loaded row that came leaves with its key alone": moved_up(True, {"seat": 2}, {}),
+    "a row that came in an earlier transaction leaves, whatever its image": Case(
+        [
+            effect(1, "comes", "upsert", "2", "update", transaction_id="a", is_key_change=True),
+            effect(2, "changes", "upsert", "2", "update"),
+            effect(3, "leaves", "delete", "2", "update", is_key_change=True),
+        ],
+        {},
+        images={"comes": COMES_FROM_ONE, "changes": {"after": guest(2, "c")}}
+        | {"leaves": CHANGES_SEAT},
+    ),
+    "a row that did not come to its key leaves, whatever its image": Case(
+        [
+            effect(1, "changes", "upsert", "2", "update"),
+            effect(3, "leaves", "delete", "2", "update", is_key_change=True),
+        ],
+        {},
+        images={"changes": {"after": guest(2, "c")}, "leaves": CHANGES_SEAT},
+    ),
+    **{
+        f"the row that came stays, although both are reported twice: {comes}, {leaves}": (
+            reported_twice(comes, leaves)
+        )
+        for comes, leaves in [("update", "update"), ("update", "delete"), ("insert", "update")]
+    },
     "a row that came and went without a key change leaves no older one": came_and_goes("b", {}),
     # Where the database checks keys at the end of a transaction.
     "the older row goes behind the newer one": came_and_goes("a", {("goes", "delete", "1"): True}),
@@ -282,6 +363,9 @@ CASES = {
     ),
     "behind a key change a row is deleted of which no image says anything": (
         deleted_behind_a_key_change("b", None, {})
+    ),
+    "behind a key change a row is deleted of which the newest image is missing": (
+        deleted_behind_a_key_change("b", "c", {("is deleted", "delete", "2"): True})
     ),
     "of equal rows one is deleted": deleted_behind_a_key_change(
         "a", "a", {("is deleted", "delete", "2"): True}

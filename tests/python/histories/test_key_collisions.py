@@ -156,6 +156,31 @@ CASES = {
         ],
         [row(1, "a"), row(2, "a")],
     ),
+    "rows move up by one, and the full load read them after that": Case(
+        "dataworks_json",
+        "moved_up_before_load",
+        [
+            [
+                streamx(-1, "INSERT", after=row(2, "a")),
+                streamx(-1, "INSERT", after=row(3, "b")),
+                moved(100, row(1, "a"), row(2, "a")),
+                moved(101, row(2, "b"), row(3, "b")),
+            ]
+        ],
+        [row(2, "a"), row(3, "b")],
+    ),
+    "rows move up by one, and the row that leaves has never landed": Case(
+        "dataworks_json",
+        "moved_up_without_load",
+        [
+            [
+                streamx(-1, "INSERT", after=row(1, "a")),
+                moved(100, row(1, "a"), row(2, "a")),
+                moved(101, row(2, "b"), row(3, "b")),
+            ]
+        ],
+        [row(2, "a"), row(3, "b")],
+    ),
     "equal rows move up by one": Case(
         "dataworks_json",
         "equal_rows",
@@ -331,6 +356,18 @@ CASES = {
         ],
         [{**row("2", "b"), "note": "m"}],
     ),
+    "another row is inserted on the key at the write time of a partial key change before it": Case(
+        "canal_json",
+        "key_taken_behind_a_partial_key_change",
+        [
+            [
+                canal("INSERT", 1000, {**row("1", "a"), "note": "n"}),
+                canal("INSERT", 2000, {**row("1", "x"), "note": "y"}),
+            ],
+            [canal("UPDATE", 2000, row("2", "a"), {"id": "1"})],
+        ],
+        [{**row("1", "x"), "note": "y"}, {**row("2", "a"), "note": "n"}],
+    ),
     "a row that is inserted and deleted in a transaction is no key change": Case(
         "cdl_debezium_json",
         "lost_delete",
@@ -437,6 +474,24 @@ CASES = {
             ]
         ],
         [row(2, "A")],
+    ),
+    "a task that is made anew reports once more that rows move up by one": Case(
+        "dts_avro",
+        "moved_up_twice",
+        [
+            [
+                dts("INSERT", 1, "a", after=row(1, "a")),
+                dts("INSERT", 2, "b", after=row(2, "b")),
+                *(
+                    dts(
+                        "UPDATE", first + step, "c", before=row(id_, name), after=row(id_ + 1, name)
+                    )
+                    for first in (3, 1003)
+                    for step, (id_, name) in enumerate([(1, "a"), (2, "b")])
+                ),
+            ]
+        ],
+        [row(2, "a"), row(3, "b")],
     ),
     "a row is inserted before the row that has its key leaves it": Case(
         "dts_avro",
