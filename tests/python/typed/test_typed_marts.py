@@ -182,6 +182,30 @@ def test_a_dropped_column_disappears(table: SourceTable) -> None:
     assert contents(table) == [(1,), (2,)]
 
 
+@pytest.mark.parametrize("by_statement", [True, False])
+def test_a_column_that_was_never_lost_after_all_has_the_values_of_all_rows(
+    table: SourceTable, by_statement: bool
+) -> None:
+    """A withdrawn drop has no event of the table, a partial image is one."""
+    table.holds({"id": 1, "amount": 10}, 1)
+    table.has_shape(2, id="int64")
+    table.holds({"id": 2}, 2)
+    run(table)
+    assert contents(table) == [(1,), (2,)]
+    table.has_shape(1, id="int64", amount="int32")
+    if by_statement:
+        table.loses_no_column_by_a_statement()
+    else:
+        table.loses('{"id": 2}')
+    run(table)
+    assert contents(table) == [(1, 10)] + [(2, None)] * by_statement
+    written = snapshots(table)
+    table.holds({"id": 1, "amount": 11}, 1)
+    run(table)
+    assert contents(table)[0] == (1, 11)
+    assert snapshots(table) == written + 1
+
+
 @pytest.mark.parametrize("is_gone", [False, True])
 def test_a_column_that_takes_the_name_of_a_renamed_one_gets_none_of_its_values(
     table: SourceTable, is_gone: bool
