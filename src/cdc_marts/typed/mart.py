@@ -40,7 +40,7 @@ ABSENT_COLUMNS = "cdc_marts.absent_columns"
 RENAMED_COLUMNS = "cdc_marts.renamed_columns"
 MISSING_PARTITIONS = "cdc_marts.missing_partitions"
 
-#: What is new of a changed table.
+#: What is new of a changed table, beside changed rows of `filled_rows`.
 _CHANGES = ("touched_keys", "colliding_keys", "truncations", "resolved_changes")
 
 
@@ -60,7 +60,7 @@ def rows(
     if not run.has_inputs:
         return _no_rows(session, partitioned_by)
     run.keep_property(DECLARATION, declared.checksum)
-    is_changed = run.has_new_rows and any(map(table.has_new_rows, _CHANGES))
+    is_changed = run.has_new_rows and _has_changes(table)
     if run.is_incremental and not is_changed and _is_as_declared(table):
         return session.table(run.relation).where("false")
     if not run.is_incremental and not is_changed:
@@ -78,6 +78,13 @@ def rows(
     if run.is_incremental:
         run.rebuild()
     return _typed_rows(_live_rows(table), columns)
+
+
+def _has_changes(table: SourceTable) -> bool:
+    """Whether something is new of the table, or one of its filled rows has changed."""
+    if any(map(table.has_new_rows, _CHANGES)):
+        return True
+    return not table.changed_rows("filled_rows").isEmpty()
 
 
 def _is_as_declared(table: SourceTable) -> bool:
