@@ -33,6 +33,15 @@
         'reloaded': ref('int_reloaded_messages'),
     }) -%}
   {%- endif -%}
+  {%- if grain == 'whole' -%}
+    {#-
+      A statement may be resolved in a later run than its record is read, or
+      resolved again.
+    -#}
+    {%- do new_inputs.update({
+        'resolved_changes': ref('int_resolved_changes'),
+    }) -%}
+  {%- endif -%}
   {%- if grain == 'event' -%}
     {%- set missing_columns = ref('int_missing_columns') -%}
     {%- do inputs.update({

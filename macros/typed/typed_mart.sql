@@ -48,7 +48,7 @@
       'touched_keys': ref('cdc_marts', 'int_touched_keys'),
       'colliding_keys': ref('cdc_marts', 'int_colliding_keys'),
       'truncations': ref('cdc_marts', 'int_truncations'),
-      'column_drops': ref('cdc_marts', 'int_column_drops'),
+      'resolved_changes': ref('cdc_marts', 'int_resolved_changes'),
   } -%}
 select * from {{ dataframe(
     'cdc_marts.typed.mart:rows',

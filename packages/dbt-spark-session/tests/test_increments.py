@@ -67,6 +67,13 @@ select
 from {{ new_rows(ref('both')) }} as both
 """
 
+#: Reads new rows only to know whether there are some.
+WRITTEN_ANEW = """
+{{ config(materialized='incremental', incremental_strategy='insert_overwrite') }}
+select id, text from {{ ref('both') }}
+where (select count(*) from {{ new_rows(ref('both')) }}) is not null
+"""
+
 #: A view that looks something up for its rows, and names a column that `*` does not have.
 LOOKED_UP = """
 select a.id, b.text, a._last_updated_sequence_number as landing
@@ -240,6 +247,7 @@ class TestIncrements:
             "reader_of_two.py": READER_OF_TWO,
             "looked_up.sql": LOOKED_UP,
             "reader_of_looked_up.sql": READER_OF_LOOKED_UP,
+            "written_anew.sql": WRITTEN_ANEW,
             "written_after.sql": "{{ config(materialized='table') }} select 1 as n",
         }
 
@@ -472,6 +480,27 @@ class TestIncrements:
         assert landing.ids(reader) == [1, 2, 10]
         landing.run("--select", reader)
         assert landing.ids(reader) == [1, 2, 3, 10]
+
+    def test_an_empty_run_leaves_a_table_with_rows_as_it_is(self, landing):
+        select = ("--select", "written_anew", "merging_reader", "python_reader")
+        before = {**landing.all_commits(), "written_anew": landing.commits("written_anew")}
+        messages = landing.run(*select, "--empty")
+        assert set(messages.values()) == {"OK, nothing written"}
+        assert {reader: landing.commits(reader) for reader in before} == before
+        assert landing.ids("written_anew") == [1, 2, 10]
+        landing.run(*select, "--empty", "--full-refresh")
+        assert landing.ids("written_anew") == []
+        landing.run(*select)
+        assert landing.ids("written_anew") == [1, 2, 10]
+
+    def test_an_empty_run_fails_where_the_query_is_wrong(self, landing, project):
+        wrong = SQL_READER.replace("    text", "    no_such_column")
+        write_file(wrong, project.project_root, "models", "sql_reader.sql")
+        try:
+            messages = landing.run("--select", "sql_reader", "--empty", expect_pass=False)
+        finally:
+            write_file(SQL_READER, project.project_root, "models", "sql_reader.sql")
+        assert "no_such_column" in messages["sql_reader"]
 
 
 def ids_of(spark: SparkSession, expression: str) -> list[int]:

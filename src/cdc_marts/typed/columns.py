@@ -322,6 +322,11 @@ def checksum_of_losses(columns: Iterable[TypedColumn]) -> str:
     return _checksum([column.source, column.lost_at] for column in columns if column.lost_at)
 
 
+def checksum_of_absences(listed: Iterable[ListedColumn]) -> str:
+    """Changes where a column of the table, and so of the mart, goes or is there again."""
+    return _checksum([column.name] for column in listed if not column.is_current)
+
+
 def checksum_of_sources(columns: Iterable[TypedColumn]) -> str:
     """Return a checksum of the renamed columns and their source columns.
 

@@ -8,7 +8,7 @@ from another source column.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
@@ -21,11 +21,14 @@ from cdc_marts.fold.row_keys import other_spellings
 from cdc_marts.typed.columns import (
     CAST_ERROR,
     MART_COLUMNS,
+    ListedColumn,
     TypedColumn,
+    checksum_of_absences,
     checksum_of_losses,
     checksum_of_sources,
     missing_partitions,
     partition_columns,
+    typed_columns,
 )
 from cdc_marts.typed.declaration import Declaration
 from cdc_marts.typed.source_table import SourceTable, read_columns
@@ -33,11 +36,12 @@ from cdc_marts.typed.source_table import SourceTable, read_columns
 #: Properties of a mart's table.
 DECLARATION = "cdc_marts.declaration"
 LOST_COLUMNS = "cdc_marts.lost_columns"
+ABSENT_COLUMNS = "cdc_marts.absent_columns"
 RENAMED_COLUMNS = "cdc_marts.renamed_columns"
 MISSING_PARTITIONS = "cdc_marts.missing_partitions"
 
-#: Inputs that have new rows if the table has changed.
-_CHANGES = ("touched_keys", "colliding_keys", "truncations", "column_drops")
+#: Inputs that have new rows if the table has changed, besides changed rows of `filled_rows`.
+_CHANGES = ("touched_keys", "colliding_keys", "truncations", "resolved_changes")
 
 
 def rows(
@@ -56,16 +60,17 @@ def rows(
     if not run.has_inputs:
         return _no_rows(session, partitioned_by)
     run.keep_property(DECLARATION, declared.checksum)
-    is_changed = run.has_new_rows and any(map(table.has_new_rows, _CHANGES))
+    is_changed = run.has_new_rows and _has_changes(table)
     if run.is_incremental and not is_changed and _is_as_declared(table):
         return session.table(run.relation).where("false")
     if not run.is_incremental and not is_changed:
         return _no_rows(session, partitioned_by)
     traits = source_formats[declared.source_format]
-    columns = read_columns(table, traits, run.warn) or partitioned_by
+    listed = read_columns(table, traits, run.warn)
+    columns = typed_columns(declared, listed, run.warn) or partitioned_by
     missing = missing_partitions(declared, columns, run.warn)
     run.partition_by(part for part in declared.partition_by if part not in missing)
-    built_by = _properties(columns, missing)
+    built_by = _properties(listed.values(), columns, missing)
     for name, value in built_by.items():
         run.keep_property(name, value)
     if run.is_incremental and not _must_rebuild(session, table, columns, built_by):
@@ -75,17 +80,28 @@ def rows(
     return _typed_rows(_live_rows(table), columns)
 
 
+def _has_changes(table: SourceTable) -> bool:
+    """Return whether the table has new rows, or one of its filled rows has changed."""
+    if any(map(table.has_new_rows, _CHANGES)):
+        return True
+    return not table.changed_rows("filled_rows").isEmpty()
+
+
 def _is_as_declared(table: SourceTable) -> bool:
     """Return whether the mart was built by the declaration that its table has now."""
     return table.run.table_property(DECLARATION) == table.declared.checksum
 
 
-def _properties(columns: Sequence[TypedColumn], missing: Sequence[str]) -> dict[str, str]:
+def _properties(
+    listed: Iterable[ListedColumn], columns: Sequence[TypedColumn], missing: Sequence[str]
+) -> dict[str, str]:
     """Return the properties of a mart with these columns. It is rebuilt if one of them changes.
 
-    `missing`: declared partitions that the mart does not have.
+    `listed`: the columns that the table has or had. `missing`: declared partitions that the mart
+    does not have.
     """
     return {
+        ABSENT_COLUMNS: checksum_of_absences(listed),
         LOST_COLUMNS: checksum_of_losses(columns),
         RENAMED_COLUMNS: checksum_of_sources(columns),
         MISSING_PARTITIONS: ", ".join(missing),

@@ -12,14 +12,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from cdc_marts.typed.columns import (
+    ListedColumn,
     SchemaVersion,
-    TypedColumn,
     Warn,
     check_columns,
     check_types,
     key_first,
     listed_columns,
-    typed_columns,
     unlisted_column,
 )
 from cdc_marts.typed.declaration import Declaration
@@ -49,8 +48,10 @@ class SourceTable:
         return not self.new_rows(name).isEmpty()
 
 
-def read_columns(table: SourceTable, traits: Mapping[str, Any], warn: Warn) -> list[TypedColumn]:
-    """Return the columns of the table's mart: key columns, other listed ones, then unlisted ones.
+def read_columns(
+    table: SourceTable, traits: Mapping[str, Any], warn: Warn
+) -> dict[str, ListedColumn]:
+    """Return the columns that the table has or had: key columns, other listed ones, unlisted ones.
 
     `traits`: the traits of the table's format.
     """
@@ -69,7 +70,7 @@ def read_columns(table: SourceTable, traits: Mapping[str, Any], warn: Warn) -> l
     check_columns(table.declared, listed, warn)
     if type_dialects:
         check_types(table.declared, listed, warn)
-    return typed_columns(table.declared, listed, warn)
+    return listed
 
 
 def _versions(table: SourceTable) -> list[SchemaVersion]:

@@ -669,7 +669,7 @@ CASES = [
             {3: shareplex("upd", row(A="d"), row(ID="1")), 4: shareplex("ins", row(ID="2", A="a"))},
         ],
         [row(ID="1", A="d"), row(ID="2", A="a")],
-        {1: ["B"]},
+        {1: ["B"], 3: ["B"]},
     ),
     *(
         Case(

@@ -34,7 +34,7 @@ INPUTS = {
         source_format string, table_id string, column_name string,
         sequence struct<position: bigint>
     """,
-    "int_column_drops": "source_format string, table_id string, column_name string",
+    "int_resolved_changes": "source_format string, table_id string",
     "int_keyless_rows": "source_format string, table_id string, row_key string",
     "int_row_effects": "source_format string, table_id string, row_key string",
     "int_colliding_keys": "source_format string, table_id string, row_key string",
@@ -128,10 +128,14 @@ class SourceTable:
         self.touch(row_key)
 
     def loses_column(self, name: str, sequence: int, by_statement: bool) -> None:
-        names = (self.source_format, self.table_id, name)
-        self.folded.append("int_lost_columns", (*names, (sequence,)))
+        names = (self.source_format, self.table_id)
+        self.folded.append("int_lost_columns", (*names, name, (sequence,)))
         if by_statement:
-            self.folded.append("int_column_drops", names)
+            self.folded.append("int_resolved_changes", names)
+
+    def loses_no_column_by_a_statement(self) -> None:
+        """A statement that dropped a column turns out to mean another table."""
+        self.folded.append("int_resolved_changes", (self.source_format, self.table_id))
 
     def is_emptied(self) -> None:
         self.rows.clear()

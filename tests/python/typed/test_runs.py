@@ -33,6 +33,8 @@ TABLES = (
     "readded",
     "readded_by_statements",
     "dropped_by_statement",
+    "listed_in_part",
+    "dropped_elsewhere",
     "rekeyed",
     "rekeyed_in_another_order",
     "unkeyed",
@@ -109,10 +111,18 @@ def statement(type_: str, table: str, text: str) -> dict[str, Any]:
     return {"type": type_, "table": table, "isDdl": True, "sql": text}
 
 
+def in_upper_case(message: dict[str, Any]) -> dict[str, Any]:
+    """The same of the table whose name has the same letters, all in upper case."""
+    table = message["table"]
+    text = message.get("sql", "").replace(table, table.upper())
+    return {**message, "table": table.upper(), "sql": text}
+
+
 ORDER = {"id": "int", "status": "varchar(20)"}
 ORACLE = {"ID": "NUMBER(10)", "PRICE": "FLOAT", "AT": "DATE", "NAME": "VARCHAR2(20)"}
 POSTGRESQL = {"id": "int4", "flags": "bit(4)", "at": "timestamptz"}
 WITH_V, WITHOUT_V = {"id": "int", "v": "varchar(20)"}, {"id": "int"}
+WITH_BODY = WITH_V | {"body": "varchar(20)"}
 PAIR = {"a": "varchar(20)", "b": "varchar(20)"}
 
 
@@ -150,7 +160,15 @@ def first(story: Story) -> Rows:
         ),
         *(
             change("INSERT", table, {"id": "1", "v": "old"}, types=WITH_V)
-            for table in ("readded", "readded_by_statements", "dropped_by_statement")
+            for table in (
+                *("readded", "readded_by_statements"),
+                *("dropped_by_statement", "dropped_elsewhere"),
+            )
+        ),
+        change("INSERT", "listed_in_part", {"id": "1", "v": "a", "body": "old"}, types=WITH_BODY),
+        change("INSERT", "listed_in_part", {"id": "2", "v": "b"}, types=WITH_V),
+        in_upper_case(
+            statement("ALTER", "dropped_elsewhere", "alter table dropped_elsewhere drop v")
         ),
         *(
             change("INSERT", table, {"a": a, "b": "x"}, types=PAIR, key=None)
@@ -198,6 +216,8 @@ def while_behind(story: Story, first: Rows) -> Rows:
         ),
         change("INSERT", "readded_by_statements", {"id": "2", "v": "new"}, types=WITH_V),
         statement("ALTER", "dropped_by_statement", "alter table dropped_by_statement drop v"),
+        change("DELETE", "listed_in_part", {"id": "2"}, types=WITHOUT_V),
+        in_upper_case(change("INSERT", "dropped_elsewhere", {"id": "1"}, types=WITHOUT_V)),
     )
     story.run("--select", WITHOUT_THE_FOLD)
     story.run("--select", *TABLES)
@@ -248,6 +268,17 @@ def test_a_column_that_was_dropped_and_added_again_keeps_no_old_value(last: Rows
 def test_a_statement_without_a_row_drops_a_column(first: Rows, last: Rows) -> None:
     assert first["dropped_by_statement"] == [row(id=1, v="old")]
     assert last["dropped_by_statement"] == [row(id=1)]
+
+
+def test_a_column_that_was_not_lost_after_all_has_the_values_of_all_rows(
+    first: Rows, last: Rows
+) -> None:
+    # A delete with the key alone shows that an insert may leave out columns too.
+    assert first["listed_in_part"] == [row(id=1, v="a"), row(id=2, v="b")]
+    assert last["listed_in_part"] == [row(id=1, v="a", body="old")]
+    # The statement meant the table with upper-case letters.
+    assert first["dropped_elsewhere"] == [row(id=1)]
+    assert last["dropped_elsewhere"] == [row(id=1, v="old")]
 
 
 @pytest.mark.parametrize("table", REKEYED)

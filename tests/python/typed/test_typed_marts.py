@@ -86,16 +86,20 @@ def test_a_run_writes_only_what_changed(table: SourceTable) -> None:
     assert contents(table) == [(1, 10), (2, 20)]
 
 
+@pytest.mark.parametrize("beside_an_effect", [True, False])
 @pytest.mark.parametrize("fold_model", ["int_colliding_keys", "int_filled_rows"])
-def test_a_row_changes_without_an_effect_on_its_key(table: SourceTable, fold_model: str) -> None:
+def test_a_row_changes_without_an_effect_on_its_key(
+    table: SourceTable, fold_model: str, beside_an_effect: bool
+) -> None:
     """Such as a row that remains on a colliding key, or that has a value from an earlier key."""
     table.holds({"id": 1, "amount": 10}, 1)
     table.holds({"id": 2, "amount": 20}, 1)
     run(table)
     table.changes_without_effect({"id": 1, "amount": 11}, 1, fold_model)
-    table.holds({"id": 3, "amount": 30}, 1)
+    if beside_an_effect:
+        table.holds({"id": 3, "amount": 30}, 1)
     run(table)
-    assert contents(table) == [(1, 11), (2, 20), (3, 30)]
+    assert contents(table) == [(1, 11), (2, 20)] + [(3, 30)] * beside_an_effect
 
 
 def test_nothing_new_writes_nothing(table: SourceTable) -> None:
@@ -180,6 +184,30 @@ def test_a_dropped_column_disappears(table: SourceTable) -> None:
     table.holds({"id": 2}, 2)
     run(table, renames={"amount": "total"})
     assert contents(table) == [(1,), (2,)]
+
+
+@pytest.mark.parametrize("by_statement", [True, False])
+def test_a_column_that_was_never_lost_after_all_has_the_values_of_all_rows(
+    table: SourceTable, by_statement: bool
+) -> None:
+    """A withdrawn drop has no event of the table, a partial image is one."""
+    table.holds({"id": 1, "amount": 10}, 1)
+    table.has_shape(2, id="int64")
+    table.holds({"id": 2}, 2)
+    run(table)
+    assert contents(table) == [(1,), (2,)]
+    table.has_shape(1, id="int64", amount="int32")
+    if by_statement:
+        table.loses_no_column_by_a_statement()
+    else:
+        table.loses('{"id": 2}')
+    run(table)
+    assert contents(table) == [(1, 10)] + [(2, None)] * by_statement
+    written = snapshots(table)
+    table.holds({"id": 1, "amount": 11}, 1)
+    run(table)
+    assert contents(table)[0] == (1, 11)
+    assert snapshots(table) == written + 1
 
 
 @pytest.mark.parametrize("is_gone", [False, True])

@@ -5,6 +5,7 @@
   - A model that reads increments (`new_rows`) writes nothing if there are none. Otherwise, it
     commits what it has read with its data. It may also replace rows (`replaces`).
   - The macro of a strategy may come from a project.
+  - With --empty, an existing table keeps its rows, unless --full-refresh rebuilds it.
 -#}
 {% materialization incremental, adapter='spark_session', supported_languages=['sql', 'python'] %}
   {%- set file_format = dbt_spark_validate_get_file_format(config.get('file_format') or adapter.default_file_format()) -%}
@@ -35,7 +36,13 @@
     {%- set query = 'select * from ' ~ view.identifier -%}
   {%- endif -%}
 
-  {%- if existing_relation is none or existing_relation.is_view or should_full_refresh() or read.is_rebuild -%}
+  {%- set is_new = existing_relation is none or existing_relation.is_view or should_full_refresh() -%}
+  {%- if flags.EMPTY and not is_new -%}
+    {% do check_query(query, existing_relation, on_schema_change) %}
+    {%- call noop_statement('main', 'OK, nothing written', rows_affected=0) -%}
+      -- --empty leaves the rows of the table as they are
+    {%- endcall -%}
+  {%- elif is_new or read.is_rebuild -%}
     {% do create_or_replace_table(target_relation, existing_relation, query, read) %}
   {%- elif read.has_nothing_new -%}
     {%- if on_schema_change == 'fail' -%}
@@ -74,6 +81,16 @@
 
   {{ return({'relations': [target_relation]}) }}
 {% endmaterialization %}
+
+
+{#- Checks that Spark can plan a query, and if changed columns fail the model, that they are the same. -#}
+{% macro check_query(query, existing_relation, on_schema_change) %}
+  {%- set new_relation = api.Relation.create(identifier=this.identifier ~ '__dbt_new') -%}
+  {% do adapter.create_temporary_view(new_relation, query) %}
+  {%- if on_schema_change == 'fail' -%}
+    {% do process_schema_changes(on_schema_change, new_relation, existing_relation) %}
+  {%- endif -%}
+{% endmacro %}
 
 
 {#- As dbt's, but the error of a model says what has changed and how to rebuild it. -#}
