@@ -141,7 +141,7 @@ keys_beside_redeliveries as (
     left semi join new_redeliveries
         on
             {{ matches('known_key_changes', 'new_redeliveries', table_key) }}
-            and known_key_changes.sequence.position
+            and known_key_changes.message_position
             = new_redeliveries.delivery_position
 
 ),

@@ -29,7 +29,8 @@ deletes_and_inserts as (
         {{ transaction_of_effect() }} as `transaction`,
         row_key,
         op = 'delete' as is_delete,
-        max(sequence).position as position,
+        -- not raised: the two messages have the same one
+        max(message_position) as position,
         max_by(topic, sequence) as topic,
         collect_set(struct(topic, sequence.`partition`, sequence.offset))
             as places

@@ -21,7 +21,11 @@ def model(dbt, session):
         .join(effects, ["source_format", "event_id"], "left_semi")
     )
     found = superseded_effects(
-        effects, events, dbt.ref("int_split_key_changes"), dbt.ref("int_truncations")
+        effects,
+        events,
+        dbt.ref("int_split_key_changes"),
+        dbt.ref("int_truncations"),
+        dbt.config.get("source_formats"),
     )
     if not dbt.is_incremental:
         return found

@@ -19,6 +19,7 @@ _COLUMNS = (
     "event_id",
     "pairing_id",
     "lists_all_columns",
+    "message_position",
     "sequence",
     "effect",
     "is_partial",

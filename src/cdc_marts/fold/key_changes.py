@@ -21,13 +21,15 @@ _COLUMNS = (
     "event_id",
     "transaction_id",
     "event_at",
+    "message_position",
     "sequence",
     "is_key_change",
     "effect",
 )
 _IN_TRANSACTION = (*TABLE, "transaction")
 #: A delete and an insert that are equal in these may be one key change. Their topics may differ: if
-#: one topic delivers changes of another topic again, only new changes count there.
+#: one topic delivers changes of another topic again, only new changes count there. The position is
+#: that of the messages, which has not been raised.
 _PLACE = (*_IN_TRANSACTION, "position")
 _KEY_IN_TRANSACTION = (*KEY, "transaction")
 
@@ -107,11 +109,11 @@ def keys_changed_beside(
     `int_exceptional_records`; `known`: the model `int_key_changes`.
     """
     redelivered = new_exceptions.where("exception = 'redelivery'")
-    beside = new_effects.select(*TABLE, "sequence.position").unionByName(
-        redelivered.select(*TABLE, F.col("delivery_position").alias("position"))
+    beside = new_effects.select(*TABLE, "message_position").unionByName(
+        redelivered.select(*TABLE, F.col("delivery_position").alias("message_position"))
     )
-    inserts = known.where("op = 'insert'").withColumn("position", F.col("sequence.position"))
-    return inserts.join(beside, [*TABLE, "position"], "left_semi")
+    inserts = known.where("op = 'insert'")
+    return inserts.join(beside, [*TABLE, "message_position"], "left_semi")
 
 
 def _beside_in_transaction(moves: DataFrame, effects: DataFrame) -> DataFrame:
@@ -164,7 +166,7 @@ def _placed(members: DataFrame) -> DataFrame:
     return members.withColumns(
         {
             "transaction": F.coalesce(transaction_of_effect(), F.lit("")),
-            "position": F.coalesce("sequence.position", F.lit(-1)),
+            "position": F.coalesce("message_position", F.lit(-1)),
         }
     )
 

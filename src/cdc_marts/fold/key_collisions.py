@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 
 from cdc_marts.expressions import let
 from cdc_marts.fold.columns import KEY, TABLE
+from cdc_marts.fold.formats import Traits, is_of_format_that
 from cdc_marts.fold.rules import (
     count_truncations_before,
     transaction_of_effect,
@@ -50,7 +51,11 @@ _HELD = (
 
 
 def superseded_effects(
-    effects: DataFrame, events: DataFrame, split_key_changes: DataFrame, truncations: DataFrame
+    effects: DataFrame,
+    events: DataFrame,
+    split_key_changes: DataFrame,
+    truncations: DataFrame,
+    formats: Traits,
 ) -> DataFrame:
     """Return the superseded effects: on colliding keys, they don't count for the row that remains.
 
@@ -61,7 +66,7 @@ def superseded_effects(
 
     `effects`: all effects on the keys, with the columns of `int_row_effects` except the images.
     `events`: the events with their images, as in `int_events`. `split_key_changes`, `truncations`:
-    the models `int_split_key_changes` and `int_truncations`.
+    the models `int_split_key_changes` and `int_truncations`. `formats`: format -> its traits.
 
     The result has source_format, table_id, row_key, event_id, effect; took_older_row: for a delete,
     whether a newer row stayed; row_left: whether a row left the key while another row stayed, as in
@@ -69,7 +74,7 @@ def superseded_effects(
     sequences, struct<sequence, index>: the sequence of the last effect of the position in the order
     of images, and the number of effects that stand in front of this one at the position.
     """
-    steps = _steps(effects, _images(events), split_key_changes, truncations)
+    steps = _steps(effects, _images(events, formats), split_key_changes, truncations)
     step = F.struct(*(name for name in steps.columns if name not in KEY))
     of_one_position = F.array_sort(
         F.collect_list(step),
@@ -115,7 +120,7 @@ def no_superseded_effects(keys: DataFrame) -> DataFrame:
     )
 
 
-def _images(events: DataFrame) -> DataFrame:
+def _images(events: DataFrame, formats: Traits) -> DataFrame:
     """Return the images of events, as texts by column. A before image with only the key is null."""
     before = F.expr(f"try_cast(before as {_IMAGE})")
     # Not the column `key_columns`: Iceberg reads a text in batches, but an array row by row.
@@ -130,6 +135,7 @@ def _images(events: DataFrame) -> DataFrame:
         "previous_row_key",
         F.expr(f"try_cast(after as {_IMAGE})").alias("after_image"),
         F.when(says_more, before).alias("before_image"),
+        (~is_of_format_that(formats, "before_images_mislead")).alias("has_old_values"),
     )
 
 
@@ -169,6 +175,7 @@ def _steps(
             F.any_value(F.coalesce("inserted_key", "event_key")).alias("next_key"),
             F.any_value("after_image").alias("after_image"),
             F.any_value("before_image").alias("before_image"),
+            F.bool_and("has_old_values").alias("has_old_values"),
         )
     )
 
@@ -382,6 +389,7 @@ def _is_of_other_row(step: Column, rows: Column) -> Column:
     """Return whether the before image of a delete contradicts the images of all rows of the key.
 
     A null in it contradicts no value: some logs have nulls in place of values that they leave out.
+    The images of some formats contradict none, because they may have other values than the row had.
     """
 
     def contradicts(image: Column) -> Column:
@@ -394,7 +402,8 @@ def _is_of_other_row(step: Column, rows: Column) -> Column:
             ),
         )
 
-    return F.coalesce(F.forall(rows, lambda row: contradicts(row["image"])), F.lit(False))
+    are_contradicted = F.forall(rows, lambda row: contradicts(row["image"]))
+    return step["has_old_values"] & F.coalesce(are_contradicted, F.lit(False))
 
 
 def _came_beside(step: Column, row: Column) -> Column:

@@ -58,7 +58,7 @@ def moves(effects: DataFrame, others: DataFrame, split_key_changes: DataFrame) -
         left anti join {others} as others
             on inserts.source_format = others.source_format
             and inserts.table_id = others.table_id
-            and inserts.sequence.position = others.sequence.position
+            and inserts.message_position = others.message_position
             and others.topic = coalesce(pairs.topic, inserts.topic)
             and others.sequence.partition = coalesce(pairs.partition, inserts.sequence.partition)
             and others.sequence.offset < coalesce(pairs.insert_offset, inserts.sequence.offset)

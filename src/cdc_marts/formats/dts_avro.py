@@ -207,7 +207,7 @@ def _image(side: str) -> tuple[Column, ...]:
 
 
 def _is_jsonb(index: Column) -> Column:
-    """Whether a column is PostgreSQL's `jsonb`; Spark asks this only of binary objects."""
+    """Return whether a column is PostgreSQL's `jsonb`; Spark asks this only of binary objects."""
     number = F.get(_columns(), index)["dataTypeNumber"]
     return F.col("record.source.sourceType").isin(*_WITH_JSONB) & (number == _JSONB)
 

@@ -13,12 +13,14 @@ import re
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 from dbt.adapters.spark_session.api import (
     forget_past,
     iceberg_table,
     rewrite_rows,
+    snapshots,
     unread_rows,
     view_query,
 )
@@ -43,8 +45,10 @@ from cdc_marts.parsing.records import STAGING_COLUMNS
 from cdc_marts.printing import printable
 from cdc_marts.relations import OWN, Relations
 
-#: Property of a landing table during an erasure.
+#: Property of a landing table during an erasure. At first, it is the id of the snapshot that the
+#: erasure found: if a rewrite followed, the erasure may have changed messages.
 _UNFINISHED = "cdc_marts.unfinished-erasure"
+_LANDING_HAS_CHANGED = "true"
 _PLACE = (
     StructType()
     .add("topic", StringType())
@@ -111,7 +115,12 @@ class Erasure:
     @property
     def is_unfinished(self) -> bool:
         """Whether an erasure was interrupted after it had changed messages of the format."""
-        return bool(iceberg_table(self.session, self.landing).properties().get(_UNFINISHED))
+        table = iceberg_table(self.session, self.landing)
+        progress = table.properties().get(_UNFINISHED)
+        if progress is None or progress == _LANDING_HAS_CHANGED:
+            return progress is not None
+        since = takewhile(lambda found: str(found.id) != progress, snapshots(self.session, table))
+        return any(found.operation == "replace" for found in since)
 
     def count_waiting(self) -> int:
         """Return how many messages of the format no run has read."""
@@ -158,9 +167,12 @@ class Erasure:
         whole = [*found.whole, *(found.mentions if with_mentions else ())]
         replacements = self._replacements(whole, found.shared)
         replacements |= dict.fromkeys(self._lone_tombstones(whole, found.row_keys))
+        if not self.is_unfinished:
+            before = iceberg_table(self.session, self.landing).currentSnapshot()
+            self._note(str(before.snapshotId()))
         self._redact(replacements)
         # From now on, landing has lost the rows, and staging may lose them.
-        self._set_unfinished(True)
+        self._note(_LANDING_HAS_CHANGED)
         self._redact_irreplaceable_rows(whole, found.shared)
         rebuild()
 
@@ -179,7 +191,7 @@ class Erasure:
             orphans_before = young if table == self.landing else now
             names = forget_past(self.session, table, needed[table], orphans_before)
             references += [f"{table}: {name}" for name in names]
-        self._set_unfinished(False)
+        self._note(None)
         return references
 
     def has_rows(self, found: Found) -> bool:
@@ -426,9 +438,10 @@ class Erasure:
                 f"The message {place} holds other rows too, and can't be split: {error}."
             ) from error
 
-    def _set_unfinished(self, is_unfinished: bool) -> None:
-        action = f"set tblproperties ('{_UNFINISHED}' = 'true')"
-        if not is_unfinished:
+    def _note(self, progress: str | None) -> None:
+        """Keep the progress of the erasure (`_UNFINISHED`); None if it is complete."""
+        action = f"set tblproperties ('{_UNFINISHED}' = '{progress}')"
+        if progress is None:
             action = f"unset tblproperties if exists ('{_UNFINISHED}')"
         self.session.sql(f"alter table {self.landing} {action}")
 

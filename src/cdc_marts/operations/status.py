@@ -358,6 +358,7 @@ def _sequence_number_before(session: SparkSession, table: str, time: dt.datetime
     """Return the sequence number of the newest snapshot before a time; 0 if there was no table.
 
     None if rows from before were written anew since: `requeue` replaces some, a full refresh all.
+    Also None if the snapshots from before have expired.
     """
     millis = time.timestamp() * 1000
     oldest = None

@@ -29,7 +29,7 @@ def relations_of(target: Target) -> Relations:
 
 
 def _names_landing_schema(settings: Path) -> bool:
-    """Whether the setting is there, for all packages or for this one."""
+    """Return whether the setting is there, for all packages or for this one."""
     places = (("vars", LANDING_SCHEMA), ("vars", PACKAGE, LANDING_SCHEMA))
     return any(member(settings, *place) for place in places)
 

@@ -323,7 +323,7 @@ def checksum_of_losses(columns: Iterable[TypedColumn]) -> str:
 
 
 def checksum_of_absences(listed: Iterable[ListedColumn]) -> str:
-    """Changes where a column of the table, and so of the mart, goes or is there again."""
+    """Return a checksum of the columns that the table had and lacks now."""
     return _checksum([column.name] for column in listed if not column.is_current)
 
 

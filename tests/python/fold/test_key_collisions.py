@@ -421,30 +421,38 @@ CASES = {
 
 @pytest.fixture(scope="module")
 def found(spark: SparkSession) -> dict[str, list[Row]]:
+    """Case -> the effects that are superseded."""
+    return _superseded(spark, CASES)
+
+
+def _superseded(
+    spark: SparkSession, cases: Mapping[str, Case], **traits: bool
+) -> dict[str, list[Row]]:
     """Case -> the effects that are superseded; each case has a table and events of its own."""
     events = {
         name: [
             {"event_id": event_id, "row_key": '{"seat":0}', **case.images.get(event_id, {})}
             for event_id in {e["event_id"] for e in case.effects}
         ]
-        for name, case in CASES.items()
+        for name, case in cases.items()
     }
     pairs = {
         name: [dict(zip(PAIRS.split()[2:], pair, strict=True)) for pair in case.pairs]
-        for name, case in CASES.items()
+        for name, case in cases.items()
     }
     truncations = {
         name: [{"sequence": (at, 0, at)}]
-        for name, case in CASES.items()
+        for name, case in cases.items()
         if (at := case.truncated_at) is not None
     }
     rows = superseded_effects(
-        _frame(spark, EFFECTS, {name: case.effects for name, case in CASES.items()}),
+        _frame(spark, EFFECTS, {name: case.effects for name, case in cases.items()}),
         _frame(spark, EVENTS, events),
         _frame(spark, PAIRS, pairs),
         _frame(spark, "source_format table_id sequence", truncations),
+        {SOURCE_FORMAT: traits},
     )
-    by_case: dict[str, list[Row]] = {name: [] for name in CASES}
+    by_case: dict[str, list[Row]] = {name: [] for name in cases}
     for row in rows.collect():
         by_case[row.table_id].append(row)
     return by_case
@@ -481,3 +489,10 @@ def test_effects_in_front_of_a_lower_sequence_say_where_they_stand(
 
 def test_effects_of_a_row_that_left_beside_another_say_so(found: dict[str, list[Row]]) -> None:
     assert [row.row_left for row in found["two rows swap their keys"]] == [True]
+
+
+def test_a_misleading_before_image_shows_no_other_row(spark: SparkSession) -> None:
+    """It may have the default of a column, as in Debezium, or its new value, as in Canal."""
+    other_image = guest(2, "b")
+    cases = {"it left": moved_up(False, other_image, {}), "load": moved_up(True, other_image, {})}
+    assert _superseded(spark, cases, before_images_mislead=True) == {"it left": [], "load": []}

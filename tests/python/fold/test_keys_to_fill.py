@@ -18,7 +18,7 @@ from tests.python.fold.frames import frame
 NAMES = {"source_format": "canal_json", "table_id": "shop.orders"}
 CARTS = {"source_format": "canal_json", "table_id": "shop.carts"}
 KEYS = "source_format table_id row_key is_keyless"
-EFFECTS = "source_format table_id topic row_key op sequence"
+EFFECTS = "source_format table_id topic row_key op message_position sequence"
 
 
 def key(row_key: str, **other: Any) -> dict[str, Any]:
@@ -26,8 +26,8 @@ def key(row_key: str, **other: Any) -> dict[str, Any]:
 
 
 def effect(row_key: str, position: int, **other: Any) -> dict[str, Any]:
-    sequence = (position, 0, position)
-    return {**key(row_key), "topic": "shop", "op": "update", "sequence": sequence, **other}
+    place = {"message_position": position, "sequence": (position, 0, position)}
+    return {**key(row_key), "topic": "shop", "op": "update", **place, **other}
 
 
 def test_tables_have_partial_images_by_their_messages_or_by_missing_columns(

@@ -61,6 +61,8 @@ LOAD = {0: change("r", 100, 1, "loaded"), 1: change("r", 100, 2, "loaded")}
 DELETE = change("d", 90, 2, None)
 UPDATE = change("u", 80, 1, "updated", PLACEHOLDER)
 LATER = change("u", 110, 1, "later")
+#: The first offset that stands for a message in another partition.
+OTHER = 1_000
 CASES = [
     Case("in_one_run", [{**LOAD, 2: DELETE, 3: UPDATE}], [row(1, "updated")]),
     Case("in_a_later_run", [LOAD, {2: DELETE}, {3: UPDATE}], [row(1, "updated")]),
@@ -70,6 +72,15 @@ CASES = [
         "another_load_is_newer",
         [{**LOAD, 2: LATER}, {3: change("r", 200, 1, "again"), 4: change("u", 190, 2, "updated")}],
         [row(1, "again"), row(2, "updated")],
+    ),
+    # Its insert is in a partition without rows of the load, so it keeps its position.
+    Case(
+        "a_key_changes_between_partitions",
+        [
+            {0: change("r", 100, 1, "loaded", "of 1")},
+            {1: change("d", 90, 1, None, None), OTHER: change("c", 90, 2, "moved", PLACEHOLDER)},
+        ],
+        [row(2, "moved", "of 1")],
     ),
     Case(
         "a_row_comes_back",
@@ -83,7 +94,7 @@ def land(project: Project, run: int) -> None:
     project.land(
         FORMAT,
         [
-            Landed(f"open {case.name}", offset, _value(message, case))
+            Landed(f"open {case.name}", offset, _value(message, case), partition=offset // OTHER)
             for case in CASES
             for offset, message in (case.runs[run] if run < len(case.runs) else {}).items()
         ],

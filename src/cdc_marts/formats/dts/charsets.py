@@ -159,7 +159,7 @@ def _java_charset(charset: Column) -> Column:
 
 @cache
 def _java_charsets() -> dict[str, str]:
-    """What the names in `_NAMES` mean in the running Java.
+    """Return what the names in `_NAMES` mean in the running Java.
 
     For a charset that Java lacks, `decode` would raise an error.
     """

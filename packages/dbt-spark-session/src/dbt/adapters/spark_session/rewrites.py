@@ -66,7 +66,7 @@ def forget_past(session: SparkSession, name: str, kept: int, orphans_before: int
 
 
 def can_list_files(session: SparkSession, table: Any) -> bool:
-    """Whether Iceberg itself lists the files of a table's folder, without Hadoop."""
+    """Return whether Iceberg itself lists the files of a table's folder, without Hadoop."""
     return bool(is_instance_of(session.sparkContext._gateway, table.io(), _LISTS_FILES))
 
 
