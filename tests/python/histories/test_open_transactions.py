@@ -25,7 +25,14 @@ FORMAT = "cdl_debezium_json"
 Message = dict[str, Any]
 
 
-def change(op: str, lsn: int, id_: int, status: str | None, note: str | None = "n") -> Message:
+def change(
+    op: str,
+    lsn: int,
+    id_: int,
+    status: str | None,
+    note: str | None = "n",
+    transaction: int | None = None,
+) -> Message:
     """A row that is loaded (`r`), written (`c`, `u`) or deleted (`d`)."""
     image = {"id": id_, "status": status, "note": note}
     is_delete = op == "d"
@@ -35,7 +42,7 @@ def change(op: str, lsn: int, id_: int, status: str | None, note: str | None = "
         "source": {
             "connector": "postgresql",
             "lsn": lsn,
-            "txId": lsn,
+            "txId": transaction or lsn,
             "snapshot": "true" if op == "r" else "false",
         },
         "op": op,
@@ -73,14 +80,23 @@ CASES = [
         [{**LOAD, 2: LATER}, {3: change("r", 200, 1, "again"), 4: change("u", 190, 2, "updated")}],
         [row(1, "again"), row(2, "updated")],
     ),
-    # Its insert is in a partition without rows of the load, so it keeps its position.
+    # Both key changes are of one transaction; their positions show which delete has which insert.
     Case(
-        "a_key_changes_between_partitions",
+        "two_keys_change_between_partitions",
         [
-            {0: change("r", 100, 1, "loaded", "of 1")},
-            {1: change("d", 90, 1, None, None), OTHER: change("c", 90, 2, "moved", PLACEHOLDER)},
+            {
+                0: change("r", 100, 1, "loaded", "of 1"),
+                1: change("r", 100, 2, "loaded", "of 2"),
+                OTHER: change("r", 100, 5, "loaded"),
+            },
+            {
+                2: change("d", 80, 1, None, None, transaction=7),
+                3: change("d", 90, 2, None, None, transaction=7),
+                OTHER + 1: change("c", 80, 3, "moved", PLACEHOLDER, transaction=7),
+                OTHER + 2: change("c", 90, 4, "moved", PLACEHOLDER, transaction=7),
+            },
         ],
-        [row(2, "moved", "of 1")],
+        [row(3, "moved", "of 1"), row(4, "moved", "of 2"), row(5, "loaded")],
     ),
     Case(
         "a_row_comes_back",
