@@ -67,6 +67,5 @@ def model(dbt, session):
         superseded=dbt.ref("int_superseded_effects"),
         truncations=dbt.ref("int_truncations"),
         update_befores=dbt.ref("int_split_records").where("record_type = 'update_before'"),
-        message_places=dbt.rows_so_far(dbt.ref("int_message_places")),
         longest_key_chain=longest_key_chain,
     )

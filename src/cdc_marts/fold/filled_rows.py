@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from cdc_marts.checkpoints import broadcast_if_few, checkpointed
 from cdc_marts.fold.columns import KEY, TABLE
-from cdc_marts.fold.ranges import at_positions_of, is_one_of
+from cdc_marts.fold.ranges import at_message_positions_of, is_one_of
 from cdc_marts.fold.row_lives import moves, row_lives
 
 _COLUMNS = (
@@ -37,7 +37,6 @@ def filled_rows(
     superseded: DataFrame,
     truncations: DataFrame,
     update_befores: DataFrame,
-    message_places: DataFrame,
     longest_key_chain: int,
 ) -> DataFrame:
     """Return the filled rows on some keys.
@@ -50,10 +49,9 @@ def filled_rows(
     the columns of `int_row_effects`; `is_partial` is also true if an image lacks columns of its
     table. `keys`: the keys whose rows are filled. For other keys, effects on the earlier keys of
     their rows may be missing. `effects`: all effects. `records`, `split_key_changes`, `superseded`,
-    `truncations`, `message_places`: the models `int_records`, `int_split_key_changes`,
-    `int_superseded_effects`, `int_truncations` and `int_message_places`. `update_befores`: the
-    `update_before` records of split updates. `longest_key_chain`: the number of key changes of the
-    row over which a value is looked for.
+    `truncations`: the models `int_records`, `int_split_key_changes`, `int_superseded_effects` and
+    `int_truncations`. `update_befores`: the `update_before` records of split updates.
+    `longest_key_chain`: the number of key changes of the row over which a value is looked for.
 
     The result has source_format, event_id, table_id, row_key, sequence and row, and three more
     columns. filled_from: each column whose value came from an earlier event -> the sequence of this
@@ -65,7 +63,7 @@ def filled_rows(
     on_keys = checkpointed(effects_on_keys.select(*_COLUMNS))
     if on_keys.where("is_partial").isEmpty():
         return no_filled_rows(effects)
-    others = _beside(on_keys, effects, split_key_changes, message_places)
+    others = _beside(on_keys, effects, split_key_changes)
     moved = checkpointed(moves(on_keys, others, split_key_changes))
     lives = checkpointed(row_lives(on_keys, moved, superseded, truncations))
     steps = checkpointed(_steps(lives, _sources_of_values(lives, keys, longest_key_chain)))
@@ -112,7 +110,6 @@ def _beside(
     effects_on_keys: DataFrame,
     effects: DataFrame,
     split_key_changes: DataFrame,
-    message_places: DataFrame,
 ) -> DataFrame:
     """Return the effects at the positions of partial inserts that belong to split key changes."""
     inserts = effects_on_keys.where("is_partial and op = 'insert'").join(
@@ -120,7 +117,7 @@ def _beside(
         [*TABLE, "event_id"],
         "left_semi",
     )
-    is_beside = at_positions_of(inserts, message_places)
+    is_beside = at_message_positions_of(inserts)
     return effects_on_keys.where("false") if is_beside is None else effects.where(is_beside)
 
 

@@ -367,8 +367,10 @@ def _leaving_row(step: Column, rows: Column) -> Column:
     fits = F.transform(rows, lambda row: _has_image(row, step))
     has_come = F.try_element_at(rows, F.lit(-1))["previous_key"].isNotNull()
     fits_newest = F.coalesce(F.try_element_at(fits, F.lit(-1)), F.lit(False))
-    is_of_other_row = _is_of_other_row(step, rows)
-    says_row = F.exists(fits, lambda fit: fit) | is_of_other_row
+    contradicts = _contradicts_all(step, rows)
+    # It may also contradict its own row, if the format's before images mislead.
+    is_of_other_row = step["has_old_values"] & contradicts
+    says_row = F.exists(fits, lambda fit: fit) | contradicts
     takes_one = step["is_key_change"] | (says_row & has_come)
     return (
         F.when(step["effect"] != "delete", _ALL_ROWS)
@@ -385,11 +387,10 @@ def _leaving_row(step: Column, rows: Column) -> Column:
     )
 
 
-def _is_of_other_row(step: Column, rows: Column) -> Column:
+def _contradicts_all(step: Column, rows: Column) -> Column:
     """Return whether the before image of a delete contradicts the images of all rows of the key.
 
     A null in it contradicts no value: some logs have nulls in place of values that they leave out.
-    The images of some formats contradict none, because they may have other values than the row had.
     """
 
     def contradicts(image: Column) -> Column:
@@ -402,8 +403,7 @@ def _is_of_other_row(step: Column, rows: Column) -> Column:
             ),
         )
 
-    are_contradicted = F.forall(rows, lambda row: contradicts(row["image"]))
-    return step["has_old_values"] & F.coalesce(are_contradicted, F.lit(False))
+    return F.coalesce(F.forall(rows, lambda row: contradicts(row["image"])), F.lit(False))
 
 
 def _came_beside(step: Column, row: Column) -> Column:

@@ -113,19 +113,35 @@ def at_positions_of(effects: DataFrame, message_places: DataFrame) -> Column | N
     `effects`: source_format, sequence. `message_places`: the model. It gives the places of messages
     that don't contain their own.
     """
-    placed = effects.where("sequence.position is not null")
-    positions = _values_of(placed, ["source_format"], F.col("sequence.position")).of_groups
-    if not positions:
+    is_there = _has_value_of(effects, F.col("sequence.position"))
+    if is_there is None:
         return None
-
-    def is_there(position: str) -> Column:
-        return _any_of(
-            (F.col("source_format") == group.source_format) & has_value(F.col(position))
-            for group, has_value in positions
-        )
-
     messages_there = message_places.where(is_there("position"))
     return is_there("message_position") | is_one_of(messages_there)
+
+
+def at_message_positions_of(effects: DataFrame) -> Column | None:
+    """Return the condition that the message of an effect has the position of one of some messages.
+
+    None if no effect with a position is given. `effects`: source_format, message_position.
+    """
+    is_there = _has_value_of(effects, F.col("message_position"))
+    return None if is_there is None else is_there("message_position")
+
+
+def _has_value_of(effects: DataFrame, position: Column) -> Callable[[str], Column] | None:
+    """Return a function from a column to the condition that it has a position of the effects."""
+    positions = _values_of(effects.where(position.isNotNull()), ["source_format"], position)
+    if not positions.of_groups:
+        return None
+
+    def is_there(column: str) -> Column:
+        return _any_of(
+            (F.col("source_format") == group.source_format) & has_value(F.col(column))
+            for group, has_value in positions.of_groups
+        )
+
+    return is_there
 
 
 def in_transactions_of(effects: DataFrame) -> Column | None:

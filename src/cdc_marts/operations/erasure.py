@@ -13,7 +13,6 @@ import re
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
 from typing import Any
 
 from dbt.adapters.spark_session.api import (
@@ -46,9 +45,10 @@ from cdc_marts.printing import printable
 from cdc_marts.relations import OWN, Relations
 
 #: Property of a landing table during an erasure. At first, it is the id of the snapshot that the
-#: erasure found: if a rewrite followed, the erasure may have changed messages.
+#: erasure found. A commit that changed messages has a property of its own.
 _UNFINISHED = "cdc_marts.unfinished-erasure"
 _LANDING_HAS_CHANGED = "true"
+_REDACTED = "cdc_marts.redacted"
 _PLACE = (
     StructType()
     .add("topic", StringType())
@@ -119,8 +119,13 @@ class Erasure:
         progress = table.properties().get(_UNFINISHED)
         if progress is None or progress == _LANDING_HAS_CHANGED:
             return progress is not None
-        since = takewhile(lambda found: str(found.id) != progress, snapshots(self.session, table))
-        return any(found.operation == "replace" for found in since)
+        for found in snapshots(self.session, table):
+            if str(found.id) == progress:
+                return False
+            if _REDACTED in found.summary:
+                return True
+        # The snapshots since the erasure began have expired.
+        return True
 
     def count_waiting(self) -> int:
         """Return how many messages of the format no run has read."""
@@ -168,8 +173,9 @@ class Erasure:
         replacements = self._replacements(whole, found.shared)
         replacements |= dict.fromkeys(self._lone_tombstones(whole, found.row_keys))
         if not self.is_unfinished:
-            before = iceberg_table(self.session, self.landing).currentSnapshot()
-            self._note(str(before.snapshotId()))
+            before = next(snapshots(self.session, iceberg_table(self.session, self.landing)), None)
+            # A landing table without snapshots has no message to change.
+            self._note(_LANDING_HAS_CHANGED if before is None else str(before.id))
         self._redact(replacements)
         # From now on, landing has lost the rows, and staging may lose them.
         self._note(_LANDING_HAS_CHANGED)
@@ -359,7 +365,7 @@ class Erasure:
         landed = self.session.table(self.landing).select(*COORDINATES, "_file")
         files = landed.join(F.broadcast(redacted), list(COORDINATES), "left_semi").select("_file")
         paths = {row["_file"] for row in files.distinct().collect()}
-        rewrite_rows(self.session, self.landing, paths, of_redacted)
+        rewrite_rows(self.session, self.landing, paths, of_redacted, {_REDACTED: "true"})
 
     def _tombstones(self, places: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
         """Return places of messages without a value that share a record key with `places`."""

@@ -15,7 +15,6 @@ from cdc_marts.checkpoints import checkpointed
 from cdc_marts.fold.columns import KEY
 from cdc_marts.fold.filled_rows import filled_rows, partial_by_image
 from tests.python.fold.frames import (
-    PLACES,
     case_and_value,
     effects_at_positions,
     frame,
@@ -88,14 +87,15 @@ TWO_MOVES = [INSERT, *moved(4, "1", "2"), *moved(5, "2", "3")]
 WITHOUT_INSERT = [*TWO_MOVES[1:], {**PARTIAL, "row_key": "4"}]
 
 
+GONE = {**effect(5, "1", None, event_id="gone"), "sequence": (5, 0, 4)}
+COME = effect(5, "2", {"id": 2, "a": 4}, op="insert", is_partial=True, event_id="come")
+
+
 def delete_and_insert(is_one_move: bool, *others: dict[str, Any]) -> Case:
     """A row leaves its key by a delete and comes to another one by an insert."""
-    gone = {**effect(5, "1", None, event_id="gone"), "sequence": (5, 0, 4)}
-    come = effect(5, "2", {"id": 2, "a": 4}, op="insert", is_partial=True, event_id="come")
-    if others:
-        come = {**come, "sequence": (5, 0, 6)}
+    come = {**COME, "sequence": (5, 0, 6)} if others else COME
     row = {"id": 2, "a": 4, "b": 2} if is_one_move else {"id": 2, "a": 4}
-    return Case([INSERT, gone, *others, come], {"come": row}, pairs=[("gone", "come", "1")])
+    return Case([INSERT, GONE, *others, come], {"come": row}, pairs=[("gone", "come", "1")])
 
 
 AT_ONE_POSITION = {"event_id": "moves", "is_key_change": True}
@@ -152,6 +152,16 @@ CASES = {
     ),
     "between the two another row's change of an earlier position lands": delete_and_insert(
         True, effect(5, "7", {"id": 7, "b": 0}, sequence=(3, 0, 5))
+    ),
+    "between the two, which a snapshot raised, another row's change lands": Case(
+        [
+            INSERT,
+            {**GONE, "sequence": (9, 0, 4), "message_position": 5},
+            effect(5, "7", {"id": 7, "b": 0}),
+            {**COME, "sequence": (9, 0, 6), "message_position": 5},
+        ],
+        {"come": {"id": 2, "a": 4}},
+        pairs=[("gone", "come", "1")],
     ),
     "a delete that took an older row ends nothing": Case(
         [INSERT, effect(2, "1", None), PARTIAL],
@@ -344,7 +354,6 @@ def _filled(
                 for name, case in cases.items()
             },
         ),
-        message_places=frame(spark, PLACES, []),
         longest_key_chain=longest_key_chain,
     ).withColumns({name: F.to_json(name) for name in ("row", "before_values")})
     by_case: dict[str, Filled] = {name: {} for name in cases}

@@ -492,7 +492,17 @@ def test_effects_of_a_row_that_left_beside_another_say_so(found: dict[str, list[
 
 
 def test_a_misleading_before_image_shows_no_other_row(spark: SparkSession) -> None:
-    """It may have the default of a column, as in Debezium, or its new value, as in Canal."""
+    """It may have the default of a column, as in Debezium, or its new value, as in Canal.
+
+    Beside a row that came from another key, a delete still removes the older row.
+    """
     other_image = guest(2, "b")
-    cases = {"it left": moved_up(False, other_image, {}), "load": moved_up(True, other_image, {})}
-    assert _superseded(spark, cases, before_images_mislead=True) == {"it left": [], "load": []}
+    older_row_goes = {("is deleted", "delete", "2"): True}
+    cases = {
+        "it left": moved_up(False, other_image, {}),
+        "load": moved_up(True, other_image, {}),
+        "beside": deleted_behind_a_key_change("b", "c", older_row_goes),
+    }
+    found = _superseded(spark, cases, before_images_mislead=True)
+    assert found["it left"] == found["load"] == []
+    assert [case_and_value(row.event_id)[1] for row in found["beside"]] == ["is deleted"]

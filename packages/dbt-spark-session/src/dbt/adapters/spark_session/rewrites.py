@@ -8,8 +8,9 @@ in older snapshots until these are removed.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any
 
 from dbt.adapters.spark_session.catalog import iceberg_table
@@ -27,6 +28,7 @@ def rewrite_rows(
     name: str,
     files: Collection[str],
     rewritten: Callable[[DataFrame], DataFrame],
+    properties: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
     """Rewrite data files of a table with other values in their rows, in one commit.
 
@@ -34,11 +36,12 @@ def rewrite_rows(
 
     `files`: their paths, as in the metadata column `_file`. `rewritten`: a function from the rows
     of these files, with the columns of their lineage, to as many rows with the same columns.
+    `properties`: properties of the commit, as in `Snapshot.summary`.
     """
     table = iceberg_table(session, name)
     tasks = [task for task in _scan_tasks(table) if task.file().location() in files]
     if tasks:
-        _replace_files(session, table, tasks, rewritten)
+        _replace_files(session, table, tasks, rewritten, properties)
     if table.currentSnapshot() is not None:
         _drop_deleted_entries(session, table)
 
@@ -75,10 +78,13 @@ def _replace_files(
     table: Any,
     tasks: list[Any],
     rewritten: Callable[[DataFrame], DataFrame],
+    properties: Mapping[str, str],
 ) -> None:
     snapshot = table.currentSnapshot()
     rewrite = table.newRewrite().validateFromSnapshot(snapshot.snapshotId())
     rewrite = rewrite.dataSequenceNumber(snapshot.sequenceNumber())
+    for name, value in properties.items():
+        rewrite.set(name, value)
     with _staged(session, table, tasks) as (group, new_files):
         rows = session.read.format("iceberg").load(group)
         new_rows = rewritten(rows).select(*rows.columns)
