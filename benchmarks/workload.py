@@ -214,7 +214,7 @@ def change_of(workload: Workload) -> Change:
         position=number + 10**18,
         made_at=made_at,
         published_at=made_at + PUBLISHING_MILLIS,
-        transaction=F.floor(number / 3).cast("string"),
+        transaction=(F.floor(number / 3) + 1).cast("string"),
         is_described=workload.message_bytes >= 4000,
         rare=rare,
     )
