@@ -21,14 +21,7 @@ with
 
 new_messages as (
 
-    select
-        source_format,
-        topic,
-        `partition`,
-        offset,
-        message_position as position,
-        {{ raising_position() }} as raising_position,
-        record_type
+    select *
     from {{ new_rows(ref('int_raisable_records')) }}
     -- all rows of a message share one position
     where row_index = 0
@@ -95,14 +88,7 @@ stretches as (
 
 known_messages as (
 
-    select
-        source_format,
-        topic,
-        `partition`,
-        offset,
-        message_position as position,
-        {{ raising_position() }} as raising_position,
-        record_type
+    select *
     from {{ rows_so_far(ref('int_raisable_records')) }}
     where row_index = 0
 
@@ -195,10 +181,16 @@ messages as (
 followed_messages as (
 
     select
-        *,
+        source_format,
+        topic,
+        `partition`,
+        offset,
+        record_type,
+        is_new,
+        message_position as position,
         greatest(
-            position,
-            max(greatest(position_before, raising_position)) over (
+            message_position,
+            max(greatest(position_before, {{ raising_position() }})) over (
                 partition by source_format, topic, `partition`
                 order by offset
                 rows between unbounded preceding and current row

@@ -392,24 +392,17 @@ def _contradicts_all(step: Column, rows: Column) -> Column:
 
     A null in it contradicts no value: some logs have nulls in place of values that they leave out.
     """
-
-    def contradicts(image: Column) -> Column:
-        return F.exists(
-            F.map_entries(step["before_image"]),
-            lambda column: (
-                column["value"].isNotNull()
-                & F.map_contains_key(image, column["key"])
-                & ~column["value"].eqNullSafe(F.element_at(image, column["key"]))
-            ),
-        )
-
-    return F.coalesce(F.forall(rows, lambda row: contradicts(row["image"])), F.lit(False))
+    said = F.map_filter(step["before_image"], lambda _, value: value.isNotNull())
+    are_contradicted = F.forall(
+        rows, lambda row: row["image"].isNotNull() & ~_images_agree(said, row["image"])
+    )
+    return said.isNotNull() & are_contradicted
 
 
 def _came_beside(step: Column, row: Column) -> Column:
     """Return whether a row came to the key in the transaction of a delete, perhaps of another row.
 
-    Two rows may have had the key then, because one of the two changed its key.  The other row may
+    Two rows may have had the key then, because one of the two changed its key. The other row may
     have left by an earlier report of this delete, or it never landed.
     """
     came_now = row["arrival_transaction"] == step["transaction"]

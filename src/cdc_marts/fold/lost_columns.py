@@ -131,7 +131,7 @@ class _Table:
         for (column, _), sequence in self.drops.items():
             yield column, sequence, True
         # If images are partial, a list that is meant to be complete may not be.
-        may_be_partial = inserts_leave_out_columns and self.has_partial_images()
+        are_whole = not (inserts_leave_out_columns and self.has_partial_images())
         for version in self.versions:
             for sequence in version.whole:
                 at = order_of(sequence)
@@ -139,7 +139,7 @@ class _Table:
                     if (
                         first < at
                         and version.lacks(column)
-                        and not (may_be_partial and not self._may_be_dropped(column, at))
+                        and (are_whole or self._may_be_dropped(column, at))
                     ):
                         yield column, sequence, False
 

@@ -117,8 +117,10 @@ class Erasure:
         """Whether an erasure was interrupted after it had changed messages of the format."""
         table = iceberg_table(self.session, self.landing)
         progress = table.properties().get(_UNFINISHED)
-        if progress is None or progress == _LANDING_HAS_CHANGED:
-            return progress is not None
+        if progress is None:
+            return False
+        if progress == _LANDING_HAS_CHANGED:
+            return True
         for found in snapshots(self.session, table):
             if str(found.id) == progress:
                 return False
