@@ -33,7 +33,7 @@ deletes_and_inserts as (
         max(message_position) as position,
         max_by(topic, sequence) as topic,
         collect_set(struct(topic, sequence.`partition`, sequence.offset))
-            as places
+            as messages
     from {{ ref('int_key_changes') }}
     where
         op in ('insert', 'delete')
@@ -51,17 +51,17 @@ deletes_and_inserts as (
 deliveries as (
 
     select
-        listed.* except (topic, places),
-        place.topic,
-        place.`partition`,
-        place.offset
+        listed.* except (topic, messages),
+        message.topic,
+        message.`partition`,
+        message.offset
     from deletes_and_inserts as listed
-        lateral view explode(listed.places) exploded as place
+        lateral view explode(listed.messages) exploded as message
 
     union
 
     select
-        listed.* except (topic, places),
+        listed.* except (topic, messages),
         redeliveries.topic,
         redeliveries.`partition`,
         redeliveries.offset

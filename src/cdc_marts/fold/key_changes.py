@@ -30,7 +30,7 @@ _IN_TRANSACTION = (*TABLE, "transaction")
 #: A delete and an insert that are equal in these may be one key change. Their topics may differ: if
 #: one topic delivers changes of another topic again, only new changes count there. The position is
 #: that of the messages, which has not been raised.
-_PLACE = (*_IN_TRANSACTION, "position")
+_AT_ONE_POSITION = (*_IN_TRANSACTION, "position")
 _KEY_IN_TRANSACTION = (*KEY, "transaction")
 
 
@@ -144,16 +144,16 @@ def _in_pairs(members: DataFrame, new_members: DataFrame | None = None) -> DataF
 
     `new_members`: if given, at least one of the two is among these.
     """
-    members = _placed(members)
+    members = _with_transaction_and_position(members)
     # Most transactions have only inserts or only deletes.
     mixed = members.groupBy(*_IN_TRANSACTION).agg((F.min("op") != F.max("op")).alias("has_both"))
     members = members.join(mixed.where("has_both"), [*_IN_TRANSACTION], "left_semi")
     members = checkpointed(members)
     sides = [(members, members)]
     if new_members is not None:
-        new_members = _placed(new_members)
+        new_members = _with_transaction_and_position(new_members)
         sides = [(new_members, members), (members, new_members)]
-    pairs = [_with_opposites(*side, _PLACE) for side in sides]
+    pairs = [_with_opposites(*side, _AT_ONE_POSITION) for side in sides]
     pairs += [
         _with_opposites(one.where("transaction_id is not null"), other, _KEY_IN_TRANSACTION)
         for one, other in sides
@@ -161,7 +161,7 @@ def _in_pairs(members: DataFrame, new_members: DataFrame | None = None) -> DataF
     return reduce(DataFrame.unionByName, pairs).select(*_COLUMNS)
 
 
-def _placed(members: DataFrame) -> DataFrame:
+def _with_transaction_and_position(members: DataFrame) -> DataFrame:
     """Add transaction and position, never null: in a join, two nulls are not equal."""
     return members.withColumns(
         {

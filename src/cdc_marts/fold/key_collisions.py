@@ -34,7 +34,7 @@ _ROW = (
     f"struct<event_ids: array<string>, image: {_IMAGE}, is_snapshot: boolean,"
     f" arrival_image: {_IMAGE}, previous_key: string, arrival_transaction: string>"
 )
-#: What `_leaving_row` returns besides the place of a row.
+#: What `_leaving_row` returns besides the number of a row.
 _ALL_ROWS, _NO_ROW = 0, -1
 #: The place of an effect whose images show another order than the sequences do: in front of the
 #: effect with this sequence, behind `index` others at its position.

@@ -262,15 +262,15 @@ def near_deliveries(deliveries: DataFrame) -> Column:
 
 def _position_ranges(deliveries: DataFrame, pieces: int) -> DataFrame:
     """Return source_format, is_snapshot, first, last; the last two are null without a position."""
-    place = ("source_format", "topic", "is_snapshot")
+    groups = ("source_format", "topic", "is_snapshot")
     number = F.col("delivery_position").cast("double")
-    spans = deliveries.groupBy(*place).agg(
+    spans = deliveries.groupBy(*groups).agg(
         F.min(number).alias("lowest"), F.max(number).alias("highest")
     )
     piece = F.width_bucket(number, F.col("lowest"), F.col("highest"), F.lit(pieces))
     return (
-        deliveries.join(spans, list(place))
-        .groupBy(*place, F.col("delivery_position").isNull().alias("has_none"), piece)
+        deliveries.join(spans, list(groups))
+        .groupBy(*groups, F.col("delivery_position").isNull().alias("has_none"), piece)
         .agg(F.min("delivery_position").alias("first"), F.max("delivery_position").alias("last"))
         .select("source_format", "is_snapshot", "first", "last")
     )

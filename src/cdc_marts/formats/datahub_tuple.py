@@ -211,11 +211,11 @@ def _dialect(topics: Mapping[str, TopicSettings]) -> Column:
             F.struct(
                 lacking(dialect, dialect.required).alias("required"),
                 lacking(dialect, dialect.usual).alias("usual"),
-                F.lit(place).alias("place"),
+                F.lit(rank).alias("rank"),
                 F.lit(name).alias("name"),
             ),
         )
-        for place, (name, dialect) in enumerate(DIALECTS.items())
+        for rank, (name, dialect) in enumerate(DIALECTS.items())
     )
     is_read = F.col("message").isNotNull()
     return F.when(is_read, F.coalesce(_setting(topics, "dialect"), F.least(*candidates)["name"]))

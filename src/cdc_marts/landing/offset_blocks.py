@@ -22,11 +22,11 @@ def blocks_of(messages: DataFrame) -> DataFrame:
 
 def messages_in(blocks: DataFrame) -> DataFrame:
     """Return `topic`, `partition` and `offset` of all messages in blocks."""
-    place = F.explode(F.sequence(F.lit(0), F.lit(OFFSETS_IN_A_BLOCK - 1)))
-    offset = F.col("offset_block") * OFFSETS_IN_A_BLOCK + F.col("place")
+    bit_index = F.explode(F.sequence(F.lit(0), F.lit(OFFSETS_IN_A_BLOCK - 1)))
+    offset = F.col("offset_block") * OFFSETS_IN_A_BLOCK + F.col("bit_index")
     return (
-        blocks.select("*", place.alias("place"))
-        .where(F.getbit("offset_bits", "place") == 1)
+        blocks.select("*", bit_index.alias("bit_index"))
+        .where(F.getbit("offset_bits", "bit_index") == 1)
         .select("topic", "partition", offset.alias("offset"))
     )
 
@@ -53,17 +53,17 @@ def block_number() -> Column:
 
 def offset_bits() -> Column:
     """Return an aggregate: the bits of all values of `offset` in a block."""
-    bit = F.call_function("shiftleft", F.lit(1).cast("bigint"), _place_in_block())
+    bit = F.call_function("shiftleft", F.lit(1).cast("bigint"), _bit_index())
     return F.bit_or(bit)
 
 
 def is_in_block_sql(message: str, block: str) -> str:
     """Return SQL for whether a message is in a block. Both arguments are aliases."""
-    last_place, shift = OFFSETS_IN_A_BLOCK - 1, _SHIFT
+    last_bit, shift = OFFSETS_IN_A_BLOCK - 1, _SHIFT
     return (
         f"{message}.topic = {block}.topic and {message}.`partition` = {block}.`partition`"
         f" and shiftright({message}.offset, {shift}) = {block}.offset_block"
-        f" and bit_get({block}.offset_bits, cast({message}.offset & {last_place} as int)) = 1"
+        f" and bit_get({block}.offset_bits, cast({message}.offset & {last_bit} as int)) = 1"
     )
 
 
@@ -76,9 +76,9 @@ def _is_in_block() -> Column:
         (F.col("topic") == F.col("block_topic"))
         & (F.col("partition") == F.col("block_partition"))
         & (block_number() == F.col("block"))
-        & (F.getbit(F.col("bits"), _place_in_block()) == 1)
+        & (F.getbit(F.col("bits"), _bit_index()) == 1)
     )
 
 
-def _place_in_block() -> Column:
+def _bit_index() -> Column:
     return F.col("offset").bitwiseAND(F.lit(OFFSETS_IN_A_BLOCK - 1)).cast("int")

@@ -189,7 +189,7 @@ def to_staging(
     kept = checked.withColumn("value", F.when(F.col("rejection").isNotNull(), F.col("value")))
     added = {
         **_verdict(),
-        **_place(source_format),
+        **_origin(source_format),
         **_of_rows(has_sparse_rows),
         **_table_changes(),
     }
@@ -307,7 +307,7 @@ def _verdict() -> dict[str, Column]:
     }
 
 
-def _place(source_format: str) -> dict[str, Column]:
+def _origin(source_format: str) -> dict[str, Column]:
     """Return the columns that say where a record comes from, and its place among the others."""
     is_known_statement = (F.col("record_type") == "ddl") & F.col("identity").isNotNull()
     return {
