@@ -57,7 +57,7 @@ keys_shared_in_a_transaction as (
     where
         is_key_change
         or transaction_id is not null
-        or not {{ is_of_format_that('moves_rows_by_delete_and_insert') }}
+        or not {{ is_of_format_that('splits_key_changes') }}
     group by
         source_format,
         table_id,
@@ -69,7 +69,7 @@ keys_shared_in_a_transaction as (
 
 ),
 
-moves as (
+unordered_key_changes as (
 
     select * from key_changes
     where
@@ -81,17 +81,17 @@ moves as (
 keys_with_unordered_effects as (
 
     select distinct
-        moves.source_format,
-        moves.table_id,
-        moves.row_key
-    from moves
+        changing.source_format,
+        changing.table_id,
+        changing.row_key
+    from unordered_key_changes as changing
     inner join key_changes as effects_beside
         on
-            {{ matches('moves', 'effects_beside', key) }}
-            and moves.sequence.position = effects_beside.sequence.position
+            {{ matches('changing', 'effects_beside', key) }}
+            and changing.sequence.position = effects_beside.sequence.position
             and not (
-                moves.topic = effects_beside.topic
-                and moves.sequence.`partition`
+                changing.topic = effects_beside.topic
+                and changing.sequence.`partition`
                 = effects_beside.sequence.`partition`
             )
 

@@ -37,7 +37,7 @@ deletes_and_inserts as (
     from {{ ref('int_key_changes') }}
     where
         op in ('insert', 'delete')
-        and {{ is_of_format_that('moves_rows_by_delete_and_insert') }}
+        and {{ is_of_format_that('splits_key_changes') }}
     group by
         source_format,
         table_id,

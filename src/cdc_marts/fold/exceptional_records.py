@@ -179,7 +179,7 @@ def _split_updates(new: DataFrame | None, halves: DataFrame) -> DataFrame:
     if new is not None:
         halves = halves.join(new.select("pairing_hash").distinct(), "pairing_hash", "left_semi")
     key_hash = F.xxhash64("row_key")
-    moved = (
+    with_two_keys = (
         halves.groupBy("pairing_hash")
         .agg(
             F.bool_or("is_before").alias("has_before"),
@@ -191,13 +191,15 @@ def _split_updates(new: DataFrame | None, halves: DataFrame) -> DataFrame:
         .where("has_before and not lacks_after and (is_keyless or one_key <> other_key)")
         .select("pairing_hash")
     )
-    moved_halves = halves.join(moved, "pairing_hash", "left_semi")
+    halves_with_two_keys = halves.join(with_two_keys, "pairing_hash", "left_semi")
     before = (
-        moved_halves.where("is_before")
+        halves_with_two_keys.where("is_before")
         .groupBy("source_format", "pairing_id")
         .agg(F.min_by("row_key", "landing").alias("old_row_key"))
     )
-    after = moved_halves.where("not is_before").join(before, ["source_format", "pairing_id"])
+    after = halves_with_two_keys.where("not is_before").join(
+        before, ["source_format", "pairing_id"]
+    )
     return (
         _with_revisions(after, new)
         .where("is_keyless or row_key <> old_row_key")

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from cdc_marts.checkpoints import broadcast_if_few, checkpointed
 from cdc_marts.fold.columns import KEY, TABLE
 from cdc_marts.fold.ranges import at_message_positions_of, is_one_of
-from cdc_marts.fold.row_lives import moves, row_lives
+from cdc_marts.fold.row_lives import partial_key_changes, row_lives
 
 _COLUMNS = (
     *KEY,
@@ -64,8 +64,8 @@ def filled_rows(
     if on_keys.where("is_partial").isEmpty():
         return no_filled_rows(effects)
     others = _beside(on_keys, effects, split_key_changes)
-    moved = checkpointed(moves(on_keys, others, split_key_changes))
-    lives = checkpointed(row_lives(on_keys, moved, superseded, truncations))
+    key_changes = checkpointed(partial_key_changes(on_keys, others, split_key_changes))
+    lives = checkpointed(row_lives(on_keys, key_changes, superseded, truncations))
     steps = checkpointed(_steps(lives, _sources_of_values(lives, keys, longest_key_chain)))
     images = checkpointed(_with_images(steps, records, update_befores))
     return _filled(_column_steps(images))
@@ -161,22 +161,22 @@ def _origins(lives: DataFrame) -> DataFrame:
     return lives.sparkSession.sql(
         """
         select
-            moved.source_format,
-            moved.table_id,
-            moved.row_key,
-            moved.life,
+            changed.source_format,
+            changed.table_id,
+            changed.row_key,
+            changed.life,
             deleted.row_key as origin_key,
             deleted.life - cast(deleted.effect = 'superseded_delete' as int) as origin_life
-        from {lives} as moved
+        from {lives} as changed
         inner join {lives} as deleted
-            on moved.source_format = deleted.source_format
-            and moved.table_id = deleted.table_id
-            and moved.origin_key = deleted.row_key
-            and moved.delete_id = deleted.event_id
+            on changed.source_format = deleted.source_format
+            and changed.table_id = deleted.table_id
+            and changed.origin_key = deleted.row_key
+            and changed.delete_id = deleted.event_id
         where
-            moved.origin_key is not null
+            changed.origin_key is not null
             and deleted.effect <> 'upsert'
-            and moved.truncations_before = deleted.truncations_before
+            and changed.truncations_before = deleted.truncations_before
         """,
         lives=lives,
     )

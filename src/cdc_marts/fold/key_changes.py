@@ -69,19 +69,19 @@ def key_changes(
         # Used several times: with a checkpoint, Spark plans it once.
         looked_at = checkpointed(looked_at)
     is_insert_or_delete = F.col("op").isin("insert", "delete") & ~F.col("is_key_change")
-    is_member = is_insert_or_delete & is_of_format_that(formats, "moves_rows_by_delete_and_insert")
+    is_member = is_insert_or_delete & is_of_format_that(formats, "splits_key_changes")
     is_unordered = is_of_format_that(formats, "ordered_by_landing")
-    # The moves are few, and used several times.
-    moves = looked_at.where("is_key_change").transform(checkpointed)
-    listed, members = [moves], looked_at.where(is_member)
-    transactions = in_transactions_of(moves)
+    # The key changes are few, and used several times.
+    changing = looked_at.where("is_key_change").transform(checkpointed)
+    listed, members = [changing], looked_at.where(is_member)
+    transactions = in_transactions_of(changing)
     if transactions is not None:
         listed.append(
-            _beside_in_transaction(moves, effects.where(is_insert_or_delete & transactions))
+            _beside_in_transaction(changing, effects.where(is_insert_or_delete & transactions))
         )
-    positions = at_positions_of(moves.where(is_unordered), message_places)
+    positions = at_positions_of(changing.where(is_unordered), message_places)
     if positions is not None:
-        listed.append(_beside_at_position(moves.where(is_unordered), effects.where(positions)))
+        listed.append(_beside_at_position(changing.where(is_unordered), effects.where(positions)))
     if known is None:
         listed.append(_in_pairs(members))
     else:
@@ -91,9 +91,9 @@ def key_changes(
                 effects.where(is_member & transactions).select(*_COLUMNS).transform(checkpointed)
             )
             listed.append(_in_pairs(all_members, members))
-        known_moves = known.where("is_key_change")
-        listed.append(_beside_in_transaction(known_moves, looked_at.where(is_insert_or_delete)))
-        listed.append(_beside_at_position(known_moves.where(is_unordered), looked_at))
+        known_changes = known.where("is_key_change")
+        listed.append(_beside_in_transaction(known_changes, looked_at.where(is_insert_or_delete)))
+        listed.append(_beside_at_position(known_changes.where(is_unordered), looked_at))
     return reduce(DataFrame.unionByName, listed).distinct()
 
 
@@ -116,26 +116,29 @@ def keys_changed_beside(
     return inserts.join(beside, [*TABLE, "message_position"], "left_semi")
 
 
-def _beside_in_transaction(moves: DataFrame, effects: DataFrame) -> DataFrame:
+def _beside_in_transaction(changing: DataFrame, effects: DataFrame) -> DataFrame:
     """Return the effects that share key and transaction with one of the key changes."""
-    moves = moves.withColumn("transaction", transaction_of_effect()).select(*_KEY_IN_TRANSACTION)
+    changing = changing.withColumn("transaction", transaction_of_effect()).select(
+        *_KEY_IN_TRANSACTION
+    )
     return (
         effects.withColumn("transaction", transaction_of_effect())
-        .join(moves.distinct(), [*_KEY_IN_TRANSACTION], "left_semi")
+        .join(changing.distinct(), [*_KEY_IN_TRANSACTION], "left_semi")
         .select(*_COLUMNS)
     )
 
 
-def _beside_at_position(moves: DataFrame, effects: DataFrame) -> DataFrame:
+def _beside_at_position(changing: DataFrame, effects: DataFrame) -> DataFrame:
     """Return the effects that share key and position with a key change of another partition."""
     is_there = [
-        F.col(f"effect.{name}") == F.col(f"move.{name}") for name in (*KEY, "sequence.position")
+        F.col(f"effect.{name}") == F.col(f"changing.{name}") for name in (*KEY, "sequence.position")
     ]
     is_elsewhere = [
-        F.col(f"effect.{name}") != F.col(f"move.{name}") for name in ("topic", "sequence.partition")
+        F.col(f"effect.{name}") != F.col(f"changing.{name}")
+        for name in ("topic", "sequence.partition")
     ]
     condition = reduce(Column.__and__, is_there) & reduce(Column.__or__, is_elsewhere)
-    found = effects.alias("effect").join(moves.alias("move"), condition, "left_semi")
+    found = effects.alias("effect").join(changing.alias("changing"), condition, "left_semi")
     return found.select(*_COLUMNS)
 
 

@@ -7,7 +7,9 @@ from pyspark.sql import DataFrame
 from cdc_marts.fold.rules import count_truncations_before, truncations_of_tables
 
 
-def moves(effects: DataFrame, others: DataFrame, split_key_changes: DataFrame) -> DataFrame:
+def partial_key_changes(
+    effects: DataFrame, others: DataFrame, split_key_changes: DataFrame
+) -> DataFrame:
     """Return the key changes that wrote partial images: missing values are under the earlier key.
 
     The update itself names the earlier key. If a format reports a key change as a delete and an
@@ -79,7 +81,7 @@ def moves(effects: DataFrame, others: DataFrame, split_key_changes: DataFrame) -
 
 
 def row_lives(
-    effects: DataFrame, moved: DataFrame, superseded: DataFrame, truncations: DataFrame
+    effects: DataFrame, key_changes: DataFrame, superseded: DataFrame, truncations: DataFrame
 ) -> DataFrame:
     """Return the effects, each with the number of the life to which it belongs under its key.
 
@@ -88,13 +90,13 @@ def row_lives(
     ends. A delete that removed an older row while a newer row stayed (`superseded_delete`) ended
     the previous life. A delete that images put in front of the newer row ended its own life.
 
-    `effects`: all effects on some keys, with the columns of `int_row_effects`. `moved`: the result
-    of `moves`. `superseded`, `truncations`: the models `int_superseded_effects` and
-    `int_truncations`.
+    `effects`: all effects on some keys, with the columns of `int_row_effects`. `key_changes`: the
+    result of `partial_key_changes`. `superseded`, `truncations`: the models
+    `int_superseded_effects` and `int_truncations`.
 
     The result has the effects with `effect` (which may be `superseded_delete`), `place` (their
     order: by sequence, or if images show another order, by images), the `origin_key` and
-    `delete_id` of a move, `truncations_before` and `life`.
+    `delete_id` of a key change, `truncations_before` and `life`.
     """
     placed = effects.sparkSession.sql(
         """
@@ -118,19 +120,19 @@ def row_lives(
             ) as place,
             effects.is_partial,
             effects.lists_all_columns,
-            moved.origin_key,
-            moved.delete_id,
+            key_changes.origin_key,
+            key_changes.delete_id,
             of_tables.truncations
         from {effects} as effects
         left join {truncations_of_tables} as of_tables
             on effects.source_format = of_tables.source_format
             and effects.table_id = of_tables.table_id
-        left join {moved} as moved
+        left join {key_changes} as key_changes
             on effects.is_partial
-            and effects.source_format = moved.source_format
-            and effects.table_id = moved.table_id
-            and effects.row_key = moved.row_key
-            and effects.event_id = moved.event_id
+            and effects.source_format = key_changes.source_format
+            and effects.table_id = key_changes.table_id
+            and effects.row_key = key_changes.row_key
+            and effects.event_id = key_changes.event_id
         left join {superseded} as superseded
             on effects.source_format = superseded.source_format
             and effects.table_id = superseded.table_id
@@ -139,7 +141,7 @@ def row_lives(
             and effects.effect = superseded.effect
         """,
         effects=effects,
-        moved=moved,
+        key_changes=key_changes,
         superseded=superseded,
         truncations_of_tables=truncations_of_tables(truncations),
     )

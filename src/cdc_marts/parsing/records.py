@@ -340,9 +340,9 @@ def _of_rows(has_sparse_rows: bool) -> dict[str, Column]:
         "schema_id": F.col("schema_id"),
         "delivery_position": _delivery_position(),
     }
-    is_moved = (F.col("row_key_before") != F.col("row_key")) | (F.size("key_columns") == 0)
+    has_other_key = (F.col("row_key_before") != F.col("row_key")) | (F.size("key_columns") == 0)
     return {
-        "previous_row_key": _if_read(F.when(is_moved, F.col("row_key_before"))),
+        "previous_row_key": _if_read(F.when(has_other_key, F.col("row_key_before"))),
         **{name: _if_read(F.when(_is_row(), column)) for name, column in of_rows.items()},
     }
 

@@ -87,7 +87,7 @@ KEYLESS_AFTER = {**half(1, "a", 1, before=False), "is_keyless": True, "row_key":
 KEYLESS_HALVES = [half(o, str(o), 1, before=o == 1, is_keyless=True) for o in (1, 2)]
 BEFORE, AFTER = half(1, "a", 1, before=True), half(2, "b", 2, before=False)
 TAKEN = change(9, "twice", landing_commit=2, previous_row_key=TWO)
-MOVED = change(3, "moved", previous_row_key=TWO)
+CHANGED_KEY = change(3, "moved", previous_row_key=TWO)
 NO_EXCEPTIONS = {
     "two changes": [change(1, "one"), change(2, "other")],
     # Only coordinates distinguish these.
@@ -167,11 +167,11 @@ CASES = {
     "a message in a new place is looked at again": Case(
         [],
         [(3, "replacement", [ONE, TWO], None, True)],
-        earlier=[MOVED, change(4, "other")],
-        replaced=[place_of(MOVED)],
+        earlier=[CHANGED_KEY, change(4, "other")],
+        replaced=[place_of(CHANGED_KEY)],
     ),
     "a message that was read in this run is new in its new place": Case(
-        [MOVED], [], earlier=[], replaced=[place_of(MOVED)]
+        [CHANGED_KEY], [], earlier=[], replaced=[place_of(CHANGED_KEY)]
     ),
 }
 

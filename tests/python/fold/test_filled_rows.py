@@ -74,7 +74,7 @@ WITH_SAME_BEFORE = {**PARTIAL, "before": {"id": 1, "a": 1, "b": 2}}
 LATER = effect(5, "1", {"id": 1, "a": 10}, is_partial=True)
 
 
-def moved(position: int, old_key: str, row_key: str) -> list[dict[str, Any]]:
+def key_change(position: int, old_key: str, row_key: str) -> list[dict[str, Any]]:
     """A key change with an image that lacks `b`."""
     change = effect(
         position, row_key, {"id": row_key, "a": position}, is_partial=True, is_key_change=True
@@ -83,8 +83,8 @@ def moved(position: int, old_key: str, row_key: str) -> list[dict[str, Any]]:
     return [change, gone]
 
 
-TWO_MOVES = [INSERT, *moved(4, "1", "2"), *moved(5, "2", "3")]
-WITHOUT_INSERT = [*TWO_MOVES[1:], {**PARTIAL, "row_key": "4"}]
+TWO_KEY_CHANGES = [INSERT, *key_change(4, "1", "2"), *key_change(5, "2", "3")]
+WITHOUT_INSERT = [*TWO_KEY_CHANGES[1:], {**PARTIAL, "row_key": "4"}]
 
 
 GONE = {**effect(5, "1", None, event_id="gone"), "sequence": (5, 0, 4)}
@@ -140,7 +140,7 @@ CASES = {
         {"3": {"id": 1, "a": 9, "b": 2}, "5": {"id": 1, "a": 10, "b": 2}},
     ),
     "a row takes its values to another key": Case(
-        TWO_MOVES, {"4": {"id": "2", "a": 4, "b": 2}, "5": {"id": "3", "a": 5, "b": 2}}
+        TWO_KEY_CHANGES, {"4": {"id": "2", "a": 4, "b": 2}, "5": {"id": "3", "a": 5, "b": 2}}
     ),
     "the row had no earlier value": Case(
         WITHOUT_INSERT,
@@ -271,14 +271,14 @@ def test_a_value_is_as_new_as_the_event_that_wrote_it(filled: dict[str, Filled])
 
 
 def test_key_changes_are_followed_over_a_number_of_keys(spark: SparkSession) -> None:
-    found = _filled(spark, {"case": Case(TWO_MOVES, {})}, longest_key_chain=1)
+    found = _filled(spark, {"case": Case(TWO_KEY_CHANGES, {})}, longest_key_chain=1)
     assert found["case"]["5"]["row"] == {"id": "3", "a": 5}
 
 
 def test_a_row_takes_its_values_over_many_keys(spark: SparkSession) -> None:
     """A recursive query of Spark would stop at a number of rows."""
     places = range(2, 12)
-    effects = [INSERT, *(one for at in places for one in moved(at, str(at - 1), str(at)))]
+    effects = [INSERT, *(one for at in places for one in key_change(at, str(at - 1), str(at)))]
     limit = "spark.sql.cteRecursionRowLimit"
     spark.conf.set(limit, 20)
     try:

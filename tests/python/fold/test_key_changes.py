@@ -29,7 +29,7 @@ _OWN = {"topic", "table_id", "event_id"}
 FORMATS = {
     "dts_avro": {},
     "canal_json": {"ordered_by_landing": True},
-    "cdl_debezium_json": {"moves_rows_by_delete_and_insert": True},
+    "cdl_debezium_json": {"splits_key_changes": True},
 }
 NOON = dt.datetime(2024, 3, 1, 12)
 
@@ -111,9 +111,9 @@ STANDS = {
     "nothing but a position": {"transaction_id": None, "event_at": None},
 }
 
-MOVED = {**COMES, "source_format": "canal_json", "event_id": "moved", "transaction_id": None}
+CHANGED_KEY = {**COMES, "source_format": "canal_json", "event_id": "moved", "transaction_id": None}
 ELSEWHERE = {
-    **MOVED,
+    **CHANGED_KEY,
     "event_id": "elsewhere",
     "is_key_change": False,
     "event_at": NOON + dt.timedelta(seconds=1),
@@ -195,29 +195,29 @@ CASES = {
         revised=[{"source_format": "dts_avro", "table_id": "shop.seats", "row_key": "2"}],
     ),
     **{
-        f"an effect in {place} at its position": Case([MOVED, beside, *NOT_BESIDE], BESIDE)
+        f"an effect in {place} at its position": Case([CHANGED_KEY, beside, *NOT_BESIDE], BESIDE)
         for place, beside in IN_PLACES.items()
     },
     **{
         f"an earlier run has read the effect in {place}": Case(
-            [MOVED], BESIDE, earlier=[beside, *NOT_BESIDE], known=[]
+            [CHANGED_KEY], BESIDE, earlier=[beside, *NOT_BESIDE], known=[]
         )
         for place, beside in IN_PLACES.items()
     },
     **{
         f"an earlier run has read the key change before the effect in {place}": Case(
-            [beside, *NOT_BESIDE], BESIDE[:1], earlier=[MOVED], known=[MOVED]
+            [beside, *NOT_BESIDE], BESIDE[:1], earlier=[CHANGED_KEY], known=[CHANGED_KEY]
         )
         for place, beside in IN_PLACES.items()
     },
     "an effect that was raised to its position": Case(
-        [MOVED],
+        [CHANGED_KEY],
         BESIDE,
         earlier=[{**ELSEWHERE, "message_position": 2}],
         known=[],
         places=[
             {
-                **{name: MOVED[name] for name in ("source_format", "topic")},
+                **{name: CHANGED_KEY[name] for name in ("source_format", "topic")},
                 "partition": 1,
                 "offset": 9,
                 "position": 5,
@@ -261,9 +261,9 @@ def test_of_more_positions_than_literals_all_are_found(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ranges, "_MOST_RANGES", 1)
-    later = {**MOVED, "event_id": "moved later", "sequence": (7, 0, 9)}
+    later = {**CHANGED_KEY, "event_id": "moved later", "sequence": (7, 0, 9)}
     expected = [*BESIDE, ("moved later", "2")]
-    case = Case([MOVED, later], expected, earlier=[ELSEWHERE, *NOT_BESIDE], known=[])
+    case = Case([CHANGED_KEY, later], expected, earlier=[ELSEWHERE, *NOT_BESIDE], known=[])
     assert _listed(spark, {"many": case}) == {"many": expected}
 
 
