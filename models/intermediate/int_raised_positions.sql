@@ -216,16 +216,16 @@ raised_positions as (
 
 ){% if is_incremental() %},
 
-known_positions as (select * from {{ this }}),
+earlier_positions as (select * from {{ this }}),
 
 risen_positions as (
 
     select raised_positions.*
     from raised_positions
-    left anti join known_positions
+    left anti join earlier_positions
         on
-            {{ matches('raised_positions', 'known_positions', message_key) }}
-            and raised_positions.position = known_positions.position
+            {{ matches('raised_positions', 'earlier_positions', message_key) }}
+            and raised_positions.position = earlier_positions.position
 
 )
 

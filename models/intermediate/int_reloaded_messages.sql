@@ -114,17 +114,17 @@ placed_messages as (
 
 ){% if is_incremental() %},
 
-known_messages as (select * from {{ this }}),
+earlier_messages as (select * from {{ this }}),
 
 newly_placed_messages as (
 
     select placed_messages.*
     from placed_messages
-    left anti join known_messages
+    left anti join earlier_messages
         on
-            {{ matches('placed_messages', 'known_messages', message_key) }}
+            {{ matches('placed_messages', 'earlier_messages', message_key) }}
             and placed_messages.transaction_index
-            = known_messages.transaction_index
+            = earlier_messages.transaction_index
 
 )
 

@@ -86,22 +86,22 @@ resolutions as (
 ),
 
 {% if is_incremental() -%}
-held_resolutions as (
+earlier_resolutions as (
 
     select
-        held.source_format,
-        held.table_id,
-        held.statement_id,
-        held.change,
-        max_by(struct(held.*), held.version) as held
-    from {{ this }} as held
+        earlier.source_format,
+        earlier.table_id,
+        earlier.statement_id,
+        earlier.change,
+        max_by(struct(earlier.*), earlier.version) as newest
+    from {{ this }} as earlier
     left semi join touched_statements
-        on {{ matches('held', 'touched_statements', statement_key) }}
+        on {{ matches('earlier', 'touched_statements', statement_key) }}
     group by
-        held.source_format,
-        held.table_id,
-        held.statement_id,
-        held.change
+        earlier.source_format,
+        earlier.table_id,
+        earlier.statement_id,
+        earlier.change
 
 ),
 
@@ -109,36 +109,36 @@ changed_resolutions as (
 
     select
         resolutions.*,
-        coalesce(held_resolutions.held.version, 0) + 1 as version
+        coalesce(earlier_resolutions.newest.version, 0) + 1 as version
     from resolutions
-    left join held_resolutions
-        on {{ matches('resolutions', 'held_resolutions', resolution) }}
+    left join earlier_resolutions
+        on {{ matches('resolutions', 'earlier_resolutions', resolution) }}
     where
         not (
-            resolutions.sequence <=> held_resolutions.held.sequence
+            resolutions.sequence <=> earlier_resolutions.newest.sequence
             and resolutions.column_names
-            <=> held_resolutions.held.column_names
+            <=> earlier_resolutions.newest.column_names
         )
 
     union all
 
     -- earlier results that no longer hold, because another table became known
     select
-        held_resolutions.source_format,
-        held_resolutions.table_id,
-        held_resolutions.statement_id,
-        held_resolutions.change,
+        earlier_resolutions.source_format,
+        earlier_resolutions.table_id,
+        earlier_resolutions.statement_id,
+        earlier_resolutions.change,
         null as sequence,
-        held_resolutions.held.column_names,
-        held_resolutions.held.source_op,
-        held_resolutions.held.event_at,
-        held_resolutions.held.topic,
-        held_resolutions.held.`partition`,
-        held_resolutions.held.version + 1 as version
-    from held_resolutions
+        earlier_resolutions.newest.column_names,
+        earlier_resolutions.newest.source_op,
+        earlier_resolutions.newest.event_at,
+        earlier_resolutions.newest.topic,
+        earlier_resolutions.newest.`partition`,
+        earlier_resolutions.newest.version + 1 as version
+    from earlier_resolutions
     left anti join resolutions
-        on {{ matches('resolutions', 'held_resolutions', resolution) }}
-    where held_resolutions.held.sequence is not null
+        on {{ matches('resolutions', 'earlier_resolutions', resolution) }}
+    where earlier_resolutions.newest.sequence is not null
 
 )
 {%- else -%}

@@ -52,7 +52,7 @@ table_changes as (
 
 ){% if is_incremental() %},
 
-known_changes as (select * from {{ this }}),
+earlier_changes as (select * from {{ this }}),
 
 raised_messages as (
 
@@ -72,12 +72,12 @@ raised_messages as (
 raised_changes as (
 
     select distinct
-        known_changes.* except (sequence),
-        {{ placed_sequence('known_changes', 'raised_messages') }}
+        earlier_changes.* except (sequence),
+        {{ placed_sequence('earlier_changes', 'raised_messages') }}
             as sequence
-    from known_changes
+    from earlier_changes
     inner join raised_messages
-        on {{ matches('known_changes', 'raised_messages', message_key) }}
+        on {{ matches('earlier_changes', 'raised_messages', message_key) }}
 
 )
 

@@ -1,4 +1,5 @@
 from cdc_marts.fold.columns import MESSAGE
+from cdc_marts.fold.earlier_rows import earlier_rows
 from cdc_marts.fold.exceptional_records import exceptional_records
 
 
@@ -12,6 +13,6 @@ def model(dbt, session):
         new_records,
         records=dbt.rows_so_far(records),
         replaced_messages=replaced.distinct(),
-        known=session.table(str(dbt.this)) if dbt.is_incremental else None,
+        earlier=earlier_rows(dbt, session),
         formats=dbt.config.get("source_formats"),
     )

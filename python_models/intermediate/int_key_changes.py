@@ -1,4 +1,5 @@
 from cdc_marts.fold.columns import KEY
+from cdc_marts.fold.earlier_rows import earlier_rows
 from cdc_marts.fold.key_changes import key_changes
 
 
@@ -11,6 +12,6 @@ def model(dbt, session):
         effects=dbt.rows_so_far(effects),
         revised_keys=revised.select(*KEY).distinct(),
         message_places=dbt.rows_so_far(dbt.ref("int_message_places")),
-        known=session.table(str(dbt.this)) if dbt.is_incremental else None,
+        earlier=earlier_rows(dbt, session),
         formats=dbt.config.get("source_formats"),
     )

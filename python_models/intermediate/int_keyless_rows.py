@@ -1,3 +1,4 @@
+from cdc_marts.fold.earlier_rows import earlier_rows
 from cdc_marts.fold.keyless_rows import keyless_rows
 
 
@@ -12,5 +13,5 @@ def model(dbt, session):
         revised_keys=revised_keys.where("is_keyless"),
         new_truncations=new_truncations,
         truncations=all_truncations,
-        held=session.table(str(dbt.this)) if dbt.is_incremental else None,
+        earlier=earlier_rows(dbt, session),
     )

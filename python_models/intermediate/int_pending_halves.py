@@ -1,3 +1,4 @@
+from cdc_marts.fold.earlier_rows import earlier_rows
 from cdc_marts.fold.pending_halves import pending_halves
 
 
@@ -10,5 +11,5 @@ def model(dbt, session):
         records=dbt.rows_so_far(records),
         new_redeliveries=new_exceptions.where(is_redelivery),
         redeliveries=dbt.rows_so_far(exceptions).where(is_redelivery),
-        known=session.table(str(dbt.this)) if dbt.is_incremental else None,
+        earlier=earlier_rows(dbt, session),
     )

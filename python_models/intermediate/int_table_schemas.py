@@ -1,4 +1,5 @@
 from cdc_marts.fold.columns import SEQUENCES, VERSION
+from cdc_marts.fold.earlier_rows import earlier_rows
 from cdc_marts.fold.schema_versions import schema_versions
 
 
@@ -18,5 +19,5 @@ def model(dbt, session):
         revised=new_exceptions.where("is_revision").select(*VERSION),
         new_records=new_records,
         records=dbt.rows_so_far(records),
-        known=session.table(str(dbt.this)) if dbt.is_incremental else None,
+        earlier=earlier_rows(dbt, session),
     ).select(*columns)

@@ -46,18 +46,18 @@ def exceptional_records(
     *,
     records: DataFrame,
     replaced_messages: DataFrame,
-    known: DataFrame | None,
+    earlier: DataFrame | None,
     formats: Traits,
 ) -> DataFrame:
     """Return the exceptions of new records, and those of earlier records that new records reveal.
 
     `new_records`: the records that no run has read; `records`: all records, including the new ones.
     Both have the columns of `int_records`. `replaced_messages`: the messages that this run has
-    moved to another place (`MESSAGE`). `known`: what earlier runs returned; None in the first run,
-    in which all records are new.
+    moved to another place (`MESSAGE`). `earlier`: what earlier runs returned; None in the first
+    run, in which all records are new.
     """
     new = _described(new_records)
-    if known is None:
+    if earlier is None:
         deliveries, halves = _deliveries(new, formats), _halves(new, formats)
         return _union(_redeliveries(None, deliveries), _split_updates(None, halves))
     # DataFrames that are used several times are checkpointed, so that Spark plans them once.
@@ -73,15 +73,15 @@ def exceptional_records(
     # Other deliveries and halves stand near the positions of these.
     near = near_deliveries(deliveries.unionByName(halves, allowMissingColumns=True))
     near_records = _described(records.where(near)).transform(checkpointed)
-    near_known = known.where(near)
+    near_earlier = earlier.where(near)
     return _union(
-        _unknown(
-            _with_known_keys(
-                _redeliveries(deliveries, _deliveries(near_records, formats)), near_known
+        _without_earlier(
+            _with_earlier_keys(
+                _redeliveries(deliveries, _deliveries(near_records, formats)), near_earlier
             ),
-            near_known,
+            near_earlier,
         ),
-        _unknown(_split_updates(halves, _halves(near_records, formats)), near_known),
+        _without_earlier(_split_updates(halves, _halves(near_records, formats)), near_earlier),
         _replacements(replaced),
     )
 
@@ -148,12 +148,12 @@ def _redeliveries(new: DataFrame | None, deliveries: DataFrame) -> DataFrame:
     )
 
 
-def _with_known_keys(redeliveries: DataFrame, known: DataFrame) -> DataFrame:
+def _with_earlier_keys(redeliveries: DataFrame, earlier: DataFrame) -> DataFrame:
     """Add the `old_row_key` that an earlier run found in the other half of a split update."""
-    split = known.where("exception = 'split_update'").select(
-        *_RECORD, F.col("row_keys").alias("known_keys")
+    split = earlier.where("exception = 'split_update'").select(
+        *_RECORD, F.col("row_keys").alias("earlier_keys")
     )
-    keys = F.array_union("row_keys", F.coalesce("known_keys", F.array().cast("array<string>")))
+    keys = F.array_union("row_keys", F.coalesce("earlier_keys", F.array().cast("array<string>")))
     return redeliveries.join(split, [*_RECORD], "left").withColumn("row_keys", keys)
 
 
@@ -236,8 +236,8 @@ def _keys(*names: str) -> Column:
     return F.array_distinct(F.array_compact(F.array(*names))).alias("row_keys")
 
 
-def _unknown(found: DataFrame, known: DataFrame) -> DataFrame:
-    return found.join(known, [*_RECORD, "exception"], "left_anti")
+def _without_earlier(found: DataFrame, earlier: DataFrame) -> DataFrame:
+    return found.join(earlier, [*_RECORD, "exception"], "left_anti")
 
 
 def _union(*found: DataFrame) -> DataFrame:

@@ -40,7 +40,7 @@ def key_changes(
     effects: DataFrame,
     revised_keys: DataFrame,
     message_places: DataFrame,
-    known: DataFrame | None,
+    earlier: DataFrame | None,
     formats: Traits,
 ) -> DataFrame:
     """Return the effects of key changes, and effects of other rows on their keys.
@@ -57,15 +57,15 @@ def key_changes(
     `new_effects`: the effects that no run has read; `effects`: all effects, including the new ones.
     Both have the columns of `int_row_effects`. `revised_keys`: source_format, table_id, row_key of
     keys whose earlier effects have changed; all effects on them are listed again. `message_places`:
-    the model. `known`: what earlier runs returned; None in the first run.
+    the model. `earlier`: what earlier runs returned; None in the first run.
 
     The result has the columns of `int_key_changes`.
     """
     looked_at, effects = (frame.where("not is_keyless") for frame in (new_effects, effects))
-    if known is not None and not revised_keys.isEmpty():
+    if earlier is not None and not revised_keys.isEmpty():
         looked_at = looked_at.unionByName(effects.join(revised_keys, [*KEY], "left_semi"))
     looked_at = looked_at.select(*_COLUMNS)
-    if known is not None:
+    if earlier is not None:
         # Used several times: with a checkpoint, Spark plans it once.
         looked_at = checkpointed(looked_at)
     is_insert_or_delete = F.col("op").isin("insert", "delete") & ~F.col("is_key_change")
@@ -82,7 +82,7 @@ def key_changes(
     positions = at_positions_of(changing.where(is_unordered), message_places)
     if positions is not None:
         listed.append(_beside_at_position(changing.where(is_unordered), effects.where(positions)))
-    if known is None:
+    if earlier is None:
         listed.append(_in_pairs(members))
     else:
         transactions = in_transactions_of(members)
@@ -91,14 +91,14 @@ def key_changes(
                 effects.where(is_member & transactions).select(*_COLUMNS).transform(checkpointed)
             )
             listed.append(_in_pairs(all_members, members))
-        known_changes = known.where("is_key_change")
-        listed.append(_beside_in_transaction(known_changes, looked_at.where(is_insert_or_delete)))
-        listed.append(_beside_at_position(known_changes.where(is_unordered), looked_at))
+        earlier_changes = earlier.where("is_key_change")
+        listed.append(_beside_in_transaction(earlier_changes, looked_at.where(is_insert_or_delete)))
+        listed.append(_beside_at_position(earlier_changes.where(is_unordered), looked_at))
     return reduce(DataFrame.unionByName, listed).distinct()
 
 
 def keys_changed_beside(
-    new_effects: DataFrame, new_exceptions: DataFrame, known: DataFrame
+    new_effects: DataFrame, new_exceptions: DataFrame, key_changes: DataFrame
 ) -> DataFrame:
     """Return inserts at new positions: each may now belong to another split key change, or to none.
 
@@ -106,13 +106,13 @@ def keys_changed_beside(
     redelivery may show that an insert follows its delete.
 
     `new_effects`: with the columns of `int_row_effects`; `new_exceptions`: with the columns of
-    `int_exceptional_records`; `known`: the model `int_key_changes`.
+    `int_exceptional_records`; `key_changes`: the model `int_key_changes`.
     """
     redelivered = new_exceptions.where("exception = 'redelivery'")
     beside = new_effects.select(*TABLE, "message_position").unionByName(
         redelivered.select(*TABLE, F.col("delivery_position").alias("message_position"))
     )
-    inserts = known.where("op = 'insert'")
+    inserts = key_changes.where("op = 'insert'")
     return inserts.join(beside, [*TABLE, "message_position"], "left_semi")
 
 

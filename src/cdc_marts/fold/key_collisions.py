@@ -44,7 +44,7 @@ _SUPERSEDED = (
     f" stands_before: {_STANDS_BEFORE}>"
 )
 #: The state of a key between two effects. `rows`: the rows under the key, the oldest first.
-_HELD = (
+_KEY_STATE = (
     f"struct<rows: array<{_ROW}>, generation: int, transaction: string,"
     f" superseded: array<{_SUPERSEDED}>>"
 )
@@ -85,7 +85,7 @@ def superseded_effects(
         lambda one, other: F.when(one[0]["sequence"] < other[0]["sequence"], -1).otherwise(1),
     )
     superseded = F.aggregate(
-        in_sequence, _key_without_rows(), _key_after_position, lambda held: held["superseded"]
+        in_sequence, _key_without_rows(), _key_after_position, lambda state: state["superseded"]
     )
     return (
         # One shuffle serves both groupings.
@@ -192,11 +192,11 @@ def _source() -> Column:
 def _key_without_rows() -> Column:
     return F.expr(
         "cast(named_struct('rows', array(), 'generation', 0, 'transaction', null,"
-        f" 'superseded', array()) as {_HELD})"
+        f" 'superseded', array()) as {_KEY_STATE})"
     )
 
 
-def _key_after_position(held: Column, steps: Column) -> Column:
+def _key_after_position(state: Column, steps: Column) -> Column:
     """Return the state of a key after the effects at one position.
 
     If images show another order than the sequences do, only the last step counts.
@@ -207,26 +207,26 @@ def _key_after_position(held: Column, steps: Column) -> Column:
             F.transform(chain, _sequence) != F.transform(steps, _sequence), F.lit(False)
         )
         return let(
-            F.aggregate(F.coalesce(chain, steps), held, _key_after_step),
+            F.aggregate(F.coalesce(chain, steps), state, _key_after_step),
             lambda after: after.withField(
                 "superseded",
                 F.when(
-                    is_reordered, F.concat(held["superseded"], _superseded_by_last(chain))
+                    is_reordered, F.concat(state["superseded"], _superseded_by_last(chain))
                 ).otherwise(after["superseded"]),
             ),
         )
 
-    return let(_chain(held, steps), with_chain)
+    return let(_chain(state, steps), with_chain)
 
 
-def _chain(held: Column, steps: Column) -> Column:
+def _chain(state: Column, steps: Column) -> Column:
     """Return the steps of one position in the order in which their images chain.
 
     Steps of one partition keep their order. Null if no such order has all steps, if all steps are
     of one partition, or if two rows were there before.
     """
     none = F.slice(steps, 1, 0)
-    rows = _rows_met(held, steps[0])
+    rows = _rows_met(state, steps[0])
     image = F.try_element_at(rows, F.lit(-1))["image"]
     start = F.struct(none.alias("done"), steps.alias("left"), image.alias("image"))
 
@@ -326,32 +326,32 @@ def _sequence(step: Column) -> Column:
     return step["sequence"]
 
 
-def _key_after_step(held: Column, step: Column) -> Column:
+def _key_after_step(state: Column, step: Column) -> Column:
     def with_rows(rows: Column) -> Column:
         return let(_leaving_row(step, rows), lambda leaving: with_leaving(rows, leaving))
 
     def with_leaving(rows: Column, leaving: Column) -> Column:
         return F.struct(
-            _rows_after_step(held, step, rows, leaving).alias("rows"),
+            _rows_after_step(state, step, rows, leaving).alias("rows"),
             step["generation"].alias("generation"),
             step["transaction"].alias("transaction"),
-            F.concat(held["superseded"], _superseded_by_step(step, rows, leaving)).alias(
+            F.concat(state["superseded"], _superseded_by_step(step, rows, leaving)).alias(
                 "superseded"
             ),
         )
 
-    return let(_rows_met(held, step), with_rows).cast(_HELD)
+    return let(_rows_met(state, step), with_rows).cast(_KEY_STATE)
 
 
-def _rows_met(held: Column, step: Column) -> Column:
+def _rows_met(state: Column, step: Column) -> Column:
     """Return the rows that a step finds: none after a truncation.
 
     In a new transaction, it finds only the newest row.
     """
     return (
-        F.when(held["generation"] != step["generation"], F.slice(held["rows"], 1, 0))
-        .when(held["transaction"].eqNullSafe(step["transaction"]), held["rows"])
-        .otherwise(F.slice(held["rows"], -1, 1))
+        F.when(state["generation"] != step["generation"], F.slice(state["rows"], 1, 0))
+        .when(state["transaction"].eqNullSafe(step["transaction"]), state["rows"])
+        .otherwise(F.slice(state["rows"], -1, 1))
     )
 
 
@@ -440,7 +440,7 @@ def _images_agree(one: Column, other: Column) -> Column:
     )
 
 
-def _rows_after_step(held: Column, step: Column, rows: Column, leaving: Column) -> Column:
+def _rows_after_step(state: Column, step: Column, rows: Column, leaving: Column) -> Column:
     newest = F.try_element_at(rows, F.lit(-1))
     in_its_place = F.concat(
         F.slice(rows, F.lit(1), F.greatest(F.size(rows) - 1, F.lit(0))),
@@ -451,7 +451,7 @@ def _rows_after_step(held: Column, step: Column, rows: Column, leaving: Column) 
         F.when(is_delete & (leaving == _ALL_ROWS), F.slice(rows, 1, 0))
         .when(is_delete, F.filter(rows, lambda _, index: index != leaving - 1))
         .when(
-            (step["is_key_change"] | step["is_insert"]) & ~_is_same_arrival(held, newest, step),
+            (step["is_key_change"] | step["is_insert"]) & ~_is_same_arrival(state, newest, step),
             F.array_append(rows, _row_of_step(step, F.lit(None).cast(_ROW))),
         )
         .otherwise(in_its_place)
@@ -478,7 +478,7 @@ def _row_of_step(step: Column, row: Column) -> Column:
     )
 
 
-def _is_same_arrival(held: Column, newest: Column, step: Column) -> Column:
+def _is_same_arrival(state: Column, newest: Column, step: Column) -> Column:
     """Return whether a step reports the arrival of the newest row a second time.
 
     An insert is a second report only in the same transaction; in another one, it is another row.
@@ -486,7 +486,7 @@ def _is_same_arrival(held: Column, newest: Column, step: Column) -> Column:
     is_same = newest["previous_key"].eqNullSafe(step["previous_key"]) & (
         F.to_json(newest["arrival_image"]) == F.to_json(step["after_image"])
     )
-    is_near = step["is_key_change"] | held["transaction"].eqNullSafe(step["transaction"])
+    is_near = step["is_key_change"] | state["transaction"].eqNullSafe(step["transaction"])
     return F.coalesce(is_same & is_near, F.lit(False))
 
 

@@ -29,7 +29,7 @@ def keyless_rows(
     revised_keys: DataFrame,
     new_truncations: DataFrame,
     truncations: DataFrame,
-    held: DataFrame | None,
+    earlier: DataFrame | None,
 ) -> DataFrame:
     """Return the rows whose number changes. An insert adds one row, a delete subtracts one.
 
@@ -40,33 +40,33 @@ def keyless_rows(
     `new_effects`: the effects that no run has counted; `effects`: all effects, with the new ones.
     Both have the columns of `int_row_effects`, and are of keyless rows. `revised_keys`: the keys
     whose earlier effects have changed. `new_truncations`, `truncations`: new and all rows of
-    `int_truncations`. `held`: what earlier runs returned; None in the first run.
+    `int_truncations`. `earlier`: what earlier runs returned; None in the first run.
 
-    The result has the columns of `held`. A row that no effect mentions any longer has a row_count
-    of 0 and no last_sequence.
+    The result has the columns of `earlier`. A row that no effect mentions any longer has a
+    row_count of 0 and no last_sequence.
     """
-    if held is None:
+    if earlier is None:
         return _counted(_contributions(_after_truncations(new_effects, truncations)))
     changed = new_truncations.select(*TABLE).union(revised_keys.select(*TABLE))
     recounted = checkpointed(changed.distinct())
     if recounted.isEmpty():
-        to_count, held_of_recounted = new_effects, held.where("false")
+        to_count, earlier_of_recounted = new_effects, earlier.where("false")
     else:
         tables = broadcast_if_few(recounted)
         to_count = new_effects.join(tables, [*TABLE], "left_anti").unionByName(
             effects.join(tables, [*TABLE], "left_semi")
         )
-        held_of_recounted = held.join(tables, [*TABLE], "left_semi")
-        held = held.join(tables, [*TABLE], "left_anti")
+        earlier_of_recounted = earlier.join(tables, [*TABLE], "left_semi")
+        earlier = earlier.join(tables, [*TABLE], "left_anti")
     # The effects are used several times: with a checkpoint, Spark plans them once.
     counted = checkpointed(_after_truncations(to_count, truncations))
-    if counted.isEmpty() and held_of_recounted.isEmpty():
-        return held.where("false")
+    if counted.isEmpty() and earlier_of_recounted.isEmpty():
+        return earlier.where("false")
     touched = broadcast_if_few(checkpointed(counted.select(*KEY).distinct()))
     return _counted(
         _contributions(counted)
-        .unionByName(_held_contributions(held.join(touched, [*KEY], "left_semi")))
-        .unionByName(_no_contributions(held_of_recounted.join(touched, [*KEY], "left_anti")))
+        .unionByName(_earlier_contributions(earlier.join(touched, [*KEY], "left_semi")))
+        .unionByName(_no_contributions(earlier_of_recounted.join(touched, [*KEY], "left_anti")))
     )
 
 
@@ -100,9 +100,9 @@ def _contributions(effects: DataFrame) -> DataFrame:
     )
 
 
-def _held_contributions(held: DataFrame) -> DataFrame:
+def _earlier_contributions(earlier: DataFrame) -> DataFrame:
     """Return the rows counted so far. They stand in front of an effect with the same sequence."""
-    return held.selectExpr(
+    return earlier.selectExpr(
         *KEY,
         "row_count",
         "struct(last_sequence as sequence, '' as effect, last_event_id as event_id, topic,"
@@ -112,9 +112,9 @@ def _held_contributions(held: DataFrame) -> DataFrame:
     )
 
 
-def _no_contributions(held: DataFrame) -> DataFrame:
+def _no_contributions(earlier: DataFrame) -> DataFrame:
     """Return a count of 0 for rows that no effect mentions any longer."""
-    return _held_contributions(held).selectExpr(
+    return _earlier_contributions(earlier).selectExpr(
         *KEY,
         "0L as row_count",
         "if(false, newest, null) as newest",

@@ -19,32 +19,32 @@ def pending_halves(
     records: DataFrame,
     new_redeliveries: DataFrame,
     redeliveries: DataFrame,
-    known: DataFrame | None,
+    earlier: DataFrame | None,
 ) -> DataFrame:
-    """Return the pending halves that are new, and the known ones that are no longer pending.
+    """Return the pending halves that are new, and the earlier ones that are no longer pending.
 
     `new_records`: the records that no run has read; `records`: all records, including the new ones.
     Both have the columns of `int_split_records`. `new_redeliveries`, `redeliveries`: the
-    redeliveries among them, as in `int_exceptional_records`. `known`: what earlier runs returned;
+    redeliveries among them, as in `int_exceptional_records`. `earlier`: what earlier runs returned;
     None in the first run.
 
     The result has source_format, topic, partition, offset, row_index, pairing_id. `pairing_id` is
-    null for a known half that is no longer pending.
+    null for an earlier half that is no longer pending.
     """
     new_halves = _halves(new_records)
-    if known is not None:
+    if earlier is not None:
         # Used several times: with a checkpoint, Spark plans it once.
         new_halves = checkpointed(new_halves)
     waiting = new_halves.where("record_type = 'update_before'")
-    if known is None:
+    if earlier is None:
         return _without_partner(_delivered_first(waiting, redeliveries), new_halves)
     near = near_deliveries(waiting)
     found = _without_partner(
         _delivered_first(waiting, redeliveries.where(near)),
         _halves(records.where(near)).unionByName(new_halves),
     )
-    still_waiting = _without_partner(_delivered_first(known, new_redeliveries), new_halves)
-    waits_no_more = known.join(still_waiting, [*_RECORD], "left_anti").withColumn(
+    still_waiting = _without_partner(_delivered_first(earlier, new_redeliveries), new_halves)
+    waits_no_more = earlier.join(still_waiting, [*_RECORD], "left_anti").withColumn(
         "pairing_id", F.lit(None).cast("string")
     )
     return found.unionByName(waits_no_more)

@@ -6,17 +6,17 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 
-def other_spellings(keys: DataFrame, held: DataFrame) -> DataFrame:
-    """Return the `row_key`s of `held` that name the same columns and values as one of `keys`.
+def other_spellings(keys: DataFrame, earlier: DataFrame) -> DataFrame:
+    """Return the `row_key`s of `earlier` that name the same columns and values as one of `keys`.
 
     If a table gets a key of all its columns, or loses such a key, the `row_key` of a row changes,
-    because a keyless row has its columns sorted by name. `keys`, `held`: `row_key`; if they contain
-    several tables, also the columns that identify a table.
+    because a keyless row has its columns sorted by name. `keys`, `earlier`: `row_key`; if they
+    contain several tables, also the columns that identify a table.
     """
     spelled = [name for name in keys.columns if name != "row_key"]
     sorted_keys = keys.select(*spelled, _with_sorted_columns().alias("sorted_key"))
     return (
-        held.select(*keys.columns, _with_sorted_columns().alias("sorted_key"))
+        earlier.select(*keys.columns, _with_sorted_columns().alias("sorted_key"))
         .join(sorted_keys, [*spelled, "sorted_key"], "left_semi")
         .select(*keys.columns)
     )

@@ -20,7 +20,7 @@ def schema_versions(
     revised: DataFrame,
     new_records: DataFrame,
     records: DataFrame,
-    known: DataFrame | None,
+    earlier: DataFrame | None,
 ) -> DataFrame:
     """Return the versions with new events: their columns, and their first and last event.
 
@@ -34,10 +34,10 @@ def schema_versions(
 
     `new_effects`, `new_records`: rows that no run has read; `effects`, `records`: all rows,
     including the new ones. They have the columns of `int_row_effects` and `int_records`. `revised`:
-    the `VERSION`s of changed effects. `known`: what earlier runs returned; None in the first run.
+    the `VERSION`s of changed effects. `earlier`: what earlier runs returned; None in the first run.
     """
     revised = revised.where("schema_id is not null").distinct()
-    if known is None:
+    if earlier is None:
         spans = _spans(_seen(new_effects, new_records))
         return spans.join(_descriptions(new_records, _first_messages(spans)), [*VERSION])
     new = _seen(new_effects, new_records)
@@ -45,15 +45,17 @@ def schema_versions(
     if revised.isEmpty():
         spans = _spans(new)
     else:
-        # All events of an unknown version may be old, and have been redeliveries until now.
+        # All events of a new version may be old, and have been redeliveries until now.
         describing = records
         of_revised = _seen(effects, records).join(revised, [*VERSION], "left_semi")
         spans = _spans(new.join(revised, [*VERSION], "left_anti")).unionByName(_spans(of_revised))
-    unknown = spans.join(known, [*VERSION], "left_anti")
-    held = known.join(spans, [*VERSION], "left_semi")
+    new_versions = spans.join(earlier, [*VERSION], "left_anti")
+    seen_before = earlier.join(spans, [*VERSION], "left_semi")
     seen = (
         spans.select(*VERSION, *SEQUENCES)
-        .unionByName(held.join(revised, [*VERSION], "left_anti").select(*VERSION, *SEQUENCES))
+        .unionByName(
+            seen_before.join(revised, [*VERSION], "left_anti").select(*VERSION, *SEQUENCES)
+        )
         .groupBy(*VERSION)
         .agg(
             F.min("first_sequence").alias("first_sequence"),
@@ -62,8 +64,8 @@ def schema_versions(
             F.max("last_whole_sequence").alias("last_whole_sequence"),
         )
     )
-    described = _descriptions(describing, _first_messages(unknown)).unionByName(
-        held.select(*VERSION, *_DESCRIPTION)
+    described = _descriptions(describing, _first_messages(new_versions)).unionByName(
+        seen_before.select(*VERSION, *_DESCRIPTION)
     )
     return seen.join(described, [*VERSION])
 

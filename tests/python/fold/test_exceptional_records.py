@@ -202,7 +202,7 @@ def test_earlier_records_known_by_coordinates_are_not_read(spark: SparkSession) 
         frame(spark, COLUMNS, new),
         records=read,
         replaced_messages=no_messages,
-        known=frame(spark, KNOWN, []),
+        earlier=frame(spark, KNOWN, []),
         formats=FORMATS,
     )
     assert exceptions.isEmpty()
@@ -223,7 +223,7 @@ def _found(spark: SparkSession, cases: Mapping[str, Case]) -> dict[str, list[Fou
         frame(spark, COLUMNS, rows("new")),
         records=frame(spark, COLUMNS, [*rows("earlier"), *rows("new")]),
         replaced_messages=frame(spark, MESSAGES, rows("replaced")),
-        known=None if is_first else frame(spark, KNOWN, rows("known")),
+        earlier=None if is_first else frame(spark, KNOWN, rows("known")),
         formats=FORMATS,
     )
     by_case: dict[str, list[Found]] = {name: [] for name in cases}

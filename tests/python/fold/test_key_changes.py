@@ -284,7 +284,7 @@ def _listed(spark: SparkSession, cases: Mapping[str, Case]) -> dict[str, list[tu
         effects=effects_at_positions(spark, columns, [*rows("earlier"), *rows("new")]),
         revised_keys=frame(spark, KEY, rows("revised")),
         message_places=frame(spark, PLACES, rows("places")),
-        known=None if is_first else frame(spark, EFFECTS, rows("known")),
+        earlier=None if is_first else frame(spark, EFFECTS, rows("known")),
         formats=FORMATS,
     )
     by_case: dict[str, list[tuple[str, str]]] = {name: [] for name in cases}

@@ -72,7 +72,7 @@ def counted(
         revised_keys=frame(spark, "source_format table_id row_key", revised),
         new_truncations=truncations,
         truncations=truncations,
-        held=None if held_rows is None else frame(spark, HELD, held_rows),
+        earlier=None if held_rows is None else frame(spark, HELD, held_rows),
     )
     assert rows.columns == HELD.split()
     return {(row.table_id, row.row_key.split('"')[3]): row for row in rows.collect()}

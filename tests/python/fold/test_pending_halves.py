@@ -46,7 +46,7 @@ def waiting(
         records=frame(spark, RECORDS, [*(earlier or []), *new]),
         new_redeliveries=repeated,
         redeliveries=repeated,
-        known=None if known is None else frame(spark, PENDING, known),
+        earlier=None if known is None else frame(spark, PENDING, known),
     ).collect()
     return {row.offset: row.pairing_id for row in found}
 

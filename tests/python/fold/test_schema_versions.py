@@ -57,7 +57,7 @@ def versions(
         revised=frame(spark, VERSION, revised),
         new_records=frame(spark, RECORDS, records),
         records=frame(spark, RECORDS, [*earlier_records, *records]),
-        known=known,
+        earlier=known,
     )
 
 
