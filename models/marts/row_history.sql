@@ -1,7 +1,7 @@
 -- A view over the effects: a version lasts from its event until the next effect
 -- on its key.  So when a late event lands, it splits the version into which it
--- falls.  Effects on one key are ordered by their place: this is their
--- sequence, or another place if the images show another order.
+-- falls.  Effects on one key have the order of their sequences, or if the
+-- images show another order, that of their images (`order_on_key`).
 
 with
 
@@ -55,14 +55,7 @@ lasting_effects as (
 
     select
         effects.*,
-        struct(
-            coalesce(
-                superseded_effects.stands_before.sequence, effects.sequence
-            ) as sequence,
-            coalesce(
-                superseded_effects.stands_before.index, 2147483647
-            ) as index
-        ) as place
+        {{ order_on_key('effects', 'superseded_effects') }} as order_on_key
     from effects
     left join superseded_effects
         on
@@ -150,13 +143,13 @@ counted_effects as (
             sum(count_change) over (
                 partition by
                     source_format, table_id, row_id, truncations_before
-                order by place
+                order by order_on_key
             ),
             cast(is_upsert as bigint)
         ) as row_count,
-        is_keyless and place <=> lead(place) over (
+        is_keyless and order_on_key <=> lead(order_on_key) over (
             partition by source_format, table_id, row_id
-            order by place, count_change
+            order by order_on_key, count_change
         ) as is_followed_by_its_upsert
     from identified_effects
 
@@ -179,12 +172,12 @@ compared_effects as (
             row_count, truncations_before, to_json(`row`) as row_text
         )) over (
             partition by source_format, table_id, row_id
-            order by place, count_change
+            order by order_on_key, count_change
         ) as version_before,
         -- An open version has the columns of its last equal effect.
         last(sequence) over (
             partition by source_format, table_id, row_id
-            order by place, count_change
+            order by order_on_key, count_change
             rows between unbounded preceding and unbounded following
         ) as last_sequence
     from whole_effects
@@ -217,7 +210,7 @@ followed_effects as (
         *,
         lead(struct(event_at, truncations_before)) over (
             partition by source_format, table_id, row_id
-            order by place, count_change
+            order by order_on_key, count_change
         ) as next_effect
     from differing_effects
 
@@ -235,7 +228,7 @@ closed_versions as (
         ) as closed_at,
         row_number() over (
             partition by source_format, table_id, row_id
-            order by place, count_change
+            order by order_on_key, count_change
         ) as version
     from followed_effects
     where row_count > 0

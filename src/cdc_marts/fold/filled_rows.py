@@ -320,18 +320,22 @@ def _filled(column_steps: DataFrame) -> DataFrame:
                 name,
                 distance,
                 is_partial,
-                place,
+                order_on_key,
                 last_value(
-                    if(value is null, null, struct(value.value, place, sequence)), true
+                    if(value is null, null, struct(value.value, order_on_key, sequence)), true
                 ) over up_to_event as after_value,
                 last_value(
-                    if(value_before is null, null, struct(value_before.value, place, sequence)),
+                    if(
+                        value_before is null,
+                        null,
+                        struct(value_before.value, order_on_key, sequence)
+                    ),
                     true
                 ) over up_to_event as before_value
             from {column_steps}
             window up_to_event as (
                 partition by source_format, table_id, row_key, life, name
-                order by place
+                order by order_on_key
                 rows between unbounded preceding and current row
             )
         ),
@@ -343,14 +347,14 @@ def _filled(column_steps: DataFrame) -> DataFrame:
                 if(
                     after_value is null
                     or (
-                        before_value.place > after_value.place
+                        before_value.order_on_key > after_value.order_on_key
                         and to_json(before_value.value) = to_json(after_value.value)
                     ),
                     before_value,
                     after_value
                 ) as filled,
                 if(
-                    before_value.place > after_value.place
+                    before_value.order_on_key > after_value.order_on_key
                     and to_json(before_value.value) <> to_json(after_value.value),
                     before_value,
                     null
@@ -369,13 +373,13 @@ def _filled(column_steps: DataFrame) -> DataFrame:
                     collect_list(struct(name, filled.value))
                 )) as row,
                 map_from_entries(collect_list(if(
-                    filled.place < place, struct(name, filled.sequence), null
+                    filled.order_on_key < order_on_key, struct(name, filled.sequence), null
                 ))) as filled_from,
                 map_from_entries(collect_list(if(
                     other is null, null, struct(name, other.value)
                 ))) as before_values,
                 map_from_entries(collect_list(if(
-                    other.place < place, struct(name, other.sequence), null
+                    other.order_on_key < order_on_key, struct(name, other.sequence), null
                 ))) as before_values_from
             from compared_values
             where is_partial and distance = 0 and filled is not null

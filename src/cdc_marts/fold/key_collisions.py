@@ -36,8 +36,8 @@ _ROW = (
 )
 #: What `_leaving_row` returns besides the number of a row.
 _ALL_ROWS, _NO_ROW = 0, -1
-#: The place of an effect whose images show another order than the sequences do: in front of the
-#: effect with this sequence, behind `index` others at its position.
+#: Where an effect stands if images show another order than the sequences do: in front of the effect
+#: with this sequence, behind `index` others at its position.
 _STANDS_BEFORE = f"struct<sequence: {SEQUENCE}, index: int>"
 _SUPERSEDED = (
     "struct<event_id: string, effect: string, took_older_row: boolean, row_left: boolean,"

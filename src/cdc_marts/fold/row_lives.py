@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from cdc_marts.fold.rules import count_truncations_before, truncations_of_tables
+from cdc_marts.fold.rules import count_truncations_before, order_on_key, truncations_of_tables
 
 
 def partial_key_changes(
@@ -94,11 +94,17 @@ def row_lives(
     result of `partial_key_changes`. `superseded`, `truncations`: the models
     `int_superseded_effects` and `int_truncations`.
 
-    The result has the effects with `effect` (which may be `superseded_delete`), `place` (their
-    order: by sequence, or if images show another order, by images), the `origin_key` and
-    `delete_id` of a key change, `truncations_before` and `life`.
+    The result has the effects with `effect` (which may be `superseded_delete`), `order_on_key`, the
+    `origin_key` and `delete_id` of a key change, `truncations_before` and `life`.
     """
-    placed = effects.sparkSession.sql(
+    return _numbered(_with_order_on_key(effects, key_changes, superseded, truncations))
+
+
+def _with_order_on_key(
+    effects: DataFrame, key_changes: DataFrame, superseded: DataFrame, truncations: DataFrame
+) -> DataFrame:
+    """Return the effects as in `row_lives`, without `life`."""
+    ordered = effects.sparkSession.sql(
         """
         select
             effects.source_format,
@@ -114,10 +120,7 @@ def row_lives(
             effects.event_id,
             effects.pairing_id,
             effects.sequence,
-            struct(
-                coalesce(superseded.stands_before.sequence, effects.sequence) as sequence,
-                coalesce(superseded.stands_before.index, 2147483647) as index
-            ) as place,
+            superseded.stands_before,
             effects.is_partial,
             effects.lists_all_columns,
             key_changes.origin_key,
@@ -145,7 +148,16 @@ def row_lives(
         superseded=superseded,
         truncations_of_tables=truncations_of_tables(truncations),
     )
-    placed = placed.withColumn("truncations_before", count_truncations_before()).drop("truncations")
+    return ordered.withColumns(
+        {
+            "order_on_key": order_on_key(),
+            "truncations_before": count_truncations_before(),
+        }
+    ).drop("stands_before", "truncations")
+
+
+def _numbered(effects: DataFrame) -> DataFrame:
+    """Add `life`: the number of the life to which an effect belongs under its key."""
     return effects.sparkSession.sql(
         """
         select
@@ -161,17 +173,17 @@ def row_lives(
                     or truncations_before <> truncations_before_that
                 )
                 as int
-            )) over (partition by source_format, table_id, row_key order by place) as life
+            )) over (partition by source_format, table_id, row_key order by order_on_key) as life
         from (
             select
                 *,
-                lag(effect) over key_order as effect_before,
-                lag(truncations_before) over key_order as truncations_before_that
-            from {placed}
-            window key_order as (
-                partition by source_format, table_id, row_key order by place
+                lag(effect) over on_key as effect_before,
+                lag(truncations_before) over on_key as truncations_before_that
+            from {effects}
+            window on_key as (
+                partition by source_format, table_id, row_key order by order_on_key
             )
         )
         """,
-        placed=placed,
+        effects=effects,
     )

@@ -7,6 +7,9 @@ from pyspark.sql import functions as F
 
 from cdc_marts.fold.columns import TABLE
 
+#: The index of an effect at its own sequence; those that stand before it have lower ones.
+_AT_ITS_OWN_SEQUENCE = 2**31 - 1
+
 
 def transaction_of_effect() -> Column:
     """Return the transaction of an effect.
@@ -14,6 +17,19 @@ def transaction_of_effect() -> Column:
     If messages name no transaction, changes of one time count as one transaction.
     """
     return F.coalesce("transaction_id", F.col("event_at").cast("string"))
+
+
+def order_on_key() -> Column:
+    """Return the order of an effect among the effects on its key: struct<sequence, index>.
+
+    An effect has the order of its sequence. If images show that it stands before another effect, it
+    has the sequence of that effect and a lower index. The order is computed from the effect's
+    `sequence` and `stands_before` (as in `int_superseded_effects`, or null).
+    """
+    return F.struct(
+        F.coalesce("stands_before.sequence", "sequence").alias("sequence"),
+        F.coalesce("stands_before.index", F.lit(_AT_ITS_OWN_SEQUENCE)).alias("index"),
+    )
 
 
 def filled_row_key(row_key: str, old_row_key: str, takes_columns: str) -> Column:

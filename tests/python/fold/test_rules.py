@@ -14,6 +14,7 @@ from cdc_marts.fold.filled_rows import partial_by_image
 from cdc_marts.fold.rules import (
     count_truncations_before,
     filled_row_key,
+    order_on_key,
     transaction_of_effect,
     truncations_of_tables,
 )
@@ -22,7 +23,7 @@ from tests.python.harness.manifest import ROOT
 
 _MACROS = (
     *("fold/count_truncations_before", "fold/filled_row_key", "fold/is_truncated_by"),
-    *("fold/lacks_columns_of", "fold/transaction_of_effect", "sql/matches"),
+    *("fold/lacks_columns_of", "fold/order_on_key", "fold/transaction_of_effect", "sql/matches"),
 )
 
 
@@ -76,6 +77,22 @@ def test_transaction_of_effect(spark: SparkSession) -> None:
     of_sql = F.expr(sql("transaction_of_effect()"))
     expected = ["t", "2024-03-01 12:00:00.123456", None]
     assert column(effects, of_sql) == column(effects, transaction_of_effect()) == expected
+
+
+def test_order_on_key(spark: SparkSession) -> None:
+    own, other = (3, 0, 3), (5, 0, 5)
+    effects = frame(
+        spark,
+        "sequence stands_before",
+        [{"sequence": own, "stands_before": (other, 1)}, {"sequence": own}],
+    )
+    of_sql = F.expr(sql("order_on_key('effects', 'effects')"))
+    orders = column(effects.alias("effects"), of_sql)
+    assert orders == column(effects, order_on_key())
+    assert [(order.sequence.position, order["index"]) for order in orders] == [
+        (5, 1),
+        (3, 2**31 - 1),
+    ]
 
 
 def test_count_truncations_before(spark: SparkSession) -> None:
