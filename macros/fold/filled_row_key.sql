@@ -4,7 +4,7 @@
 
   row_key: the key in the `update_after`.  old_row_key: the key in the
   `update_before`, or null.
-  takes_columns: whether the row is keyless, and its format writes whole rows.
+  takes_columns: the condition `takes_columns_of_half`.
 -#}
 {% macro filled_row_key(row_key, old_row_key, takes_columns) -%}
 if(
@@ -28,6 +28,15 @@ to_variant_object(map_concat(
             cast({{ image_before }} as map<string, variant>),
             cast({{ image }} as map<string, variant>)
         ))
+{%- endmacro %}
+
+
+{#-
+  Whether a row takes the columns that only its `update_before` has: it is
+  keyless, and its format writes whole rows.
+-#}
+{% macro takes_columns_of_half() -%}
+is_keyless and not {{ is_of_format_that('has_sparse_rows') }}
 {%- endmacro %}
 
 

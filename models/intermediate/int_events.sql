@@ -60,8 +60,7 @@ compared_halves as (
 
     select
         *,
-        is_keyless
-        and not {{ has_sparse_rows() }}
+        {{ takes_columns_of_half() }}
         and coalesce(
             {{ lacks_columns_of_half('row_key', 'previous_row_key') }}, false
         ) as is_filled

@@ -10,7 +10,7 @@ records as (
 
     select
         *,
-        is_keyless and not {{ has_sparse_rows() }} as takes_columns_of_half
+        {{ takes_columns_of_half() }} as takes_columns_of_half
     from {{ ref('int_records') }}
 
 ),

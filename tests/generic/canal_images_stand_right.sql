@@ -70,22 +70,22 @@ updates as (
         end as is_read_as_swapped,
         -- The row before it is the image after of an event that was read right,
         -- or the image before of one that was not.
-        {{ images_agree('before', 'after_before') }}
+        not {{ images_differ('before', 'after_before') }}
         or (
             op_before = 'update'
-            and {{ images_agree('before', 'before_before') }}
+            and not {{ images_differ('before', 'before_before') }}
         ) as fits,
-        {{ images_agree('after', 'after_before') }}
+        not {{ images_differ('after', 'after_before') }}
         or (
             op_before = 'update'
-            and {{ images_agree('after', 'before_before') }}
+            and not {{ images_differ('after', 'before_before') }}
         ) as fits_the_other_way
     from followed
     where
         op = 'update'
         and previous_row_key is null
         and after_before is not null
-        and not {{ images_agree('before', 'after') }}
+        and {{ images_differ('before', 'after') }}
 
 ),
 

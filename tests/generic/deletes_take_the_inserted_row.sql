@@ -105,7 +105,7 @@ validation_errors as (
     left join last_truncations
         on {{ matches('deletes', 'last_truncations', table_key) }}
     where
-        not {{ images_agree('deletes.deleted_row', 'deletes.inserted_row') }}
+        {{ images_differ('deletes.deleted_row', 'deletes.inserted_row') }}
         and not coalesce(
             {{ is_truncated_by('deletes', 'last_truncations') }}, false
         )

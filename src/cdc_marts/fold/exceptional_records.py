@@ -21,7 +21,7 @@ from cdc_marts.checkpoints import checkpointed
 from cdc_marts.fold.columns import MESSAGE
 from cdc_marts.fold.formats import Traits, is_of_format_that
 from cdc_marts.fold.ranges import is_one_of, near_deliveries
-from cdc_marts.fold.rules import filled_row_key
+from cdc_marts.fold.rules import filled_row_key, takes_columns_of_half
 
 #: The columns that identify an event of a row of a message. A load that repairs the table gives
 #: the row another event_id, so it counts as another record.
@@ -162,10 +162,7 @@ def _halves(records: DataFrame, formats: Traits) -> DataFrame:
         records.where(is_of_format_that(formats, "splits_updates"))
         .where("pairing_id is not null")
         .withColumn("is_before", F.col("record_type") == "update_before")
-        .withColumn(
-            "takes_columns",
-            F.col("is_keyless") & ~is_of_format_that(formats, "has_sparse_rows"),
-        )
+        .withColumn("takes_columns", takes_columns_of_half(formats))
         .withColumn("pairing_hash", F.xxhash64("source_format", "pairing_id"))
     )
 

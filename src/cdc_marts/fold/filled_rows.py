@@ -11,6 +11,7 @@ from cdc_marts.checkpoints import broadcast_if_few, checkpointed
 from cdc_marts.fold.columns import KEY, TABLE
 from cdc_marts.fold.ranges import at_message_positions_of, is_one_of
 from cdc_marts.fold.row_lives import partial_key_changes, row_lives
+from cdc_marts.fold.rules import lacks_columns_of
 
 _COLUMNS = (
     *KEY,
@@ -86,23 +87,13 @@ def partial_by_image(effects: DataFrame, missing_columns: DataFrame) -> DataFram
 
     `missing_columns`: the model `int_missing_columns`.
     """
-    return effects.sparkSession.sql(
-        """
-        select
-            effects.* except (is_partial),
-            effects.is_partial
-            or (effects.effect = 'upsert' and missing.schema_id is not null) as is_partial
-        from {effects} as effects
-        left join {missing_columns} as missing
-            on not effects.lists_all_columns
-            and effects.source_format = missing.source_format
-            and effects.table_id = missing.table_id
-            and effects.schema_id = missing.schema_id
-            and effects.sequence > missing.from_sequence
-            and coalesce(effects.sequence <= missing.to_sequence, true)
-        """,
-        effects=effects,
-        missing_columns=missing_columns,
+    lacks_columns = F.col("missing.schema_id").isNotNull()
+    return (
+        effects.alias("effects")
+        .join(missing_columns.alias("missing"), lacks_columns_of("effects", "missing"), "left")
+        .select("effects.*", lacks_columns.alias("lacks_columns"))
+        .withColumn("is_partial", F.expr("is_partial or (effect = 'upsert' and lacks_columns)"))
+        .drop("lacks_columns")
     )
 
 

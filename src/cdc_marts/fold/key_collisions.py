@@ -427,7 +427,10 @@ def _has_image(row: Column, step: Column) -> Column:
 
 
 def _images_agree(one: Column, other: Column) -> Column:
-    """Return whether two images have the same values in the columns that both have."""
+    """Return whether two images have the same values in the columns that both have.
+
+    An image that is null agrees with none.
+    """
     return F.coalesce(
         F.forall(
             F.map_entries(one),

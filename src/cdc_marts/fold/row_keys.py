@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame
+
+from cdc_marts.fold.rules import sorted_row_key
 
 
 def other_spellings(keys: DataFrame, earlier: DataFrame) -> DataFrame:
@@ -14,13 +15,9 @@ def other_spellings(keys: DataFrame, earlier: DataFrame) -> DataFrame:
     contain several tables, also the columns that identify a table.
     """
     spelled = [name for name in keys.columns if name != "row_key"]
-    sorted_keys = keys.select(*spelled, _with_sorted_columns().alias("sorted_key"))
+    sorted_keys = keys.select(*spelled, sorted_row_key("row_key").alias("sorted_key"))
     return (
-        earlier.select(*keys.columns, _with_sorted_columns().alias("sorted_key"))
+        earlier.select(*keys.columns, sorted_row_key("row_key").alias("sorted_key"))
         .join(sorted_keys, [*spelled, "sorted_key"], "left_semi")
         .select(*keys.columns)
     )
-
-
-def _with_sorted_columns() -> Column:
-    return F.to_json(F.try_parse_json("row_key"))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from cdc_marts.fold.columns import TABLE
+from cdc_marts.fold.columns import TABLE, VERSION
+from cdc_marts.fold.formats import Traits, is_of_format_that
 
 #: The index of an effect at its own sequence; those that stand before it have lower ones.
 _AT_ITS_OWN_SEQUENCE = 2**31 - 1
@@ -36,8 +39,8 @@ def filled_row_key(row_key: str, old_row_key: str, takes_columns: str) -> Column
     """Return the key of a keyless row of a split update, with columns of `update_before` alone.
 
     All columns of such a row are its key. `row_key`, `old_row_key`: the columns with the keys in
-    the `update_after` and in the `update_before`. `takes_columns`: whether the row is keyless, and
-    its format writes whole rows.
+    the `update_after` and in the `update_before`. `takes_columns`: the column with
+    `takes_columns_of_half`.
     """
     names_before, names_after = map(F.json_object_keys, (old_row_key, row_key))
     lacks_columns = F.size(F.array_except(names_before, names_after)) > 0
@@ -48,6 +51,38 @@ def filled_row_key(row_key: str, old_row_key: str, takes_columns: str) -> Column
     return F.when(
         F.col(takes_columns) & lacks_columns, F.coalesce(filled, F.col(row_key))
     ).otherwise(F.col(row_key))
+
+
+def takes_columns_of_half(formats: Traits) -> Column:
+    """Return whether a row takes the columns that only its `update_before` has.
+
+    It is keyless, and its format writes whole rows.
+    """
+    return F.col("is_keyless") & ~is_of_format_that(formats, "has_sparse_rows")
+
+
+def lacks_columns_of(event: str, missing: str) -> Column:
+    """Return the join condition that finds the columns that the image of an event lacks.
+
+    It finds at most one row per event. `event`: alias with `VERSION`, `sequence`,
+    `lists_all_columns`. `missing`: alias of `int_missing_columns`.
+    """
+    sequence = F.col(f"{event}.sequence")
+    is_of_version = (F.col(f"{event}.{name}") == F.col(f"{missing}.{name}") for name in VERSION)
+    return (
+        ~F.col(f"{event}.lists_all_columns")
+        & reduce(Column.__and__, is_of_version)
+        & (sequence > F.col(f"{missing}.from_sequence"))
+        & F.coalesce(sequence <= F.col(f"{missing}.to_sequence"), F.lit(True))
+    )
+
+
+def sorted_row_key(row_key: str) -> Column:
+    """Return a `row_key` with its columns sorted by name, as in a keyless row.
+
+    Null if a VARIANT cannot hold the key, for example because it has a column twice.
+    """
+    return F.to_json(F.try_parse_json(row_key))
 
 
 def truncations_of_tables(truncations: DataFrame) -> DataFrame:

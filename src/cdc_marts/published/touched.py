@@ -15,6 +15,7 @@ from cdc_marts.checkpoints import checkpointed
 from cdc_marts.fold.columns import KEY, MESSAGE, TABLE, VERSION
 from cdc_marts.fold.ranges import is_one_of, near_deliveries
 from cdc_marts.fold.row_keys import other_spellings
+from cdc_marts.fold.rules import lacks_columns_of
 
 
 def keys(run: ModelRun, published: DataFrame) -> DataFrame:
@@ -89,14 +90,9 @@ def _events_that_lack_other_columns(run: ModelRun) -> DataFrame:
         return versions.sparkSession.range(0).select(
             *(F.lit(None).alias(column) for column in MESSAGE)
         )
-    sequence = F.col("sequence")
-    return (
-        run.rows("records")
-        .where("record_type = 'change' and not lists_all_columns")
-        .join(F.broadcast(versions), [*VERSION])
-        .where(sequence > F.col("from_sequence"))
-        .where(F.coalesce(sequence <= F.col("to_sequence"), F.lit(True)))
-    )
+    changes = run.rows("records").where("record_type = 'change'").alias("changes")
+    versions = F.broadcast(versions).alias("versions")
+    return changes.join(versions, lacks_columns_of("changes", "versions"), "left_semi")
 
 
 def _rows_with_other_columns(run: ModelRun, published: DataFrame) -> DataFrame:

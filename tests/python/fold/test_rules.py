@@ -10,11 +10,14 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from cdc_marts.fold.filled_rows import partial_by_image
+from cdc_marts.fold.formats import Traits
 from cdc_marts.fold.rules import (
     count_truncations_before,
     filled_row_key,
+    lacks_columns_of,
     order_on_key,
+    sorted_row_key,
+    takes_columns_of_half,
     transaction_of_effect,
     truncations_of_tables,
 )
@@ -23,14 +26,21 @@ from tests.python.harness.manifest import ROOT
 
 _MACROS = (
     *("fold/count_truncations_before", "fold/filled_row_key", "fold/is_truncated_by"),
-    *("fold/lacks_columns_of", "fold/order_on_key", "fold/transaction_of_effect", "sql/matches"),
+    *("fold/is_of_format_that", "fold/lacks_columns_of", "fold/order_on_key"),
+    *("fold/sorted_row_key", "fold/transaction_of_effect", "sql/matches"),
 )
+FORMATS: Traits = {"datahub_tuple": {"has_sparse_rows": True}, "dataworks_json": {}}
 
 
 def sql(expression: str) -> str:
     """What dbt makes of a call of a macro."""
     macros = ((ROOT / "macros" / f"{name}.sql").read_text("utf-8") for name in _MACROS)
-    return jinja2.Template("".join(macros) + "{{ " + expression + " }}").render().strip()
+    template = jinja2.Template("".join(macros) + "{{ " + expression + " }}")
+    return template.render(formats_that=_formats_that).strip()
+
+
+def _formats_that(trait: str) -> list[str]:
+    return [name for name, traits in FORMATS.items() if traits.get(trait)]
 
 
 def column(rows: DataFrame, expression: Any) -> list[Any]:
@@ -65,6 +75,24 @@ def test_filled_row_key(
     names = ("row_key", "old_row_key", "takes_columns")
     of_sql = F.expr(sql(f"filled_row_key{names}"))
     assert column(rows, of_sql) == column(rows, filled_row_key(*names)) == [filled]
+
+
+def test_takes_columns_of_half(spark: SparkSession) -> None:
+    records = spark.createDataFrame(
+        [(name, is_keyless) for name in (*FORMATS, "other") for is_keyless in (False, True)],
+        "source_format string, is_keyless boolean",
+    )
+    of_sql = F.expr(sql("takes_columns_of_half()"))
+    expected = [False, False, False, True, False, True]
+    assert column(records, of_sql) == column(records, takes_columns_of_half(FORMATS)) == expected
+
+
+def test_sorted_row_key(spark: SparkSession) -> None:
+    keys = ['{"b":1,"a":"x"}', '{"a":1.10}', '{"a":1,"a":2}', None]
+    rows = spark.createDataFrame([(key,) for key in keys], "row_key string")
+    of_sql = F.expr(sql("sorted_row_key('row_key')"))
+    expected = ['{"a":"x","b":1}', '{"a":1.1}', None, None]
+    assert column(rows, of_sql) == column(rows, sorted_row_key("row_key")) == expected
 
 
 def test_transaction_of_effect(spark: SparkSession) -> None:
@@ -158,8 +186,9 @@ def test_lacks_columns_of(spark: SparkSession) -> None:
         ],
     )
     condition = F.expr(sql("lacks_columns_of('events', 'missing')"))
-    of_sql = effects.alias("events").join(missing.alias("missing"), condition, "left_semi")
-    of_python = partial_by_image(effects, missing).where("is_partial")
+    events, missing = effects.alias("events"), missing.alias("missing")
+    of_sql = events.join(missing, condition, "left_semi")
+    of_python = events.join(missing, lacks_columns_of("events", "missing"), "left_semi")
     expected = ["at the last place", "between", "until now"]
     assert sorted(column(of_sql, "event_id")) == expected
     assert sorted(column(of_python, "event_id")) == expected

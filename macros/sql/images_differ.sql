@@ -1,9 +1,9 @@
 {#-
-  Condition that two images (map<column, text>) have the same values in the
-  columns that both have.
+  Condition that two images (map<column, text>) have different values in a column
+  that both have.
 -#}
-{% macro images_agree(image, other) -%}
-not exists(
+{% macro images_differ(image, other) -%}
+exists(
     map_keys({{ image }}),
     column_name -> (
         map_contains_key({{ other }}, column_name)
