@@ -9,7 +9,7 @@ with
 table_schemas as (
 
     select * from {{ ref('int_table_schemas') }}
-    where not {{ has_sparse_rows() }}
+    where not {{ is_of_format_that('has_sparse_rows') }}
 
 ),
 

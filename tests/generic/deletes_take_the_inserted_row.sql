@@ -24,7 +24,9 @@ effects as (
         {{ transaction_of_effect() }} as transaction_key
     from {{ model }}
     -- databases with sparse rows have no such checks
-    where not is_keyless and not {{ has_sparse_rows() }}
+    where
+        not is_keyless
+        and not {{ is_of_format_that('has_sparse_rows') }}
 
 ),
 

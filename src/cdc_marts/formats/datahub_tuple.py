@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from cdc_marts.formats import has_trait
 from cdc_marts.formats.streamx.envelope import (
     identity,
     is_bad_sequence_id,
@@ -132,7 +133,12 @@ def parse(
             table_id_of("database_name", "table_name"),
         ).alias("key_columns"),
     )
-    return to_staging(keyed, SOURCE_FORMAT, _record(), has_sparse_rows=True)
+    return to_staging(
+        keyed,
+        SOURCE_FORMAT,
+        _record(),
+        has_sparse_rows=has_trait(SOURCE_FORMAT, "has_sparse_rows"),
+    )
 
 
 def _read_tuples(messages: DataFrame, settings: Mapping[str, TopicSettings]) -> DataFrame:

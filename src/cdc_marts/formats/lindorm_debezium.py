@@ -9,6 +9,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from cdc_marts.formats import has_trait
 from cdc_marts.formats.connect.envelope import (
     column_parameters,
     column_types,
@@ -42,7 +43,12 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
     named = _named(_with_record_key(typed))
     known = named.withColumn("op", _op())
     imaged = with_images(known, F.col("payload.before"), F.col("payload.after"))
-    return to_staging(imaged, SOURCE_FORMAT, _record(key_settings), has_sparse_rows=True)
+    return to_staging(
+        imaged,
+        SOURCE_FORMAT,
+        _record(key_settings),
+        has_sparse_rows=has_trait(SOURCE_FORMAT, "has_sparse_rows"),
+    )
 
 
 def _with_types(read: DataFrame) -> DataFrame:
