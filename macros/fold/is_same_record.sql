@@ -6,7 +6,5 @@
   one, other: aliases with the coordinates of a record and its `event_id`.
 -#}
 {% macro is_same_record(one, other) -%}
-{{ matches(one, other, [
-    'source_format', 'topic', '`partition`', 'offset', 'row_index', 'event_id'
-]) }}
+{{ matches(one, other, columns_of_message() + ['row_index', 'event_id']) }}
 {%- endmacro %}

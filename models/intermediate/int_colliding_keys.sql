@@ -27,9 +27,6 @@
 {%- set new_exceptions = new_rows(ref('int_exceptional_records')) %}
 {%- set known_key_changes = rows_so_far(ref('int_key_changes')) %}
 
-{%- set key = ['source_format', 'table_id', 'row_key'] %}
-{%- set table_key = ['source_format', 'table_id'] %}
-
 with
 
 new_key_changes as (
@@ -41,7 +38,7 @@ key_changes as (
     select key_changes.*
     from {{ known_key_changes }} as key_changes
     left semi join new_key_changes
-        on {{ matches('key_changes', 'new_key_changes', key) }}
+        on {{ matches('key_changes', 'new_key_changes') }}
 
 ),
 
@@ -87,7 +84,7 @@ keys_with_unordered_effects as (
     from unordered_key_changes as changing
     inner join key_changes as effects_beside
         on
-            {{ matches('changing', 'effects_beside', key) }}
+            {{ matches('changing', 'effects_beside') }}
             and changing.sequence.position = effects_beside.sequence.position
             and not (
                 changing.topic = effects_beside.topic
@@ -118,7 +115,9 @@ other_sides as (
     from {{ split_key_changes }} as split_key_changes
     left semi join new_key_changes
         on
-            {{ matches('split_key_changes', 'new_key_changes', table_key) }}
+            {{ matches(
+                'split_key_changes', 'new_key_changes', columns_of_table()
+            ) }}
             and split_key_changes.insert_id = new_key_changes.event_id
 
 ),
@@ -140,7 +139,9 @@ keys_beside_redeliveries as (
     from {{ known_key_changes }} as known_key_changes
     left semi join new_redeliveries
         on
-            {{ matches('known_key_changes', 'new_redeliveries', table_key) }}
+            {{ matches(
+                'known_key_changes', 'new_redeliveries', columns_of_table()
+            ) }}
             and known_key_changes.message_position
             = new_redeliveries.delivery_position
 
@@ -172,7 +173,7 @@ colliding_keys_touched_again as (
     select colliding_keys.*
     from colliding_keys
     left semi join touched_keys
-        on {{ matches('colliding_keys', 'touched_keys', key) }}
+        on {{ matches('colliding_keys', 'touched_keys') }}
 
     union
 
@@ -180,7 +181,9 @@ colliding_keys_touched_again as (
     select colliding_keys.*
     from colliding_keys
     left semi join new_truncations
-        on {{ matches('colliding_keys', 'new_truncations', table_key) }}
+        on {{ matches(
+            'colliding_keys', 'new_truncations', columns_of_table()
+        ) }}
 
 )
 {%- endif %}

@@ -10,8 +10,6 @@
 -- two cases: an earlier message of the partition has a higher position, or the
 -- message belongs to a full load that repairs a table.
 
-{%- set message_key = ['source_format', 'topic', '`partition`', 'offset'] %}
-
 with
 
 reloaded_messages as (
@@ -29,7 +27,9 @@ raised_messages as (
         cast(null as bigint) as transaction_index
     from {{ new_rows(ref('int_raised_positions')) }} as raised_positions
     left anti join reloaded_messages
-        on {{ matches('raised_positions', 'reloaded_messages', message_key) }}
+        on {{ matches(
+            'raised_positions', 'reloaded_messages', columns_of_message()
+        ) }}
     group by
         raised_positions.source_format,
         raised_positions.topic,

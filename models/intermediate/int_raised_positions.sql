@@ -14,9 +14,6 @@
 -- offset than messages that a run has read, the model looks at these messages
 -- again.  One more message can only raise their positions, never lower them.
 
-{%- set partition_key = ['source_format', 'topic', '`partition`'] %}
-{%- set message_key = partition_key + ['offset'] %}
-
 with
 
 new_messages as (
@@ -37,7 +34,7 @@ earlier_ranges as (
     select read_ranges.*
     from {{ rows_so_far(ref('int_read_ranges')) }} as read_ranges
     left semi join new_ranges
-        on {{ matches('read_ranges', 'new_ranges', partition_key) }}
+        on {{ matches('read_ranges', 'new_ranges', columns_of_partition()) }}
 
     except all
 
@@ -118,7 +115,7 @@ starts as (
     from first_new_offsets as first_new
     left join stretches
         on
-            {{ matches('first_new', 'stretches', partition_key) }}
+            {{ matches('first_new', 'stretches', columns_of_partition()) }}
             and first_new.offset <= stretches.last_offset
     group by
         first_new.source_format,
@@ -140,7 +137,7 @@ placed_starts as (
     from starts
     left join stretches
         on
-            {{ matches('starts', 'stretches', partition_key) }}
+            {{ matches('starts', 'stretches', columns_of_partition()) }}
             and starts.offset > stretches.last_offset
     group by
         starts.source_format,
@@ -159,7 +156,7 @@ messages as (
         true as is_new
     from new_messages
     inner join placed_starts as starts
-        on {{ matches('new_messages', 'starts', partition_key) }}
+        on {{ matches('new_messages', 'starts', columns_of_partition()) }}
 
     union all
 
@@ -171,10 +168,12 @@ messages as (
     inner join placed_starts as starts
         on
             starts.is_behind
-            and {{ matches('known_messages', 'starts', partition_key) }}
+            and {{ matches(
+                'known_messages', 'starts', columns_of_partition()
+            ) }}
             and known_messages.offset >= starts.offset
     left anti join new_messages
-        on {{ matches('known_messages', 'new_messages', message_key) }}
+        on {{ matches('known_messages', 'new_messages', columns_of_message()) }}
 
 ),
 
@@ -224,7 +223,9 @@ risen_positions as (
     from raised_positions
     left anti join earlier_positions
         on
-            {{ matches('raised_positions', 'earlier_positions', message_key) }}
+            {{ matches(
+                'raised_positions', 'earlier_positions', columns_of_message()
+            ) }}
             and raised_positions.position = earlier_positions.position
 
 )

@@ -7,6 +7,4 @@ select
     {{ placed_sequence('records', 'places') }} as sequence
 from {{ ref('int_staging_records') }} as records
 left join {{ ref('int_message_places') }} as places
-    on {{ matches(
-        'records', 'places', ['source_format', 'topic', '`partition`', 'offset']
-    ) }}
+    on {{ matches('records', 'places', columns_of_message()) }}

@@ -9,9 +9,6 @@
 -- place of their rows: after all changes that the stream had reported when the
 -- load began.
 
-{%- set table_key = ['source_format', 'table_id'] %}
-{%- set message_key = ['source_format', 'topic', '`partition`', 'offset'] %}
-
 with
 
 requests as (
@@ -48,7 +45,7 @@ loaded_rows as (
         records.message_position
     from {{ rows_so_far(ref('int_staging_records')) }} as records
     left semi join new_requests
-        on {{ matches('records', 'new_requests', table_key) }}
+        on {{ matches('records', 'new_requests', columns_of_table()) }}
     where {{ is_row_of_full_load() }}
 
 ),
@@ -77,7 +74,7 @@ reloaded_messages as (
     from ordered_rows as loaded_rows
     inner join requests
         on
-            {{ matches('loaded_rows', 'requests', table_key) }}
+            {{ matches('loaded_rows', 'requests', columns_of_table()) }}
             and loaded_rows.landed_at >= requests.loaded_since
             and (
                 loaded_rows.topic = requests.topic
@@ -122,7 +119,9 @@ newly_placed_messages as (
     from placed_messages
     left anti join earlier_messages
         on
-            {{ matches('placed_messages', 'earlier_messages', message_key) }}
+            {{ matches(
+                'placed_messages', 'earlier_messages', columns_of_message()
+            ) }}
             and placed_messages.transaction_index
             = earlier_messages.transaction_index
 

@@ -80,9 +80,11 @@ effects as (
         superseded_effects.event_id is not null as is_superseded
     from folded_effects
     left join superseded_effects
-        on {{ matches('folded_effects', 'superseded_effects', [
-            'source_format', 'table_id', 'row_key', 'event_id', 'effect'
-        ]) }}
+        on {{ matches(
+            'folded_effects',
+            'superseded_effects',
+            columns_of_key() + ['event_id', 'effect'],
+        ) }}
     where not folded_effects.is_keyless
 
 ),

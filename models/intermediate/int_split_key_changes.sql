@@ -11,7 +11,6 @@
 -- - Their transaction has no other delete or insert of the table at their
 --   position.
 
-{%- set table_key = ['source_format', 'table_id'] %}
 {%- set delivered_event = [
     'source_format', 'event_id', 'topic', '`partition`'
 ] %}
@@ -106,7 +105,7 @@ neighbours as (
     from deliveries as deletes
     inner join deliveries as inserts
         on
-            {{ matches('deletes', 'inserts', table_key + [
+            {{ matches('deletes', 'inserts', columns_of_table() + [
                 'position', 'topic', '`partition`'
             ]) }}
             and deletes.`transaction` <=> inserts.`transaction`
@@ -187,5 +186,7 @@ select
 from lone_pairs
 left anti join nearest_neighbours
     on {{ matches(
-        'lone_pairs', 'nearest_neighbours', table_key + ['delete_id', 'insert_id']
+        'lone_pairs',
+        'nearest_neighbours',
+        columns_of_table() + ['delete_id', 'insert_id'],
     ) }}

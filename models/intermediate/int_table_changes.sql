@@ -11,7 +11,6 @@
 
 {#- The first run reads this input too, so that it notes its watermark. -#}
 {%- set new_raised_positions = new_rows(ref('int_raised_positions')) %}
-{%- set message_key = ['source_format', 'topic', '`partition`', 'offset'] %}
 
 with
 
@@ -77,7 +76,9 @@ raised_changes as (
             as sequence
     from earlier_changes
     inner join raised_messages
-        on {{ matches('earlier_changes', 'raised_messages', message_key) }}
+        on {{ matches(
+            'earlier_changes', 'raised_messages', columns_of_message()
+        ) }}
 
 )
 

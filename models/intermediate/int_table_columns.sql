@@ -47,7 +47,7 @@ followed_columns as (
             {{ matches(
                 'seen',
                 'lost_columns',
-                ['source_format', 'table_id', 'column_name'],
+                columns_of_table() + ['column_name'],
             ) }}
             and seen.last_sequence < lost_columns.sequence
     group by

@@ -15,8 +15,6 @@ source_format,
         first_event_at
 {%- endset %}
 
-{%- set table_key = ['source_format', 'table_id'] %}
-
 with
 
 row_state as (
@@ -55,7 +53,7 @@ live_rows as (
     from row_state
     left anti join last_truncations
         on
-            {{ matches('row_state', 'last_truncations', table_key) }}
+            {{ matches('row_state', 'last_truncations', columns_of_table()) }}
             and {{ is_truncated_by(
                 'row_state',
                 'last_truncations',
@@ -70,7 +68,7 @@ keyed_rows_of_keyless_tables as (
     select row_state.*
     from row_state
     left semi join keyless_rows
-        on {{ matches('row_state', 'keyless_rows', table_key) }}
+        on {{ matches('row_state', 'keyless_rows', columns_of_table()) }}
 
 ),
 
@@ -88,7 +86,7 @@ rows_under_both_keys as (
     from keyed_rows_of_keyless_tables as keyed_rows
     inner join keyless_rows
         on
-            {{ matches('keyed_rows', 'keyless_rows', table_key) }}
+            {{ matches('keyed_rows', 'keyless_rows', columns_of_table()) }}
             and {{ sorted_row_key('keyed_rows.row_key') }}
             = keyless_rows.row_key
 
@@ -198,7 +196,7 @@ compared_rows as (
         ) }} as `row`
     from current_rows
     left join lost_columns
-        on {{ matches('current_rows', 'lost_columns', table_key) }}
+        on {{ matches('current_rows', 'lost_columns', columns_of_table()) }}
 
 ),
 

@@ -101,9 +101,7 @@ placed_effects as (
             and effects.source_format = filled_rows.source_format
             and effects.event_id = filled_rows.event_id
     left join lost_columns
-        on {{ matches(
-            'filled_rows', 'lost_columns', ['source_format', 'table_id']
-        ) }}
+        on {{ matches('filled_rows', 'lost_columns', columns_of_table()) }}
     left join truncations
         on
             effects.source_format = truncations.source_format
@@ -124,9 +122,7 @@ identified_effects as (
     from placed_effects as effects
     left join keyless_rows
         on
-            {{ matches(
-                'effects', 'keyless_rows', ['source_format', 'table_id']
-            ) }}
+            {{ matches('effects', 'keyless_rows', columns_of_table()) }}
             and effects.keyless_row_key = keyless_rows.row_key
 
 ),
@@ -269,9 +265,7 @@ row_history as (
         versions.sequence
     from closed_versions as versions
     left join lost_columns
-        on {{ matches(
-            'versions', 'lost_columns', ['source_format', 'table_id']
-        ) }}
+        on {{ matches('versions', 'lost_columns', columns_of_table()) }}
 
 )
 

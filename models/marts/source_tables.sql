@@ -29,7 +29,7 @@ current_columns as (
             {{ matches(
                 'columns_seen',
                 'lost_columns',
-                ['source_format', 'table_id', 'column_name'],
+                columns_of_table() + ['column_name'],
             ) }}
             and columns_seen.last_sequence < lost_columns.sequence
 

@@ -12,9 +12,6 @@
 
 {{ config(severity='warn') }}
 
-{%- set key = ['source_format', 'table_id', 'row_key'] %}
-{%- set table_key = ['source_format', 'table_id'] %}
-
 with
 
 effects as (
@@ -74,11 +71,15 @@ followed_effects as (
     from effects
     left semi join keys_inserted_and_deleted
         on {{ matches(
-            'effects', 'keys_inserted_and_deleted', key + ['transaction_key']
+            'effects',
+            'keys_inserted_and_deleted',
+            columns_of_key() + ['transaction_key'],
         ) }}
     left anti join superseded_effects
         on {{ matches(
-            'effects', 'superseded_effects', key + ['event_id', 'effect']
+            'effects',
+            'superseded_effects',
+            columns_of_key() + ['event_id', 'effect'],
         ) }}
 
 ),
@@ -105,7 +106,7 @@ validation_errors as (
         deletes.event_at
     from deletes
     left join last_truncations
-        on {{ matches('deletes', 'last_truncations', table_key) }}
+        on {{ matches('deletes', 'last_truncations', columns_of_table()) }}
     where
         {{ images_differ('deletes.deleted_row', 'deletes.inserted_row') }}
         and not coalesce(

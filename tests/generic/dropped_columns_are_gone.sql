@@ -46,9 +46,7 @@ validation_errors as (
         drops.dropped_at
     from drops
     inner join rows_of_tables
-        on {{ matches(
-            'drops', 'rows_of_tables', ['source_format', 'table_id']
-        ) }}
+        on {{ matches('drops', 'rows_of_tables', columns_of_table()) }}
     where
         rows_of_tables.first_sequence < drops.last_drop
         and (

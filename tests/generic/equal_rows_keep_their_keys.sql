@@ -12,8 +12,6 @@
 
 {{ config(severity='warn') }}
 
-{%- set key = ['source_format', 'table_id', 'row_key'] %}
-
 with
 
 colliding_keys as (
@@ -27,7 +25,7 @@ events_on_colliding_keys as (
     select events.*
     from {{ model }} as events
     left semi join colliding_keys
-        on {{ matches('events', 'colliding_keys', key) }}
+        on {{ matches('events', 'colliding_keys') }}
 
 ),
 
@@ -69,7 +67,7 @@ validation_errors as (
         max(moved_rows.event_at) as last_event_at
     from moved_rows
     left join loaded_keys
-        on {{ matches('moved_rows', 'loaded_keys', key) }}
+        on {{ matches('moved_rows', 'loaded_keys') }}
     group by
         moved_rows.source_format,
         moved_rows.table_id,

@@ -46,9 +46,7 @@ missing_columns as (
         ) as column_names
     from live_rows
     inner join table_columns
-        on {{ matches(
-            'live_rows', 'table_columns', ['source_format', 'table_id']
-        ) }}
+        on {{ matches('live_rows', 'table_columns', columns_of_table()) }}
 
 ),
 

@@ -12,8 +12,6 @@
 
 {{ config(severity='warn') }}
 
-{%- set table_key = ['source_format', 'table_id'] %}
-
 with
 
 row_state as (
@@ -34,7 +32,7 @@ live_rows as (
     from row_state
     left anti join truncations
         on
-            {{ matches('row_state', 'truncations', table_key) }}
+            {{ matches('row_state', 'truncations', columns_of_table()) }}
             and {{ is_truncated_by(
                 'row_state',
                 'truncations',
@@ -80,7 +78,7 @@ validation_errors as (
     from live_keys
     inner join table_keys
         on
-            {{ matches('live_keys', 'table_keys', table_key) }}
+            {{ matches('live_keys', 'table_keys', columns_of_table()) }}
             and live_keys.key_columns <> table_keys.key_columns
             and live_keys.first_sequence < table_keys.last_sequence
 

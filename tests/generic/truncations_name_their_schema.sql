@@ -42,7 +42,7 @@ validation_errors as (
         on {{ matches(
             'truncations',
             'tables_with_schemas',
-            ['source_format', 'table_id']
+            columns_of_table()
         ) }}
     group by
         truncations.source_format,

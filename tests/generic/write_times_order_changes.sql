@@ -36,7 +36,7 @@ lasting_effects as (
         on {{ matches(
             'effects',
             'superseded_effects',
-            ['source_format', 'table_id', 'row_key', 'event_id', 'effect'],
+            columns_of_key() + ['event_id', 'effect'],
         ) }}
 
 ),
@@ -122,7 +122,7 @@ unordered_truncations as (
     from effects
     inner join truncations
         on
-            {{ matches('effects', 'truncations', ['source_format', 'table_id']) }}
+            {{ matches('effects', 'truncations', columns_of_table()) }}
             and effects.sequence.position = truncations.sequence.position
             and not (
                 effects.topic = truncations.topic
