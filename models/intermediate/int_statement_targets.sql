@@ -18,7 +18,7 @@ placed_changes as (
         source_format,
         statement_id,
         change_index,
-        struct(landing_commit, topic, `partition`, offset) as landing,
+        {{ landing_order('table_changes') }} as landing,
         max_by(
             struct(
                 topic,
@@ -35,7 +35,7 @@ placed_changes as (
             ),
             sequence
         ) as delivery
-    from {{ ref('int_table_changes') }}
+    from {{ ref('int_table_changes') }} as table_changes
     group by
         source_format,
         statement_id,

@@ -17,7 +17,7 @@ first_deliveries as (
         *,
         row_number() over (
             partition by source_format, statement_id
-            order by landing_commit, topic, `partition`, offset
+            order by {{ landing_order('statements') }}
         ) as delivery
     from statements
 

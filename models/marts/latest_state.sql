@@ -31,14 +31,7 @@ filled_rows as (select * from {{ ref('int_filled_rows') }}),
 keyless_rows as (select * from {{ ref('int_keyless_rows') }}),
 
 last_truncations as (
-
-    select
-        source_format,
-        table_id,
-        max(sequence) as sequence
-    from {{ ref('int_truncations') }}
-    group by source_format, table_id
-
+    {{ last_truncations_of_tables_sql(ref('int_truncations')) }}
 ),
 
 lost_columns as (

@@ -30,14 +30,7 @@ effects as (
 superseded_effects as (select * from {{ superseded }}),
 
 last_truncations as (
-
-    select
-        source_format,
-        table_id,
-        max(sequence) as sequence
-    from {{ truncations }}
-    group by source_format, table_id
-
+    {{ last_truncations_of_tables_sql(truncations) }}
 ),
 
 keys_inserted_and_deleted as (

@@ -6,6 +6,7 @@ from pyspark.sql import DataFrame
 
 from cdc_marts.checkpoints import broadcast_if_few, checkpointed
 from cdc_marts.fold.columns import KEY, TABLE
+from cdc_marts.fold.rules import last_truncations_of_tables
 
 _EFFECT = (
     *KEY,
@@ -75,17 +76,13 @@ def _after_truncations(effects: DataFrame, truncations: DataFrame) -> DataFrame:
         """
         select effects.*
         from {effects} as effects
-        left anti join (
-            select source_format, table_id, max(sequence) as sequence
-            from {truncations}
-            group by source_format, table_id
-        ) as last_truncations
+        left anti join {last_truncations} as last_truncations
             on effects.source_format = last_truncations.source_format
             and effects.table_id = last_truncations.table_id
             and effects.sequence < last_truncations.sequence
         """,
         effects=effects.select(*_EFFECT),
-        truncations=truncations,
+        last_truncations=last_truncations_of_tables(truncations),
     )
 
 

@@ -97,6 +97,15 @@ def truncations_of_tables(truncations: DataFrame) -> DataFrame:
     )
 
 
+def last_truncations_of_tables(truncations: DataFrame) -> DataFrame:
+    """Return source_format, table_id and sequence of the newest truncation of each table.
+
+    The sequence is null if all statements were later found to refer to other tables. `truncations`:
+    the model `int_truncations`.
+    """
+    return truncations.groupBy(*TABLE).agg(F.max("sequence").alias("sequence"))
+
+
 def count_truncations_before() -> Column:
     """Return the number of truncations that come before an effect.
 

@@ -15,6 +15,7 @@ from cdc_marts.fold.rules import (
     count_truncations_before,
     filled_row_key,
     lacks_columns_of,
+    last_truncations_of_tables,
     order_on_key,
     sorted_row_key,
     takes_columns_of_half,
@@ -27,7 +28,8 @@ from tests.python.harness.manifest import ROOT
 _MACROS = (
     *("fold/count_truncations_before", "fold/filled_row_key", "fold/is_truncated_by"),
     *("fold/is_of_format_that", "fold/lacks_columns_of", "fold/order_on_key"),
-    *("fold/sorted_row_key", "fold/transaction_of_effect", "sql/matches"),
+    *("fold/sorted_row_key", "fold/transaction_of_effect"),
+    *("fold/truncations_of_tables_sql", "sql/matches"),
 )
 FORMATS: Traits = {"datahub_tuple": {"has_sparse_rows": True}, "dataworks_json": {}}
 
@@ -149,6 +151,28 @@ def test_count_truncations_before(spark: SparkSession) -> None:
     structs = "transform(truncations, sequence -> named_struct('sequence', sequence))"
     of_sql = F.expr(sql(f'count_truncations_before("effects", "{structs}")'))
     assert column(rows, of_sql) == column(rows, count_truncations_before()) == [1, 2, 2, 3, 0]
+
+
+def test_last_truncations_of_tables(spark: SparkSession) -> None:
+    """A truncation that was found to be of another table has no sequence."""
+    truncations = frame(
+        spark,
+        "source_format table_id sequence",
+        [
+            {"source_format": "cdl_json", "table_id": table_id, "sequence": sequence}
+            for table_id, sequences in {
+                "orders": [(5, 0, 5), (8, 0, 1), None],
+                "others": [None],
+            }.items()
+            for sequence in sequences
+        ],
+    )
+    query = sql("last_truncations_of_tables_sql('{truncations}')")
+    of_sql = spark.sql(query, truncations=truncations)
+    of_python = last_truncations_of_tables(truncations)
+    found = {row.table_id: row.sequence and row.sequence.position for row in of_python.collect()}
+    assert sorted(of_sql.collect()) == sorted(of_python.collect())
+    assert found == {"orders": 8, "others": None}
 
 
 def test_lacks_columns_of(spark: SparkSession) -> None:
