@@ -29,7 +29,7 @@
   {%- else -%}
     {%- do new_inputs.update({
         'records': ref('int_records'),
-        'raised': ref('int_raised_positions'),
+        'raised': ref('int_raised_messages'),
         'reloaded': ref('int_reloaded_messages'),
     }) -%}
   {%- endif -%}

@@ -7,7 +7,7 @@
 }}
 
 -- The places of messages that do not stand at their own position.  There are
--- two cases: an earlier message of the partition has a higher position, or the
+-- two cases: an earlier message of the partition raises the message, or the
 -- message belongs to a full load that repairs a table.
 
 with
@@ -19,22 +19,20 @@ reloaded_messages as (
 raised_messages as (
 
     select
-        raised_positions.source_format,
-        raised_positions.topic,
-        raised_positions.`partition`,
-        raised_positions.offset,
-        max(raised_positions.position) as position,
+        raised.source_format,
+        raised.topic,
+        raised.`partition`,
+        raised.offset,
+        max(raised.position) as position,
         cast(null as bigint) as transaction_index
-    from {{ new_rows(ref('int_raised_positions')) }} as raised_positions
+    from {{ new_rows(ref('int_raised_messages')) }} as raised
     left anti join reloaded_messages
-        on {{ matches(
-            'raised_positions', 'reloaded_messages', columns_of_message()
-        ) }}
+        on {{ matches('raised', 'reloaded_messages', columns_of_message()) }}
     group by
-        raised_positions.source_format,
-        raised_positions.topic,
-        raised_positions.`partition`,
-        raised_positions.offset
+        raised.source_format,
+        raised.topic,
+        raised.`partition`,
+        raised.offset
 
 ),
 

@@ -6,10 +6,7 @@
 }}
 
 -- In formats that are ordered by landing, an event takes the highest position
--- that its partition has had so far.  In formats whose changes follow loads, it
--- takes the highest position of a row of a full load: a transaction that was
--- open when the load began has lower positions than the rows of the load, and
--- is published behind them.  Nearly always the event has its own position.
+-- that its partition has had so far.  Nearly always this is its own position.
 -- This model lists the exceptions.  If a message lands late, with a lower
 -- offset than messages that a run has read, the model looks at these messages
 -- again.  One more message can only raise their positions, never lower them.
@@ -19,7 +16,7 @@ with
 new_messages as (
 
     select *
-    from {{ new_rows(ref('int_raisable_records')) }}
+    from {{ new_rows(ref('int_landing_ordered_records')) }}
     -- all rows of a message share one position
     where row_index = 0
 
@@ -86,7 +83,7 @@ stretches as (
 known_messages as (
 
     select *
-    from {{ rows_so_far(ref('int_raisable_records')) }}
+    from {{ rows_so_far(ref('int_landing_ordered_records')) }}
     where row_index = 0
 
 ),
@@ -187,13 +184,10 @@ followed_messages as (
         record_type,
         is_new,
         message_position as position,
-        greatest(
-            message_position,
-            max(greatest(position_before, {{ raising_position() }})) over (
-                partition by source_format, topic, `partition`
-                order by offset
-                rows between unbounded preceding and current row
-            )
+        max(greatest(position_before, message_position)) over (
+            partition by source_format, topic, `partition`
+            order by offset
+            rows between unbounded preceding and current row
         ) as highest_position
     from messages
 

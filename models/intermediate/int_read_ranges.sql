@@ -6,13 +6,13 @@
 }}
 
 -- The first and the last offset that each run read from each partition, and the
--- highest position to which messages in this range raise later ones.
--- `int_raised_positions` continues from these ranges.
+-- highest position in this range.  `int_raised_positions` continues from these
+-- ranges.
 
 with
 
 new_records as (
-    select * from {{ new_rows(ref('int_raisable_records')) }}
+    select * from {{ new_rows(ref('int_landing_ordered_records')) }}
 ),
 
 read_ranges as (
@@ -23,7 +23,7 @@ read_ranges as (
         `partition`,
         min(offset) as first_offset,
         max(offset) as last_offset,
-        max({{ raising_position() }}) as position
+        max(message_position) as position
     from new_records
     group by source_format, topic, `partition`
 

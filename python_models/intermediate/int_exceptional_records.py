@@ -6,7 +6,7 @@ from cdc_marts.fold.exceptional_records import exceptional_records
 def model(dbt, session):
     records = dbt.ref("int_records")
     new_records, new_raises, new_reloads = dbt.new_rows(
-        records, dbt.ref("int_raised_positions"), dbt.ref("int_reloaded_messages")
+        records, dbt.ref("int_raised_messages"), dbt.ref("int_reloaded_messages")
     )
     replaced = new_raises.where("is_revision").select(*MESSAGE).union(new_reloads.select(*MESSAGE))
     return exceptional_records(

@@ -193,7 +193,11 @@ def _one_key_change_before(sources: DataFrame, origins: DataFrame) -> DataFrame:
 
 
 def _steps(lives: DataFrame, sources: DataFrame) -> DataFrame:
-    """Return the upserts of each life, and of the earlier lives of its row."""
+    """Return the upserts of each life, and of the earlier lives of its row.
+
+    All upserts of an earlier life come before those of the life that followed it: the two halves of
+    a split key change may be in two partitions, where their order under one key means nothing.
+    """
     return lives.sparkSession.sql(
         """
         select
@@ -202,7 +206,8 @@ def _steps(lives: DataFrame, sources: DataFrame) -> DataFrame:
             sources.row_key,
             sources.life,
             sources.distance,
-            effects.* except (source_format, table_id, row_key, life)
+            struct(-sources.distance as before, effects.place) as place,
+            effects.* except (source_format, table_id, row_key, life, place)
         from {sources} as sources
         inner join {lives} as effects
             on sources.source_format = effects.source_format

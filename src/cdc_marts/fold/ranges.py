@@ -105,6 +105,30 @@ def is_one_of(messages: DataFrame) -> Column:
     return in_partitions & has_hash if are_few else has_hash
 
 
+def behind_loads(loads: DataFrame) -> Column:
+    """Return the condition that a change has a higher offset than loads, but a lower position.
+
+    It is about the loads of the partition, of any table. It may also hold for other changes.
+
+    `loads`: topic, partition, first_offset, load_position.
+    """
+    spans = (
+        loads.groupBy("topic", "partition")
+        .agg(F.min("first_offset").alias("first"), F.max("load_position").alias("highest"))
+        .limit(_MOST_RANGES + 1)
+        .collect()
+    )
+    if len(spans) > _MOST_RANGES:
+        return F.lit(True)
+    return _any_of(
+        (F.col("topic") == span.topic)
+        & (F.col("partition") == span.partition)
+        & (F.col("offset") > span.first)
+        & (F.col("message_position").isNull() | (F.col("message_position") < F.lit(span.highest)))
+        for span in spans
+    )
+
+
 def at_positions_of(effects: DataFrame, message_places: DataFrame) -> Column | None:
     """Return the condition that an effect has the position of one of some effects.
 

@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 
 from cdc_marts.checkpoints import checkpointed
 from cdc_marts.fold.columns import MESSAGE, SEQUENCES, VERSION
+from cdc_marts.fold.formats import Traits, is_of_format_that
 from cdc_marts.fold.ranges import is_one_of
 
 _PUBLISHED = ("source_type", "column_types", "column_parameters")
@@ -21,6 +22,7 @@ def schema_versions(
     new_records: DataFrame,
     records: DataFrame,
     earlier: DataFrame | None,
+    formats: Traits,
 ) -> DataFrame:
     """Return the versions with new events: their columns, and their first and last event.
 
@@ -30,7 +32,8 @@ def schema_versions(
 
     The `update_before` of a split update shows columns too. It counts as seen before all events at
     its position, so that the `update_after`, and redeliveries of the `update_before`, may stand
-    anywhere in their partition.
+    anywhere in their partition. A change that a full load has overtaken counts at its own position:
+    its transaction listed the columns that the table had there.
 
     `new_effects`, `new_records`: rows that no run has read; `effects`, `records`: all rows,
     including the new ones. They have the columns of `int_row_effects` and `int_records`. `revised`:
@@ -38,16 +41,16 @@ def schema_versions(
     """
     revised = revised.where("schema_id is not null").distinct()
     if earlier is None:
-        spans = _spans(_seen(new_effects, new_records))
+        spans = _spans(_seen(new_effects, new_records, formats))
         return spans.join(_descriptions(new_records, _first_messages(spans)), [*VERSION])
-    new = _seen(new_effects, new_records)
+    new = _seen(new_effects, new_records, formats)
     describing = new_records
     if revised.isEmpty():
         spans = _spans(new)
     else:
         # All events of a new version may be old, and have been redeliveries until now.
         describing = records
-        of_revised = _seen(effects, records).join(revised, [*VERSION], "left_semi")
+        of_revised = _seen(effects, records, formats).join(revised, [*VERSION], "left_semi")
         spans = _spans(new.join(revised, [*VERSION], "left_anti")).unionByName(_spans(of_revised))
     new_versions = spans.join(earlier, [*VERSION], "left_anti")
     seen_before = earlier.join(spans, [*VERSION], "left_semi")
@@ -70,14 +73,18 @@ def schema_versions(
     return seen.join(described, [*VERSION])
 
 
-def _seen(effects: DataFrame, records: DataFrame) -> DataFrame:
+def _seen(effects: DataFrame, records: DataFrame, formats: Traits) -> DataFrame:
     """Return the effects and `update_before` records that show versions, with their places."""
     message = F.struct("topic", "sequence.partition", "sequence.offset").alias("message")
     before_all = F.col("sequence")
     for name, type_ in (("partition", "int"), ("offset", "bigint"), ("row_index", "int")):
         before_all = before_all.withField(name, F.lit(None).cast(type_))
+    is_never_overtaken = (F.col("op") == "snapshot") | ~is_of_format_that(formats, "follows_loads")
+    at_own_position = F.when(is_never_overtaken, F.col("sequence")).otherwise(
+        F.col("sequence").withField("position", F.col("message_position"))
+    )
     shown = (*VERSION, "lists_all_columns", message)
-    return effects.select(*shown, "sequence").unionByName(
+    return effects.select(*shown, at_own_position.alias("sequence")).unionByName(
         records.where("record_type = 'update_before'").select(*shown, before_all.alias("sequence"))
     )
 

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from cdc_marts.fold.schema_versions import schema_versions
 from tests.python.fold.frames import frame
 
-EFFECTS = "source_format table_id topic schema_id lists_all_columns sequence"
+EFFECTS = "source_format table_id topic op schema_id lists_all_columns message_position sequence"
 RECORDS = (
     "source_format topic partition offset record_type table_id schema_id source_type column_types"
     " column_parameters unavailable_columns before after lists_all_columns sequence"
@@ -24,6 +24,16 @@ def effect(offset: int, schema_id: int | None, is_whole: bool = False) -> dict[s
         "schema_id": schema_id,
         "lists_all_columns": is_whole,
         "sequence": (offset, 0, offset),
+    }
+
+
+def overtaken(offset: int, schema_id: int, position: int) -> dict[str, Any]:
+    """A change that takes its place from a loaded row: its own position is lower."""
+    return {
+        **effect(offset, schema_id, is_whole=True),
+        "source_format": "cdl_debezium_json",
+        "op": "insert",
+        "message_position": position,
     }
 
 
@@ -58,6 +68,7 @@ def versions(
         new_records=frame(spark, RECORDS, records),
         records=frame(spark, RECORDS, [*earlier_records, *records]),
         earlier=known,
+        formats={"cdl_debezium_json": {"follows_loads": True}},
     )
 
 
@@ -151,3 +162,16 @@ def test_the_update_before_shows_columns_from_its_position_on(spark: SparkSessio
         known=known,
     )
     assert seen(again) == expected
+
+
+def test_a_change_that_a_load_has_overtaken_counts_at_its_own_position(spark: SparkSession) -> None:
+    of_load = {**effect(5, 2, is_whole=True), "source_format": "cdl_debezium_json"}
+    rows = versions(
+        spark,
+        [{**of_load, "op": "snapshot", "message_position": 1}, overtaken(6, 3, position=4)],
+        [
+            {**record(5, 2), "source_format": "cdl_debezium_json", "column_types": {"id": "int64"}},
+            {**record(6, 3), "source_format": "cdl_debezium_json", "column_types": {"id": "int32"}},
+        ],
+    )
+    assert {version: whole for version, (_, _, whole, *_) in seen(rows).items()} == {2: 5, 3: 4}

@@ -70,6 +70,39 @@ UPDATE = change("u", 80, 1, "updated", PLACEHOLDER)
 LATER = change("u", 110, 1, "later")
 #: The first offset that stands for a message in another partition.
 OTHER = 1_000
+
+
+def key_changes_of_a_transaction(rows_in: int, others_in: int) -> list[dict[int, Message]]:
+    """Two rows get other keys, which are in another partition.
+
+    The positions show which delete has which insert. `rows_in`, `others_in`: the first offsets of
+    the two partitions.
+    """
+    return [
+        {
+            rows_in: change("r", 100, 1, "loaded", "of 1"),
+            rows_in + 1: change("r", 100, 2, "loaded", "of 2"),
+            others_in: change("r", 100, 5, "loaded"),
+        },
+        {
+            rows_in + 2: change("d", 80, 1, None, None, transaction=7),
+            rows_in + 3: change("d", 90, 2, None, None, transaction=7),
+            others_in + 1: change("c", 80, 3, "moved", PLACEHOLDER, transaction=7),
+            others_in + 2: change("c", 90, 4, "moved", PLACEHOLDER, transaction=7),
+        },
+    ]
+
+
+def without_note(id_: int, lsn: int, status: str) -> Message:
+    """Return an insert of a time in which the table had no `note`."""
+    return {**change("c", lsn, id_, status), "after": {"id": id_, "status": status}}
+
+
+def of_table(message: Message, table: str) -> Message:
+    return {**message, "source": {**message["source"], "table": table}}
+
+
+TRUNCATION = {**change("t", 130, 0, None), "before": None, "after": None, "unique": {}}
 CASES = [
     Case("in_one_run", [{**LOAD, 2: DELETE, 3: UPDATE}], [row(1, "updated")]),
     Case("in_a_later_run", [LOAD, {2: DELETE}, {3: UPDATE}], [row(1, "updated")]),
@@ -80,23 +113,56 @@ CASES = [
         [{**LOAD, 2: LATER}, {3: change("r", 200, 1, "again"), 4: change("u", 190, 2, "updated")}],
         [row(1, "again"), row(2, "updated")],
     ),
-    # Both key changes are of one transaction; their positions show which delete has which insert.
     Case(
-        "two_keys_change_between_partitions",
+        "two_keys_change_into_a_higher_partition",
+        key_changes_of_a_transaction(0, OTHER),
+        [row(3, "moved", "of 1"), row(4, "moved", "of 2"), row(5, "loaded")],
+    ),
+    Case(
+        "two_keys_change_into_a_lower_partition",
+        key_changes_of_a_transaction(OTHER, 0),
+        [row(3, "moved", "of 1"), row(4, "moved", "of 2"), row(5, "loaded")],
+    ),
+    # All changes of a transaction may have one position.
+    Case(
+        "a_value_is_older_than_the_transaction",
         [
             {
-                0: change("r", 100, 1, "loaded", "of 1"),
-                1: change("r", 100, 2, "loaded", "of 2"),
-                OTHER: change("r", 100, 5, "loaded"),
-            },
+                OTHER: change("r", 100, 1, "loaded", "old"),
+                OTHER + 1: change("u", 200, 1, "changed", "new", transaction=7),
+                OTHER + 2: change("d", 200, 1, None, None, transaction=7),
+                0: change("c", 200, 2, "moved", PLACEHOLDER, transaction=7),
+            }
+        ],
+        [row(2, "moved", "new")],
+    ),
+    # Databases of two servers may share a topic; their positions mean nothing to each other.
+    Case(
+        "another_table_is_loaded_in_the_topic",
+        [
             {
-                2: change("d", 80, 1, None, None, transaction=7),
-                3: change("d", 90, 2, None, None, transaction=7),
-                OTHER + 1: change("c", 80, 3, "moved", PLACEHOLDER, transaction=7),
-                OTHER + 2: change("c", 90, 4, "moved", PLACEHOLDER, transaction=7),
+                0: of_table(change("r", 9_000, 9, "loaded"), "elsewhere"),
+                1: change("c", 200, 1, "new", "n"),
+                OTHER: of_table(change("r", 9_000, 9, "loaded"), "elsewhere"),
+                OTHER + 1: without_note(2, 100, "old"),
+            },
+            {OTHER + 2: TRUNCATION, 2: change("c", 140, 3, "behind the truncation")},
+        ],
+        [row(1, "new"), row(3, "behind the truncation")],
+    ),
+    # A second job loads, while the stream of the first still reports the table as it was.
+    Case(
+        "the_load_is_ahead_of_the_stream",
+        [
+            {0: without_note(3, 50, "before")},
+            {
+                1: change("r", 100, 1, "loaded"),
+                2: change("r", 100, 2, "loaded"),
+                3: without_note(2, 60, "old"),
+                4: change("u", 70, 2, "loaded", "n"),
             },
         ],
-        [row(3, "moved", "of 1"), row(4, "moved", "of 2"), row(5, "loaded")],
+        [row(1, "loaded"), row(2, "loaded"), {"id": 3, "status": "before"}],
     ),
     Case(
         "a_row_comes_back",
@@ -118,7 +184,7 @@ def land(project: Project, run: int) -> None:
 
 
 def _value(message: Message, case: Case) -> bytes:
-    source = {**message["source"], "db": "open", "schema": "public", "table": case.name}
+    source = {"db": "open", "schema": "public", "table": case.name, **message["source"]}
     times = {"ts_ms": START + message["source"]["lsn"]}
     return json.dumps({**message, **times, "source": {**source, **times}}).encode()
 

@@ -1,0 +1,133 @@
+"""Which changes stand behind the loaded row of their key, with a lower position."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from cdc_marts.fold.overtaken_changes import overtaken_changes
+from tests.python.fold.frames import frame
+
+RECORDS = (
+    "source_format table_id topic partition offset record_type op is_keyless row_key"
+    " previous_row_key message_position"
+)
+LOADS = "source_format table_id topic partition first_offset position"
+OVERTAKEN = "source_format topic partition offset position is_revision"
+FORMAT = {"source_format": "cdl_debezium_json", "topic": "shop"}
+
+Row = dict[str, Any]
+
+
+def record(
+    op: str, offset: int, position: int | None, key: str = "1", table: str = "orders", **other: Any
+) -> Row:
+    return {
+        **FORMAT,
+        "table_id": table,
+        "partition": 0,
+        "offset": offset,
+        "record_type": "change",
+        "op": op,
+        "is_keyless": False,
+        "row_key": key,
+        "message_position": position,
+        **other,
+    }
+
+
+def loaded(offset: int, position: int | None, key: str = "1", table: str = "orders") -> Row:
+    return record("snapshot", offset, position, key, table)
+
+
+def update(offset: int, position: int | None, key: str = "1", **other: Any) -> Row:
+    return record("update", offset, position, key, **other)
+
+
+def ranges(records: list[Row]) -> list[Row]:
+    """One row for each loaded row, as if each had come in a run of its own."""
+    return [
+        {**row, "first_offset": row["offset"], "position": row["message_position"]}
+        for row in records
+        if row["op"] == "snapshot" and row["message_position"] is not None
+    ]
+
+
+def overtaken(
+    spark: SparkSession,
+    new: list[Row],
+    *,
+    read: list[Row] | None = None,
+    known: list[Row] = (),
+) -> dict[tuple[int, int], tuple[int, bool]]:
+    """Partition and offset of a change -> its position, and whether it is a revision.
+
+    `read`: what earlier runs read; None in the first run. `known`: what they returned.
+    """
+    found = overtaken_changes(
+        frame(spark, RECORDS, new),
+        records=frame(spark, RECORDS, [*(read or []), *new]),
+        new_loads=frame(spark, LOADS, ranges(new)),
+        loads=frame(spark, LOADS, ranges([*(read or []), *new])),
+        earlier=None if read is None else frame(spark, OVERTAKEN, known),
+    ).collect()
+    return {(row.partition, row.offset): (int(row.position), row.is_revision) for row in found}
+
+
+def test_a_change_takes_the_position_of_the_loaded_row_of_its_key(spark: SparkSession) -> None:
+    rows = [
+        loaded(1, 100),
+        loaded(2, 100, "2"),
+        record("delete", 3, 80),
+        update(4, 90, "2"),
+        update(5, None, "2"),
+        update(6, 110, "2"),
+    ]
+    assert overtaken(spark, rows) == {
+        (0, 3): (100, False),
+        (0, 4): (100, False),
+        (0, 5): (100, False),
+    }
+
+
+def test_other_rows_and_places_overtake_nothing(spark: SparkSession) -> None:
+    rows = [
+        loaded(2, 100),
+        loaded(3, None, "without a position"),
+        loaded(4, 100, table="customers"),
+        update(1, 80),
+        update(5, 80, "2"),
+        update(6, 80, "without a position"),
+        update(5, 80, partition=1),
+        update(7, 80, topic="other"),
+        record("truncate", 8, 80, record_type="ddl"),
+        update(9, 80, is_keyless=True),
+    ]
+    assert overtaken(spark, rows) == {}
+
+
+def test_a_key_change_follows_the_loaded_row_of_its_earlier_key(spark: SparkSession) -> None:
+    rows = [loaded(1, 100, "old"), update(2, 80, "new", previous_row_key="old")]
+    assert overtaken(spark, rows) == {(0, 2): (100, False)}
+
+
+def test_the_highest_load_before_a_change_counts(spark: SparkSession) -> None:
+    rows = [loaded(1, 100), loaded(2, 200), update(3, 80), loaded(4, 300)]
+    assert overtaken(spark, rows) == {(0, 3): (200, False)}
+
+
+def test_loads_of_earlier_runs_overtake_new_changes(spark: SparkSession) -> None:
+    assert overtaken(spark, [update(2, 80), update(3, 120)], read=[loaded(1, 100)]) == {
+        (0, 2): (100, False)
+    }
+
+
+def test_a_load_that_lands_late_overtakes_changes_of_earlier_runs(spark: SparkSession) -> None:
+    read = [update(2, 80), update(3, 90), update(4, 120)]
+    known = [{**FORMAT, "partition": 0, "offset": 3, "position": 100, "is_revision": False}]
+    assert overtaken(spark, [loaded(1, 100)], read=read, known=known) == {(0, 2): (100, True)}
+    assert overtaken(spark, [loaded(1, 110)], read=read, known=known) == {
+        (0, 2): (110, True),
+        (0, 3): (110, True),
+    }
