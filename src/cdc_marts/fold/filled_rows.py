@@ -206,8 +206,8 @@ def _steps(lives: DataFrame, sources: DataFrame) -> DataFrame:
             sources.row_key,
             sources.life,
             sources.distance,
-            struct(-sources.distance as before, effects.place) as place,
-            effects.* except (source_format, table_id, row_key, life, place)
+            struct(-sources.distance as key_changes, effects.order_on_key) as step_order,
+            effects.* except (source_format, table_id, row_key, life, order_on_key)
         from {sources} as sources
         inner join {lives} as effects
             on sources.source_format = effects.source_format
@@ -316,22 +316,22 @@ def _filled(column_steps: DataFrame) -> DataFrame:
                 name,
                 distance,
                 is_partial,
-                order_on_key,
+                step_order,
                 last_value(
-                    if(value is null, null, struct(value.value, order_on_key, sequence)), true
+                    if(value is null, null, struct(value.value, step_order, sequence)), true
                 ) over up_to_event as after_value,
                 last_value(
                     if(
                         value_before is null,
                         null,
-                        struct(value_before.value, order_on_key, sequence)
+                        struct(value_before.value, step_order, sequence)
                     ),
                     true
                 ) over up_to_event as before_value
             from {column_steps}
             window up_to_event as (
                 partition by source_format, table_id, row_key, life, name
-                order by order_on_key
+                order by step_order
                 rows between unbounded preceding and current row
             )
         ),
@@ -343,14 +343,14 @@ def _filled(column_steps: DataFrame) -> DataFrame:
                 if(
                     after_value is null
                     or (
-                        before_value.order_on_key > after_value.order_on_key
+                        before_value.step_order > after_value.step_order
                         and to_json(before_value.value) = to_json(after_value.value)
                     ),
                     before_value,
                     after_value
                 ) as filled,
                 if(
-                    before_value.order_on_key > after_value.order_on_key
+                    before_value.step_order > after_value.step_order
                     and to_json(before_value.value) <> to_json(after_value.value),
                     before_value,
                     null
@@ -369,13 +369,13 @@ def _filled(column_steps: DataFrame) -> DataFrame:
                     collect_list(struct(name, filled.value))
                 )) as row,
                 map_from_entries(collect_list(if(
-                    filled.order_on_key < order_on_key, struct(name, filled.sequence), null
+                    filled.step_order < step_order, struct(name, filled.sequence), null
                 ))) as filled_from,
                 map_from_entries(collect_list(if(
                     other is null, null, struct(name, other.value)
                 ))) as before_values,
                 map_from_entries(collect_list(if(
-                    other.order_on_key < order_on_key, struct(name, other.sequence), null
+                    other.step_order < step_order, struct(name, other.sequence), null
                 ))) as before_values_from
             from compared_values
             where is_partial and distance = 0 and filled is not null
