@@ -80,7 +80,7 @@ class Relations:
 
     @property
     def removed_messages(self) -> str:
-        """The name of the table with the places of messages that were removed from landing."""
+        """The name of the table with the coordinates of messages that were removed from landing."""
         return f"{self.landing}.removed_messages"
 
     @property

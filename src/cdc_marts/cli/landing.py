@@ -273,17 +273,17 @@ def land_datahub(
 
 def summarize(landing: Landing, target: str) -> None:
     """Tell what landed in the table of a format."""
-    places = sorted(landing.messages)
+    partitions = sorted(landing.messages)
     count = sum(landing.messages.values())
     tell(f"Landed {counted(count, 'message')} in {landing.table} (target {target}).")
-    for topic, partition in islice(places, _MOST_PARTITIONS):
+    for topic, partition in islice(partitions, _MOST_PARTITIONS):
         first, last = landing.offsets[topic, partition]
         tell(
             f"  {printable(topic)}, partition {partition}:"
             f" {counted(landing.messages[topic, partition], 'message')}, offsets {first} to {last}"
         )
-    if len(places) > _MOST_PARTITIONS:
-        tell(f"  and {counted(len(places) - _MOST_PARTITIONS, 'partition')} more")
+    if len(partitions) > _MOST_PARTITIONS:
+        tell(f"  and {counted(len(partitions) - _MOST_PARTITIONS, 'partition')} more")
     if landing.repeated:
         tell(f"  {counted(landing.repeated, 'message')} had landed before, and count once.")
 

@@ -119,7 +119,7 @@ class DataHubTopics:
         `next_sequence`: None if the shard never landed. Raise `LandingError` if DataHub deleted
         records before they landed, unless `skip_lost`.
         """
-        place = f"{topic.full_name}, shard {shard}"
+        shard_name = f"{topic.full_name}, shard {shard}"
         oldest = self._cursor(topic, shard, CursorType.OLDEST)
         latest = self._cursor(topic, shard, CursorType.LATEST)
         if oldest is None or latest is None:
@@ -127,14 +127,14 @@ class DataHubTopics:
         start = max(oldest.sequence, 0) if next_sequence is None else next_sequence
         if start > latest.sequence + 1:
             raise LandingError(
-                f"{place} has landed up to sequence {start - 1}, but DataHub has it only up to"
+                f"{shard_name} has landed up to sequence {start - 1}, but DataHub has it only up to"
                 f" {latest.sequence}. The topic was deleted and created again. Its records would"
                 " count as landed already. Publish them to a topic with another name."
             )
         if start < oldest.sequence:
             said = (
-                f"DataHub deleted records before they landed: {place}, {oldest.sequence - start:,}"
-                f" from {start}."
+                f"DataHub deleted records before they landed: {shard_name},"
+                f" {oldest.sequence - start:,} from {start}."
             )
             if not skip_lost:
                 raise LandingError(f"{said} Use --skip-lost to land the remaining records.")
@@ -147,7 +147,7 @@ class DataHubTopics:
         for record in self._records(topic, shard, first.cursor if first else "", latest.sequence):
             if record.sequence <= last:
                 raise LandingError(
-                    f"{place} has several records with the sequence {record.sequence}: the"
+                    f"{shard_name} has several records with the sequence {record.sequence}: the"
                     " topic is written in batches, and the records of a batch cannot be"
                     " distinguished."
                 )

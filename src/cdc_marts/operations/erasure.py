@@ -49,15 +49,15 @@ from cdc_marts.relations import OWN, Relations
 _UNFINISHED = "cdc_marts.unfinished-erasure"
 _LANDING_HAS_CHANGED = "true"
 _REDACTED = "cdc_marts.redacted"
-_PLACE = (
+_COORDINATES = (
     StructType()
     .add("topic", StringType())
     .add("partition", IntegerType())
     .add("offset", LongType())
 )
-_REPLACEMENT = StructType([*_PLACE.fields, StructField("replacement", BinaryType())])
-#: The place of a row to erase. A null index means all rows of the message.
-_PLACE_OF_ROW = (
+_REPLACEMENT = StructType([*_COORDINATES.fields, StructField("replacement", BinaryType())])
+#: A row to erase, by the coordinates of its message. A null index means all rows of the message.
+_ROW_TO_ERASE = (
     StructType()
     .add("erased_topic", StringType())
     .add("erased_partition", IntegerType())
@@ -206,7 +206,7 @@ class Erasure:
         """Return whether a message that was read meanwhile names one of these rows."""
         # Only an event, and no message, has the key of a keyless row that is made of two halves.
         return any(
-            not self._places_of_rows(rows, found.row_keys, found.pairing_ids).isEmpty()
+            not self._coordinates_of_rows(rows, found.row_keys, found.pairing_ids).isEmpty()
             for rows in (self._rows_of_table(), self._events())
         )
 
@@ -271,20 +271,20 @@ class Erasure:
         found = halves[0].union(halves[1]).where("pairing_id is not null").distinct().collect()
         return sorted(row["pairing_id"] for row in found)
 
-    def _places_of_rows(
+    def _coordinates_of_rows(
         self, rows: DataFrame, row_keys: Sequence[str], pairing_ids: Sequence[str]
     ) -> DataFrame:
-        """Return the places of records or events with one of these keys, or of these updates."""
-        place = (*COORDINATES, "row_index")
+        """Return the coordinates of records or events with these keys, or of these updates."""
+        columns = (*COORDINATES, "row_index")
         halves = local_rows(self.session, [(id_,) for id_ in pairing_ids], _PAIRING_ID)
         of_updates = rows.join(F.broadcast(halves), "pairing_id", "left_semi")
-        return rows.where(_is_of(row_keys)).select(*place).union(of_updates.select(*place))
+        return rows.where(_is_of(row_keys)).select(*columns).union(of_updates.select(*columns))
 
     def _messages(
         self, row_keys: Sequence[str], pairing_ids: Sequence[str]
     ) -> tuple[list[Row], list[Row]]:
         """Return messages with only these rows, and messages that have other rows too."""
-        of_rows = self._places_of_rows(self._rows_of_table(), row_keys, pairing_ids)
+        of_rows = self._coordinates_of_rows(self._rows_of_table(), row_keys, pairing_ids)
         rows_of_messages = of_rows.groupBy(*COORDINATES).agg(
             F.collect_set("row_index").alias("rows")
         )
@@ -334,22 +334,22 @@ class Erasure:
     def _replacements(
         self, whole: Sequence[Row], shared: Sequence[Row]
     ) -> dict[tuple[Any, ...], bytes | None]:
-        """Return place of a message -> its new value."""
-        rows_of = {_place(message): message["rows"] for message in shared}
+        """Return the coordinates of a message -> its new value."""
+        rows_of = {_coordinates(message): message["rows"] for message in shared}
         of_shared = self.session.table(self.landing).join(
-            self._places(shared), list(COORDINATES), "left_semi"
+            self._coordinates_frame(shared), list(COORDINATES), "left_semi"
         )
         messages = of_shared.where("value is not null").select(*COORDINATES, "value")
         replacements: dict[tuple[Any, ...], bytes | None] = {
-            _place(message): self._without_rows(message, rows_of[_place(message)])
+            _coordinates(message): self._without_rows(message, rows_of[_coordinates(message)])
             for message in messages.collect()
         }
-        replacements |= dict.fromkeys(map(_place, whole))
+        replacements |= dict.fromkeys(map(_coordinates, whole))
         return replacements | dict.fromkeys(self._tombstones(list(replacements)))
 
     def _redact(self, replacements: Mapping[tuple[Any, ...], bytes | None]) -> None:
         """Delete keys of messages and replace their values. They do not count as new messages."""
-        rows = [(*place, value) for place, value in replacements.items()]
+        rows = [(*coordinates, value) for coordinates, value in replacements.items()]
         redacted = local_rows(self.session, rows, _REPLACEMENT).withColumn(
             "is_redacted", F.lit(True)
         )
@@ -369,20 +369,20 @@ class Erasure:
         paths = {row["_file"] for row in files.distinct().collect()}
         rewrite_rows(self.session, self.landing, paths, of_redacted, {_REDACTED: "true"})
 
-    def _tombstones(self, places: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-        """Return places of messages without a value that share a record key with `places`."""
+    def _tombstones(self, messages: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        """Return the coordinates of tombstones that share a record key with these messages."""
         landed = self.session.table(self.landing)
         keys = (
-            landed.join(self._places(places), list(COORDINATES), "left_semi")
+            landed.join(self._coordinates_frame(messages), list(COORDINATES), "left_semi")
             .where("key is not null")
             .select("topic", "key")
             .distinct()
         )
         found = landed.where("value is null").join(F.broadcast(keys), ["topic", "key"], "left_semi")
-        return [_place(row) for row in found.select(*COORDINATES).collect()]
+        return [_coordinates(row) for row in found.select(*COORDINATES).collect()]
 
     def _lone_tombstones(self, messages: Sequence[Row], row_keys: Sequence[str]) -> list[Any]:
-        """Return places of messages without a value whose record key has the values of a row key.
+        """Return the coordinates of tombstones whose record key has the values of a row key.
 
         They are in the topics of `messages` that were removed from landing. The record keys of
         removed messages are unknown.
@@ -393,17 +393,17 @@ class Erasure:
             return []
         without_value = self.session.table(self.landing).where("value is null")
         found = without_value.where(F.col("topic").isin(*topics) & is_of_row)
-        return [_place(row) for row in found.select(*COORDINATES).collect()]
+        return [_coordinates(row) for row in found.select(*COORDINATES).collect()]
 
     def _redact_irreplaceable_rows(self, whole: Sequence[Row], shared: Sequence[Row]) -> None:
         """Replace rows in staging by tombstones if their messages were removed from landing."""
         files = self._irreplaceable([*whole, *shared]).select("_file").distinct().collect()
         if not files:
             return
-        rows = [(*_place(message), None) for message in whole]
-        rows += [(*_place(message), row) for message in shared for row in message["rows"]]
+        rows = [(*_coordinates(message), None) for message in whole]
+        rows += [(*_coordinates(message), row) for message in shared for row in message["rows"]]
         redacted = F.broadcast(
-            local_rows(self.session, rows, _PLACE_OF_ROW).withColumn("is_redacted", F.lit(True))
+            local_rows(self.session, rows, _ROW_TO_ERASE).withColumn("is_redacted", F.lit(True))
         )
         is_same_row = F.coalesce(F.col("row_index") == F.col("erased_row"), F.lit(True))
         for name in COORDINATES:
@@ -429,21 +429,22 @@ class Erasure:
         if not self.session.catalog.tableExists(self.relations.removed_messages):
             return staged.where("false")
         removed = self.session.table(self.relations.removed_messages)
-        of_messages = staged.join(self._places(messages), list(COORDINATES), "left_semi")
+        of_messages = staged.join(self._coordinates_frame(messages), list(COORDINATES), "left_semi")
         return in_blocks(of_messages, removed_of(removed, self.source_format))
 
-    def _places(self, messages: Sequence[Any]) -> DataFrame:
-        places = [_place(message) for message in messages]
-        return F.broadcast(local_rows(self.session, places, _PLACE))
+    def _coordinates_frame(self, messages: Sequence[Any]) -> DataFrame:
+        """Return the coordinates of messages as a small DataFrame."""
+        coordinates = [_coordinates(message) for message in messages]
+        return F.broadcast(local_rows(self.session, coordinates, _COORDINATES))
 
     def _without_rows(self, message: Row, rows: Collection[int]) -> bytes:
         parser = importlib.import_module(f"cdc_marts.formats.{self.source_format}")
         try:
             return bytes(parser.without_rows(bytes(message["value"]), rows))
         except ValueError as error:
-            place = f"{printable(message['topic'])} {message['partition']} {message['offset']}"
+            name = f"{printable(message['topic'])} {message['partition']} {message['offset']}"
             raise ErasureError(
-                f"The message {place} holds other rows too, and can't be split: {error}."
+                f"The message {name} holds other rows too, and can't be split: {error}."
             ) from error
 
     def _note(self, progress: str | None) -> None:
@@ -474,7 +475,7 @@ def _is_of(row_keys: Collection[str]) -> Column:
     return F.col("row_key").isin(keys) | is_previous
 
 
-def _place(message: Any) -> tuple[Any, ...]:
+def _coordinates(message: Any) -> tuple[Any, ...]:
     """Return topic, partition and offset of a message."""
     return tuple(message[: len(COORDINATES)])
 

@@ -30,8 +30,8 @@ def relations_of(target: Target) -> Relations:
 
 def _names_landing_schema(settings: Path) -> bool:
     """Return whether the setting is there, for all packages or for this one."""
-    places = (("vars", LANDING_SCHEMA), ("vars", PACKAGE, LANDING_SCHEMA))
-    return any(member(settings, *place) for place in places)
+    members = (("vars", LANDING_SCHEMA), ("vars", PACKAGE, LANDING_SCHEMA))
+    return any(member(settings, *names) for names in members)
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,8 @@ def tables_in(manifest: Manifest) -> dict[str, BuiltTable]:
             for source in landing
         },
     }
-    places = {schema: place for place, schema in enumerate(relations.schemas)}
-    in_order = sorted(tables, key=lambda name: places.get(name.partition(".")[0], -1))
+    rank = {schema: number for number, schema in enumerate(relations.schemas)}
+    in_order = sorted(tables, key=lambda name: rank.get(name.partition(".")[0], -1))
     return {name: tables[name] for name in in_order}
 
 
