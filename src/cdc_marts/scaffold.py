@@ -34,7 +34,7 @@ class ScaffoldError(Exception):
 
 
 @dataclass(frozen=True)
-class SourceTable:
+class TableName:
     """A row of `marts.source_tables`."""
 
     source_format: str
@@ -45,15 +45,13 @@ class SourceTable:
 class Scaffolding:
     """The marts that were written, and the marts that existed before."""
 
-    declared: dict[str, SourceTable] = field(default_factory=dict)
+    declared: dict[str, TableName] = field(default_factory=dict)
     models: list[str] = field(default_factory=list)
     #: mart -> table that had a declaration and a model before
-    kept: dict[str, SourceTable] = field(default_factory=dict)
+    kept: dict[str, TableName] = field(default_factory=dict)
 
 
-def seen_tables(
-    session: SparkSession, target: str, relations: Relations = OWN
-) -> list[SourceTable]:
+def seen_tables(session: SparkSession, target: str, relations: Relations = OWN) -> list[TableName]:
     """Return the source tables of a target, by format and name."""
     source_tables = relations.model("source_tables")
     try:
@@ -73,10 +71,10 @@ def seen_tables(
             f"The target {target} has no source tables yet. Land messages, then run"
             f" `{DBT} build --target {target}`."
         )
-    return [SourceTable(row.source_format, row.table_id) for row in rows]
+    return [TableName(row.source_format, row.table_id) for row in rows]
 
 
-def scaffold(root: Path, tables: Iterable[SourceTable]) -> Scaffolding:
+def scaffold(root: Path, tables: Iterable[TableName]) -> Scaffolding:
     """Declare these tables in the project at `root`, and write a model for each.
 
     Existing declarations, files and comments stay as they are.
@@ -85,7 +83,7 @@ def scaffold(root: Path, tables: Iterable[SourceTable]) -> Scaffolding:
     descriptions = _Descriptions(root / DESCRIPTIONS)
     declarations = project.tables
     names = {
-        SourceTable(d["source_format"], d["table_id"]): name
+        TableName(d["source_format"], d["table_id"]): name
         for name, d in declarations.items()
         if isinstance(d, dict) and {"source_format", "table_id"} <= d.keys()
     }
@@ -201,7 +199,7 @@ def _model_names(root: Path) -> Iterator[str]:
                 yield path.stem
 
 
-def _free_name(table: SourceTable, taken: set[str]) -> str:
+def _free_name(table: TableName, taken: set[str]) -> str:
     """Return a model's name made of the table's name.
 
     If it is taken, add its format, then a number.

@@ -60,7 +60,7 @@ class Credentials:
 
 
 @dataclass(frozen=True)
-class Topic:
+class DataHubTopic:
     """A topic of a project, as DataHub describes it."""
 
     project: str
@@ -92,7 +92,7 @@ class DataHubTopics:
         session = self._client._datahub_impl._rest_client._session
         session.mount("https://", _Verifying(max_retries=3))
 
-    def topics(self, names: Sequence[str]) -> list[Topic]:
+    def topics(self, names: Sequence[str]) -> list[DataHubTopic]:
         """Return the topics with these names, `project.topic`. The topic may be a pattern."""
         found = {}
         for name in names:
@@ -108,7 +108,7 @@ class DataHubTopics:
 
     def read(
         self,
-        topic: Topic,
+        topic: DataHubTopic,
         shard: str,
         next_sequence: int | None,
         skip_lost: bool,
@@ -161,15 +161,17 @@ class DataHubTopics:
             names = self._client.list_topic(project).topic_names
         return sorted(name for name in names if fnmatchcase(name, topic))
 
-    def _described(self, project: str, name: str) -> Topic:
+    def _described(self, project: str, name: str) -> DataHubTopic:
         with self._refusals(f"{project}.{name}"):
             described = self._client.get_topic(project, name)
             shards = self._client.list_shard(project, name).shards
         source_format = _FORMATS[described.record_type]
         ids = sorted((shard.shard_id for shard in shards), key=int)
-        return Topic(project, name, source_format, described.record_schema, ids)
+        return DataHubTopic(project, name, source_format, described.record_schema, ids)
 
-    def _cursor(self, topic: Topic, shard: str, kind: CursorType, sequence: int = -1) -> Any | None:
+    def _cursor(
+        self, topic: DataHubTopic, shard: str, kind: CursorType, sequence: int = -1
+    ) -> Any | None:
         """Return a cursor; None if a closed shard has no records left."""
         with self._refusals(f"{topic.full_name}, shard {shard}"):
             try:
@@ -181,7 +183,7 @@ class DataHubTopics:
             except ShardSealedException:
                 return None
 
-    def _records(self, topic: Topic, shard: str, cursor: str, latest: int) -> Iterator[Any]:
+    def _records(self, topic: DataHubTopic, shard: str, cursor: str, latest: int) -> Iterator[Any]:
         """Yield the records of a shard from a cursor on, up to the sequence `latest`."""
         while True:
             with self._refusals(f"{topic.full_name}, shard {shard}"):
@@ -197,7 +199,7 @@ class DataHubTopics:
                 return
             cursor = found.next_cursor
 
-    def _fetch(self, topic: Topic, shard: str, cursor: str) -> Any:
+    def _fetch(self, topic: DataHubTopic, shard: str, cursor: str) -> Any:
         if topic.schema is None:
             return self._client.get_blob_records(topic.project, topic.name, shard, cursor, _BATCH)
         return self._client.get_tuple_records(
@@ -225,7 +227,7 @@ class DataHubTopics:
 def land_datahub(
     session: SparkSession,
     datahub: DataHubTopics,
-    topics: Sequence[Topic],
+    topics: Sequence[DataHubTopic],
     skip_lost: bool = False,
     report: Callable[[str], None] = lambda _: None,
     relations: Relations = OWN,
@@ -253,7 +255,7 @@ def land_datahub(
         yield from land_files(session, messages, relations)
 
 
-def _message(topic: Topic, shard: str, record: Any) -> Message:
+def _message(topic: DataHubTopic, shard: str, record: Any) -> Message:
     millis = record.system_time
     return Message(
         topic.full_name,

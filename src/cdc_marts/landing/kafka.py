@@ -14,8 +14,8 @@ from pyspark.sql import functions as F
 
 from cdc_marts.landing import LandingError
 from cdc_marts.landing.envelopes import MAX_TIMESTAMP, MIN_TIMESTAMP, NO_TIMESTAMP
-from cdc_marts.landing.kafka_broker import Broker, Topic
-from cdc_marts.landing.kafka_positions import Positions
+from cdc_marts.landing.kafka_broker import Broker, KafkaTopic
+from cdc_marts.landing.kafka_offsets import LandedOffsets
 from cdc_marts.landing.kafka_ranges import (
     EARLIEST,
     Ranges,
@@ -99,7 +99,7 @@ def land_kafka(
 
 def _topics_by_format(
     broker: Broker, subscription: Subscription, report: Callable[[str], None]
-) -> dict[str, dict[str, Topic]]:
+) -> dict[str, dict[str, KafkaTopic]]:
     """Return format -> its topics that exist, including the topics that fit a pattern."""
     topics = subscription.topics
     fitting = broker.topic_names() if topics.patterns else []
@@ -116,7 +116,7 @@ def _topics_by_format(
         )
     if unknown:
         report(f"{said} A later landing finds it when it exists.")
-    by_format: dict[str, dict[str, Topic]] = defaultdict(dict)
+    by_format: dict[str, dict[str, KafkaTopic]] = defaultdict(dict)
     for name, topic in found.items():
         by_format[topics.format_of(name) or SKIP][name] = topic
     return by_format
@@ -144,7 +144,7 @@ class _Reading:
         session: SparkSession,
         broker: Broker,
         table: str,
-        topics: Mapping[str, Topic],
+        topics: Mapping[str, KafkaTopic],
         subscription: Subscription,
         report: Callable[[str], None],
     ) -> None:
@@ -152,11 +152,11 @@ class _Reading:
         self.landing = Landing(table, topics=list(topics))
         self._session, self._servers = session, subscription.servers
         topic_ids = {name: topic.id for name, topic in topics.items()}
-        self._positions = Positions(session, table, topic_ids, subscription.moved)
+        self._offsets = LandedOffsets(session, table, topic_ids, subscription.moved)
         if not subscription.moved:
-            check_topics(topics, self._positions, table)
+            check_topics(topics, self._offsets, table)
         self.ranges = new_ranges(
-            broker, topics, self._positions, subscription.skip_lost, report, subscription.start
+            broker, topics, self._offsets, subscription.skip_lost, report, subscription.start
         )
 
     def land(self, settings: Mapping[str, str]) -> Landing:
@@ -164,7 +164,7 @@ class _Reading:
         if messages is not None:
             _append(messages, self.ranges, self.landing)
         read_to = {partition: end for partition, (_, end) in self.ranges.items()}
-        self._positions.keep(read_to, self.landing.offsets)
+        self._offsets.keep(read_to, self.landing.offsets)
         return self.landing
 
 

@@ -43,7 +43,7 @@ _UNKNOWN_TOPIC = ("UnknownTopicOrPartitionException", "InvalidTopicException")
 
 
 @dataclass(frozen=True)
-class Topic:
+class KafkaTopic:
     """A topic as it is now.
 
     `id`: it changes if the topic is created anew. None if the broker has no ids.
@@ -93,7 +93,7 @@ class Broker:
         with self._refusals():
             return sorted(self._admin.listTopics().names().get())
 
-    def topics(self, names: Sequence[str]) -> dict[str, Topic]:
+    def topics(self, names: Sequence[str]) -> dict[str, KafkaTopic]:
         """Return name -> topic, of the topics that exist."""
         answers = self._admin.describeTopics(list(names))
         topics = {}
@@ -173,10 +173,10 @@ class _UnknownTopic(LandingError):
     pass
 
 
-def _topic(description: Any) -> Topic:
+def _topic(description: Any) -> KafkaTopic:
     topic_id = description.topicId().toString()
     partitions = sorted(partition.partition() for partition in description.partitions())
-    return Topic(None if topic_id == _NO_ID else topic_id, partitions)
+    return KafkaTopic(None if topic_id == _NO_ID else topic_id, partitions)
 
 
 def _causes(exception: Any) -> Iterator[Any]:

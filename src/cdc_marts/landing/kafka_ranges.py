@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from cdc_marts.landing import LandingError
-from cdc_marts.landing.kafka_broker import Broker, Topic
-from cdc_marts.landing.kafka_positions import Positions
+from cdc_marts.landing.kafka_broker import Broker, KafkaTopic
+from cdc_marts.landing.kafka_offsets import LandedOffsets
 from cdc_marts.landing.outcome import Partition
 
 #: Topic and partition -> first offset, and the offset after the last.
@@ -17,10 +17,10 @@ Ranges = dict[Partition, tuple[int, int]]
 _MOST_SHOWN = 20
 
 
-def check_topics(found: Iterable[str], positions: Positions, table: str) -> None:
+def check_topics(found: Iterable[str], landed: LandedOffsets, table: str) -> None:
     """Raise `LandingError` if a topic is not the one whose messages are in `table`."""
     for name in found:
-        if positions.is_other_topic(name):
+        if landed.is_other_topic(name):
             raise LandingError(
                 f"The topic {name} is not the one in {table}: it was deleted and created again, or"
                 " this is another cluster. Its messages would count as landed already, because"
@@ -50,8 +50,8 @@ EARLIEST = Start()
 
 def new_ranges(
     broker: Broker,
-    found: Mapping[str, Topic],
-    positions: Positions,
+    found: Mapping[str, KafkaTopic],
+    landed: LandedOffsets,
     skip_lost: bool,
     report: Callable[[str], None],
     start: Start = EARLIEST,
@@ -63,11 +63,11 @@ def new_ranges(
     """
     partitions = [(name, number) for name, topic in found.items() for number in topic.partitions]
     firsts, ends = broker.first_offsets(partitions), broker.end_offsets(partitions)
-    starts = {partition: positions.next_offset(partition) for partition in partitions}
+    starts = {partition: landed.next_offset(partition) for partition in partitions}
     _check_ends(broker, starts, ends)
 
     begun = start.offsets(
-        broker, [partition for partition in partitions if not positions.knows(partition[0])]
+        broker, [partition for partition in partitions if not landed.knows(partition[0])]
     )
     # The other partitions begin at their first message, even if Kafka deleted messages just now.
     begun = {partition: offset for partition, offset in begun.items() if offset > firsts[partition]}

@@ -370,7 +370,7 @@ class Erasure:
         rewrite_rows(self.session, self.landing, paths, of_redacted, {_REDACTED: "true"})
 
     def _tombstones(self, messages: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-        """Return the coordinates of tombstones that share a record key with these messages."""
+        """Return the coordinates of queue tombstones with the record key of one of `messages`."""
         landed = self.session.table(self.landing)
         keys = (
             landed.join(self._coordinates_frame(messages), list(COORDINATES), "left_semi")
@@ -382,7 +382,7 @@ class Erasure:
         return [_coordinates(row) for row in found.select(*COORDINATES).collect()]
 
     def _lone_tombstones(self, messages: Sequence[Row], row_keys: Sequence[str]) -> list[Any]:
-        """Return the coordinates of tombstones whose record key has the values of a row key.
+        """Return the coordinates of queue tombstones whose record key has the values of a row key.
 
         They are in the topics of `messages` that were removed from landing. The record keys of
         removed messages are unknown.

@@ -51,7 +51,7 @@ class Rejects:
 
 
 @dataclass
-class Topic:
+class TopicStatus:
     """The status of the messages of a topic."""
 
     source_format: str
@@ -111,7 +111,7 @@ class Status:
 
     target: str
     checked_at: dt.datetime
-    topics: list[Topic]
+    topics: list[TopicStatus]
     #: the last run that ended; None if no run has ended
     last_run: Run | None
     #: when a run last read messages; None if no run has
@@ -251,11 +251,11 @@ def last_run_of(session: SparkSession, target: str, relations: Relations = OWN) 
     return None
 
 
-class _Topics(dict[tuple[str, str], Topic]):
+class _Topics(dict[tuple[str, str], TopicStatus]):
     """Format and topic -> its status. A missing status is created when it is asked for."""
 
-    def __missing__(self, key: tuple[str, str]) -> Topic:
-        topic = self[key] = Topic(*key)
+    def __missing__(self, key: tuple[str, str]) -> TopicStatus:
+        topic = self[key] = TopicStatus(*key)
         return topic
 
 

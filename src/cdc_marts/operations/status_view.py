@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cdc_marts.operations.status import Run, Status, Topic, span
+from cdc_marts.operations.status import Run, Status, TopicStatus, span
 from cdc_marts.printing import printable
 
 _NONE = "-"
@@ -76,7 +76,7 @@ def _lines_behind(status: Status) -> Iterator[str]:
     yield from map(printable, status.notes)
 
 
-def _cells(topic: Topic, now: dt.datetime) -> Iterator[str]:
+def _cells(topic: TopicStatus, now: dt.datetime) -> Iterator[str]:
     yield printable(topic.topic)
     yield topic.source_format
     for count in (
@@ -93,7 +93,7 @@ def _cells(topic: Topic, now: dt.datetime) -> Iterator[str]:
     yield _NONE if lag is None else span(lag)
 
 
-def _rejects(topic: Topic) -> str:
+def _rejects(topic: TopicStatus) -> str:
     codes = ", ".join(
         f"{rejects.total:,} {printable(code)}" + (f" ({rejects.new:,} new)" if rejects.new else "")
         for code, rejects in sorted(topic.rejects.items())

@@ -31,7 +31,7 @@ from cdc_marts.typed.columns import (
     typed_columns,
 )
 from cdc_marts.typed.declaration import Declaration
-from cdc_marts.typed.source_table import SourceTable, read_columns
+from cdc_marts.typed.table_inputs import TableInputs, read_columns
 
 #: Properties of a mart's table.
 DECLARATION = "cdc_marts.declaration"
@@ -55,7 +55,7 @@ def rows(
     The inputs of the run have the names that `macros/typed/typed_mart.sql` gives them.
     `source_formats`: format -> its traits.
     """
-    table = SourceTable(run, declared)
+    table = TableInputs(run, declared)
     partitioned_by = partition_columns(declared.partition_by)
     if not run.has_inputs:
         return _no_rows(session, partitioned_by)
@@ -80,14 +80,14 @@ def rows(
     return _typed_rows(_live_rows(table), columns)
 
 
-def _has_changes(table: SourceTable) -> bool:
+def _has_changes(table: TableInputs) -> bool:
     """Return whether the table has new rows, or one of its filled rows has changed."""
     if any(map(table.has_new_rows, _CHANGES)):
         return True
     return not table.changed_rows("filled_rows").isEmpty()
 
 
-def _is_as_declared(table: SourceTable) -> bool:
+def _is_as_declared(table: TableInputs) -> bool:
     """Return whether the mart was built by the declaration that its table has now."""
     return table.run.table_property(DECLARATION) == table.declared.checksum
 
@@ -110,7 +110,7 @@ def _properties(
 
 def _must_rebuild(
     session: SparkSession,
-    table: SourceTable,
+    table: TableInputs,
     columns: Sequence[TypedColumn],
     built_by: Mapping[str, str],
 ) -> bool:
@@ -127,7 +127,7 @@ def _must_rebuild(
     return table.has_new_rows("truncations")
 
 
-def _live_rows(table: SourceTable, touched_keys: DataFrame | None = None) -> DataFrame:
+def _live_rows(table: TableInputs, touched_keys: DataFrame | None = None) -> DataFrame:
     """Return the rows that the table has now, one for each key. `touched_keys`: only these keys."""
     state = table.rows("live_rows")
     if touched_keys is not None:
@@ -165,7 +165,7 @@ def _typed_rows(live_rows: DataFrame, columns: Sequence[TypedColumn]) -> DataFra
 
 
 def _changed_rows(
-    session: SparkSession, table: SourceTable, columns: Sequence[TypedColumn]
+    session: SparkSession, table: TableInputs, columns: Sequence[TypedColumn]
 ) -> DataFrame:
     """Return the rows of keys with new events, and the rows to delete from the mart."""
     mart = session.table(table.run.relation)
@@ -190,7 +190,7 @@ def _changed_rows(
     return typed_rows.union(gone_rows)
 
 
-def _touched_keys(table: SourceTable) -> DataFrame:
+def _touched_keys(table: TableInputs) -> DataFrame:
     """Return the keys whose rows may have changed, once each.
 
     A run may also change rows without new effects: on a colliding key, another row may remain, and

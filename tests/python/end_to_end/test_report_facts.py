@@ -11,8 +11,15 @@ from typing import Any
 
 import pytest
 
-from cdc_marts.operations.report.facts import Facts, NodeTime, RunTime, SourceTable, Traffic, gather
-from cdc_marts.operations.status import Rejects, Topic
+from cdc_marts.operations.report.facts import (
+    Facts,
+    NodeTime,
+    RunTime,
+    TableActivity,
+    Traffic,
+    gather,
+)
+from cdc_marts.operations.status import Rejects, TopicStatus
 from cdc_marts.project.inventory import inventory_of
 from cdc_marts.project.target import Target
 from tests.python.encoders import canal_json, cdl_json
@@ -127,7 +134,7 @@ def facts_of(project: Project) -> Facts:
 
 def test_topics_are_in_it_with_their_ledger_rejects_and_freshness(gathered: Gathered) -> None:
     assert gathered.facts.status.topics == [
-        Topic(
+        TopicStatus(
             "canal_json",
             "crm",
             read=Counter(change=1),
@@ -135,7 +142,7 @@ def test_topics_are_in_it_with_their_ledger_rejects_and_freshness(gathered: Gath
             last_landed_at=EARLIER,
             last_event_at=seconds_before(EARLIER, 120),
         ),
-        Topic(
+        TopicStatus(
             "canal_json",
             "shop",
             read=Counter(change=4),
@@ -144,7 +151,7 @@ def test_topics_are_in_it_with_their_ledger_rejects_and_freshness(gathered: Gath
             last_landed_at=LATER,
             last_event_at=seconds_before(LATER, 5),
         ),
-        Topic(
+        TopicStatus(
             "cdl_json",
             "shop",
             read=Counter(change=1, heartbeat=1),
@@ -168,9 +175,9 @@ def test_traffic_is_counted_by_hours_with_its_lag(gathered: Gathered) -> None:
 
 def test_source_tables_have_their_operations_and_live_rows(gathered: Gathered) -> None:
     assert gathered.facts.source_tables == [
-        SourceTable("canal_json", "shop.orders", Counter(insert=2, update=1, delete=1), 1),
-        SourceTable("canal_json", "shop.customers", Counter(insert=2), 2),
-        SourceTable("cdl_json", "public.people", Counter(insert=1), 1),
+        TableActivity("canal_json", "shop.orders", Counter(insert=2, update=1, delete=1), 1),
+        TableActivity("canal_json", "shop.customers", Counter(insert=2), 2),
+        TableActivity("cdl_json", "public.people", Counter(insert=1), 1),
     ]
 
 

@@ -25,7 +25,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from cdc_marts.scaffold import DESCRIPTIONS, SourceTable, scaffold, seen_tables
+from cdc_marts.scaffold import DESCRIPTIONS, TableName, scaffold, seen_tables
 from tests.python.cluster.services import wait_until
 from tests.python.end_to_end.conftest import command_line, project
 from tests.python.end_to_end.database_values import (
@@ -95,7 +95,7 @@ class Outcome:
 
     project: Project
     #: mart -> its source table
-    marts: Mapping[str, SourceTable]
+    marts: Mapping[str, TableName]
     mariadb: dict[str, Rows]
     postgres: dict[str, Rows]
     #: topic -> offset -> column -> its Connect schema
@@ -104,7 +104,7 @@ class Outcome:
     done: dict[str, Counter[str]]
 
     def mart_of(self, source_format: str, table_id: str) -> str:
-        table = SourceTable(source_format, table_id)
+        table = TableName(source_format, table_id)
         return next(name for name, found in self.marts.items() if found == table)
 
 
@@ -137,7 +137,7 @@ class Rounds:
 
     def __init__(self, project: Project, broker: Kafka, folder: Path) -> None:
         self.project = project
-        self.marts: dict[str, SourceTable] = {}
+        self.marts: dict[str, TableName] = {}
         self._broker = broker
         self._map = folder / "topics.yml"
         self._map.write_text(

@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import Row, SparkSession
 from typer.testing import Result
 
-from cdc_marts.landing.kafka_positions import Positions
+from cdc_marts.landing.kafka_offsets import LandedOffsets
 from cdc_marts.landing.kafka_settings import without_secrets
 from tests.python.cluster.services import HOST, free_port
 from tests.python.harness.commands import run_command
@@ -455,7 +455,7 @@ def test_a_run_that_is_killed_right_after_its_commit_is_gone_on_with(
     kafka.create_topic("killed")
     kafka.produce_in_transaction("killed", *messages(b"a"), is_committed=True)
     with monkeypatch.context() as patched:
-        patched.setattr(Positions, "keep", killed)
+        patched.setattr(LandedOffsets, "keep", killed)
         assert land("killed").exit_code != 0
     assert landed(catalog) == [(0, 0, b"a")]
 

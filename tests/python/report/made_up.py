@@ -10,11 +10,11 @@ from cdc_marts.operations.report.facts import (
     Facts,
     NodeTime,
     RunTime,
-    SourceTable,
     StoredTable,
+    TableActivity,
     Traffic,
 )
-from cdc_marts.operations.status import Rejects, Run, Status, Topic
+from cdc_marts.operations.status import Rejects, Run, Status, TopicStatus
 
 NOW = dt.datetime(2026, 3, 8, 12, tzinfo=dt.timezone.utc)
 #: It would run a script, end an attribute, turn the direction of text, or clear a terminal.
@@ -64,7 +64,7 @@ def facts() -> Facts:
             for hour in range(168, 0, -1)
         ],
         source_tables=[
-            SourceTable(
+            TableActivity(
                 source_format,
                 f"shop.{name}",
                 Counter({op: per_hour * share for op, share in _OPERATIONS.items()}),
@@ -105,8 +105,8 @@ def nothing() -> Facts:
     return Facts(status, "day", NOW - dt.timedelta(days=30), [], [], [], [], [])
 
 
-def _topic(name: str, source_format: str, messages: int, lag: float) -> Topic:
-    return Topic(
+def _topic(name: str, source_format: str, messages: int, lag: float) -> TopicStatus:
+    return TopicStatus(
         source_format,
         name,
         read=Counter(change=messages, ddl=messages // 900, heartbeat=messages // 40),

@@ -18,13 +18,13 @@ from cdc_marts.scaffold import (
     PROJECT_FILE,
     TYPED_MARTS,
     ScaffoldError,
-    SourceTable,
+    TableName,
     scaffold,
 )
 from tests.python.harness.commands import commands_use, run_command
 from tests.python.harness.manifest import ROOT
 
-ORDERS = SourceTable("canal_json", "crm.orders")
+ORDERS = TableName("canal_json", "crm.orders")
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def test_a_declaration_without_a_model_gets_one(root: Path) -> None:
 def test_names_are_those_of_models_and_differ(
     root: Path, table_ids: list[str], names: list[str]
 ) -> None:
-    done = scaffold(root, [SourceTable("cdl_json", table_id) for table_id in table_ids])
+    done = scaffold(root, [TableName("cdl_json", table_id) for table_id in table_ids])
     assert list(done.declared) == names
     assert [table.table_id for table in done.declared.values()] == table_ids
 
@@ -146,7 +146,7 @@ def test_names_are_those_of_models_and_differ(
 )
 def test_names_are_texts_to_dbt_too(root: Path, table_id: str) -> None:
     """dbt reads YAML 1.1, in which `no` is a boolean and `12:30` a number of minutes."""
-    table = SourceTable("canal_json", table_id)
+    table = TableName("canal_json", table_id)
     [name] = scaffold(root, [table]).declared
     read = settings(root)["vars"]["tables"]
     assert read[name] == {"source_format": "canal_json", "table_id": table_id}
@@ -214,5 +214,5 @@ def test_tables_that_are_declared_and_have_models_leave_no_file_without_models(r
     (root / DESCRIPTIONS).unlink()
     scaffold(root, [ORDERS])
     assert not (root / DESCRIPTIONS).exists()
-    scaffold(root, [ORDERS, SourceTable("canal_json", "crm.people")])
+    scaffold(root, [ORDERS, TableName("canal_json", "crm.people")])
     assert list(described(root)) == ["crm_people"]

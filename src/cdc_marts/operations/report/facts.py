@@ -52,7 +52,7 @@ class Traffic:
 
 
 @dataclass
-class SourceTable:
+class TableActivity:
     """A source table: the number of its events, and the rows that it has now."""
 
     source_format: str
@@ -111,7 +111,7 @@ class Facts:
     #: the time at which `traffic` begins
     since: dt.datetime
     traffic: list[Traffic]
-    source_tables: list[SourceTable]
+    source_tables: list[TableActivity]
     stored_tables: list[StoredTable]
     #: the oldest first
     runs: list[RunTime]
@@ -172,23 +172,23 @@ def _traffic(
         yield Traffic(row.source_format, row.topic, at, row.messages, row.median, row.longest)
 
 
-def _source_tables(session: SparkSession, relations: Relations) -> list[SourceTable]:
+def _source_tables(session: SparkSession, relations: Relations) -> list[TableActivity]:
     events, state = relations.model(_EVENTS), relations.model(_STATE)
-    tables: dict[tuple[str, str], SourceTable] = {}
+    tables: dict[tuple[str, str], TableActivity] = {}
     if _has_view(session, events):
         for row in session.sql(
             "select source_format, table_id, op, count(*) as events"
             f" from {events} group by source_format, table_id, op"
         ).collect():
             key = (row.source_format, row.table_id)
-            tables.setdefault(key, SourceTable(*key)).operations[row.op] = row.events
+            tables.setdefault(key, TableActivity(*key)).operations[row.op] = row.events
     if _has_view(session, state):
         for row in session.sql(
             "select source_format, table_id, sum(row_count) as live_rows"
             f" from {state} group by source_format, table_id"
         ).collect():
             key = (row.source_format, row.table_id)
-            tables.setdefault(key, SourceTable(*key)).live_rows = row.live_rows
+            tables.setdefault(key, TableActivity(*key)).live_rows = row.live_rows
     return sorted(tables.values(), key=lambda table: (-table.operations.total(), table.name))
 
 

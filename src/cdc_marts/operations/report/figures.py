@@ -13,7 +13,7 @@ from rich.filesize import decimal
 
 from cdc_marts.operations.report.drawing import BAD, GOOD, OTHERS, SERIES, WARNING, seconds_axis
 from cdc_marts.operations.report.facts import Facts, StoredTable, Traffic
-from cdc_marts.operations.status import Topic, span
+from cdc_marts.operations.status import TopicStatus, span
 from cdc_marts.printing import printable
 from cdc_marts.relations import LAYERS
 
@@ -401,7 +401,7 @@ def _topic_colors(values: Iterable[dict[str, Any]]) -> alt.Color:
     return _colors("topic", [*named, *others], [*SERIES[: len(named)], OTHERS])
 
 
-def _named(traffic: Iterable[Traffic], topics: Sequence[Topic]) -> list[tuple[str, Traffic]]:
+def _named(traffic: Iterable[Traffic], topics: Sequence[TopicStatus]) -> list[tuple[str, Traffic]]:
     """Return each traffic with the name to show: the smaller topics share one name."""
     largest = _largest(topics, lambda topic: topic.landed, len(SERIES) - 1)
     shown = {topic.name for topic in largest}
@@ -426,7 +426,7 @@ def _place_of_layer(layer: str) -> tuple[int, str]:
     return (LAYERS.index(layer) if layer in LAYERS else len(LAYERS), layer)
 
 
-def _by_kind(topic: Topic) -> Counter[str]:
+def _by_kind(topic: TopicStatus) -> Counter[str]:
     return Counter({**topic.read, "rejected": topic.rejected, "waiting": topic.waiting})
 
 

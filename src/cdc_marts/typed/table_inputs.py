@@ -26,7 +26,7 @@ from cdc_marts.typed.types import CodeTable, TypeRule, dialects_of
 
 
 @dataclass(frozen=True)
-class SourceTable:
+class TableInputs:
     """The rows of the declared table in the inputs of a run."""
 
     run: ModelRun
@@ -49,7 +49,7 @@ class SourceTable:
 
 
 def read_columns(
-    table: SourceTable, traits: Mapping[str, Any], warn: Warn
+    table: TableInputs, traits: Mapping[str, Any], warn: Warn
 ) -> dict[str, ListedColumn]:
     """Return the columns that the table has or had: key columns, other listed ones, unlisted ones.
 
@@ -73,7 +73,7 @@ def read_columns(
     return listed
 
 
-def _versions(table: SourceTable) -> list[SchemaVersion]:
+def _versions(table: TableInputs) -> list[SchemaVersion]:
     """Return the schema versions: first those that list all columns, newest first."""
     versions = (
         table.rows("schema_versions")
@@ -98,18 +98,18 @@ def _source_type(versions: Sequence[SchemaVersion]) -> str | None:
     return widest.source_type if widest is not None and widest.types else None
 
 
-def _code_table(table: SourceTable, dialects: Sequence[str]) -> CodeTable:
+def _code_table(table: TableInputs, dialects: Sequence[str]) -> CodeTable:
     rules = table.run.rows("code_table").where(F.col("dialect").isin(list(dialects)))
     columns = [field.name for field in fields(TypeRule)]
     return CodeTable([TypeRule(*row) for row in rules.select(*columns).collect()], dialects)
 
 
-def _current_columns(table: SourceTable) -> list[str]:
+def _current_columns(table: TableInputs) -> list[str]:
     columns = table.rows("columns").where(F.col("lost_sequence").isNull())
     return [row.column_name for row in columns.select("column_name").collect()]
 
 
-def _lost_columns(table: SourceTable) -> dict[str, str]:
+def _lost_columns(table: TableInputs) -> dict[str, str]:
     """Return column -> the event that lost it last, a JSON text."""
     lost = (
         table.rows("lost_columns")
@@ -119,13 +119,13 @@ def _lost_columns(table: SourceTable) -> dict[str, str]:
     return {row.column_name: row.lost_at for row in lost.collect()}
 
 
-def _key_columns(table: SourceTable) -> list[str]:
+def _key_columns(table: TableInputs) -> list[str]:
     """Return the key columns of some row of the table."""
     effect = table.rows("effects").select("row_key").first()
     return list(json.loads(effect.row_key)) if effect is not None and effect.row_key else []
 
 
-def _unlisted_columns(table: SourceTable) -> list[str]:
+def _unlisted_columns(table: TableInputs) -> list[str]:
     """Return the columns of rows that no schema version describes, sorted by name."""
     names = F.map_keys(F.col("row").cast("map<string,variant>"))
     unlisted = table.rows("live_rows").where(F.col("schema_id").isNull())

@@ -23,8 +23,8 @@ from cdc_marts.landing.tables import highest_offsets
 _PROPERTY = "cdc-marts.kafka.{}"
 
 
-class Positions:
-    """The positions of some topics in a landing table, at the time when the object was made."""
+class LandedOffsets:
+    """The landed offsets of some topics, at the time when the object was made."""
 
     def __init__(
         self,
