@@ -16,7 +16,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from benchmarks.workload import Workload
-from cdc_marts.formats import SOURCE_FORMATS
+from cdc_marts.source_formats import SOURCE_FORMATS
 
 Formats = Annotated[
     str, typer.Option("--formats", metavar="A,B", help=f"Of {', '.join(SOURCE_FORMATS)}.")

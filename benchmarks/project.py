@@ -21,9 +21,9 @@ from benchmarks.baselines import job
 from benchmarks.measure import Cost, measured, written_bytes
 from benchmarks.workload import DATABASE, Workload
 from cdc_marts import project
-from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.landing.tables import create_landing_table
 from cdc_marts.relations import OWN
+from cdc_marts.source_formats import SOURCE_FORMATS
 
 TARGET = "local"
 LANDING = ("landing",)

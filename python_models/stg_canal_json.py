@@ -1,5 +1,5 @@
+from cdc_marts.arrivals import staging_rows
 from cdc_marts.formats import canal_json
-from cdc_marts.landing.arrivals import staging_rows
 from cdc_marts.parsing.settings import times_by_topic
 
 

@@ -1,5 +1,5 @@
+from cdc_marts.arrivals import staging_rows
 from cdc_marts.formats import lindorm_debezium
-from cdc_marts.landing.arrivals import staging_rows
 
 
 def model(dbt, session):

@@ -29,13 +29,13 @@ from cdc_marts.cli.landing_options import (
 )
 from cdc_marts.cli.options import on_target
 from cdc_marts.cli.session import open_session
-from cdc_marts.formats import has_trait
 from cdc_marts.landing import LandingError, WrongInput
 from cdc_marts.package_files import DBT
 from cdc_marts.printing import printable
 from cdc_marts.project.inventory import relations_of
 from cdc_marts.project.session import only_run
 from cdc_marts.project.target import Target
+from cdc_marts.source_formats import has_trait
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -12,8 +12,8 @@ import typer
 
 from cdc_marts.cli.console import WRONG_USE, stop
 from cdc_marts.cli.options import SourceFormat, source_format_of
-from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.landing import LandingError
+from cdc_marts.source_formats import SOURCE_FORMATS
 from cdc_marts.times import utc_of
 
 if TYPE_CHECKING:

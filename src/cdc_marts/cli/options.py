@@ -14,8 +14,8 @@ from typing import Annotated, Any
 import typer
 
 from cdc_marts.cli.console import WRONG_USE, stop
-from cdc_marts.formats import SOURCE_FORMATS, no_such_format
 from cdc_marts.project.target import ProjectError, Target
+from cdc_marts.source_formats import SOURCE_FORMATS, no_such_format
 
 # Type checkers don't know the members, which are read from dbt_project.yml.
 SourceFormat = Enum("SourceFormat", {name: name for name in SOURCE_FORMATS})  # type: ignore[misc]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cdc_marts.landing.envelopes import COORDINATES
+from cdc_marts.coordinates import COORDINATES
 
 #: A message.
 MESSAGE = ("source_format", *COORDINATES)

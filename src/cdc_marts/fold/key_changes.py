@@ -10,9 +10,9 @@ from pyspark.sql import functions as F
 
 from cdc_marts.checkpoints import checkpointed
 from cdc_marts.fold.columns import KEY, TABLE
-from cdc_marts.fold.formats import Traits, is_of_format_that
 from cdc_marts.fold.ranges import at_positions_of, in_transactions_of
 from cdc_marts.fold.rules import transaction_of_effect
+from cdc_marts.fold.traits import Traits, is_of_format_that
 
 _COLUMNS = (
     *KEY,

@@ -17,12 +17,12 @@ from pyspark.sql import functions as F
 
 from cdc_marts.expressions import let
 from cdc_marts.fold.columns import KEY, TABLE
-from cdc_marts.fold.formats import Traits, is_of_format_that
 from cdc_marts.fold.rules import (
     count_truncations_before,
     transaction_of_effect,
     truncations_of_tables,
 )
+from cdc_marts.fold.traits import Traits, is_of_format_that
 from cdc_marts.parsing.records import SEQUENCE
 
 _EVENT = ("source_format", "event_id")

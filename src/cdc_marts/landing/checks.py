@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from cdc_marts.coordinates import COORDINATES
 from cdc_marts.landing import LandingError
-from cdc_marts.landing.envelopes import COORDINATES
 from cdc_marts.landing.lines import STDIN, lines_of
 
 _GZIP = b"\x1f\x8b"

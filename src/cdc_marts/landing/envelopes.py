@@ -14,8 +14,6 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple, NoReturn
 
-#: The members that identify a message.
-COORDINATES = ("topic", "partition", "offset")
 MAX_PARTITION = 2**31 - 1
 MAX_OFFSET = 2**63 - 1
 #: The range of a timestamp: the years 1 to 9999, in epoch milliseconds.

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from cdc_marts.formats import has_trait
 from cdc_marts.landing import WrongInput
 from cdc_marts.landing.checks import mistake_in
 from cdc_marts.landing.envelopes import WrongEnvelope, read_envelope
 from cdc_marts.landing.lines import Advance, lines_of, name_of
 from cdc_marts.landing.spool import SpooledMessages
 from cdc_marts.landing.topic_map import SKIP, TopicMap
+from cdc_marts.source_formats import has_trait
 
 #: A function of the place of a wrong line (`file:line`), and of what is wrong with it.
 Report = Callable[[str, str], None]

@@ -11,8 +11,9 @@ from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from cdc_marts.coordinates import COORDINATES
 from cdc_marts.landing import LandingError
-from cdc_marts.landing.envelopes import COORDINATES, MAX_OFFSET
+from cdc_marts.landing.envelopes import MAX_OFFSET
 from cdc_marts.landing.outcome import Landing, Partition
 from cdc_marts.landing.spool import BARE_PARTITION, SpooledMessages
 from cdc_marts.landing.tables import create_landing_table, highest_offsets

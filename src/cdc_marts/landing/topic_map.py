@@ -24,9 +24,9 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from cdc_marts.formats import SOURCE_FORMATS, no_such_format
 from cdc_marts.landing import LandingError
 from cdc_marts.printing import one_line
+from cdc_marts.source_formats import SOURCE_FORMATS, no_such_format
 
 #: A value in place of a format: messages of the topic are left out.
 SKIP = "skip"

@@ -35,9 +35,9 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from cdc_marts.landing.envelopes import COORDINATES
-from cdc_marts.landing.offset_blocks import in_blocks, removed_of
+from cdc_marts.coordinates import COORDINATES
 from cdc_marts.local_rows import local_rows
+from cdc_marts.offset_blocks import in_blocks, removed_of
 from cdc_marts.operations.maintenance import ORPHANS_OLDER_THAN, needed_snapshots
 from cdc_marts.operations.unknown_table import no_such_table
 from cdc_marts.parsing.records import STAGING_COLUMNS

@@ -6,12 +6,12 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.operations.retention import RetentionError, days_of
 from cdc_marts.project.dbt_commands import manifest_of
 from cdc_marts.project.inventory import BuiltTable, made_from, tables_in
 from cdc_marts.project.target import ProjectError, Target
 from cdc_marts.relations import PACKAGE, Relations, is_mart
+from cdc_marts.source_formats import SOURCE_FORMATS
 
 if TYPE_CHECKING:
     from dbt.contracts.graph.manifest import Manifest

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from dbt.adapters.spark_session.api import all_snapshots, iceberg_table, tables_of, watermarks_in
 
-from cdc_marts.formats import SOURCE_FORMATS
+from cdc_marts.source_formats import SOURCE_FORMATS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cdc_marts.checkpoints import checkpointed
-from cdc_marts.formats import SOURCE_FORMATS
-from cdc_marts.landing.envelopes import COORDINATES
+from cdc_marts.coordinates import COORDINATES
 from cdc_marts.relations import OWN, WITH_WHAT_FOLLOWS, Relations
+from cdc_marts.source_formats import SOURCE_FORMATS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -11,11 +11,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from cdc_marts.fold.columns import MESSAGE
-from cdc_marts.formats import has_trait
 from cdc_marts.local_rows import local_rows
 from cdc_marts.operations.unknown_table import no_such_table
 from cdc_marts.printing import printable
 from cdc_marts.relations import OWN, WITH_WHAT_FOLLOWS, Relations
+from cdc_marts.source_formats import has_trait
 from cdc_marts.times import time_at
 
 _RECORDS = "int_records"

@@ -16,9 +16,8 @@ from dbt.adapters.spark_session.api import iceberg_table, view_query
 from pyspark.sql import functions as F
 
 from cdc_marts.checkpoints import checkpointed
-from cdc_marts.formats import SOURCE_FORMATS
-from cdc_marts.landing.envelopes import COORDINATES
-from cdc_marts.landing.offset_blocks import (
+from cdc_marts.coordinates import COORDINATES
+from cdc_marts.offset_blocks import (
     BLOCK_COLUMNS,
     blocks_of,
     is_in_block_sql,
@@ -27,6 +26,7 @@ from cdc_marts.landing.offset_blocks import (
     removed_of,
 )
 from cdc_marts.relations import OWN, Relations
+from cdc_marts.source_formats import SOURCE_FORMATS
 from cdc_marts.times import days_before, micros_of
 
 if TYPE_CHECKING:

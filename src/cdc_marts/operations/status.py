@@ -23,9 +23,9 @@ from dbt.adapters.spark_session.api import (
 )
 from dbt_common.exceptions import DbtRuntimeError
 
-from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.relations import OWN, Relations
 from cdc_marts.run_history import FAILED_STATUSES
+from cdc_marts.source_formats import SOURCE_FORMATS
 from cdc_marts.times import time_at
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from cdc_marts.checkpoints import checkpointed
-from cdc_marts.fold.row_keys import other_spellings
+from cdc_marts.fold.key_spellings import other_spellings
 from cdc_marts.typed.columns import (
     CAST_ERROR,
     MART_COLUMNS,

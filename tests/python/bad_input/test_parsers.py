@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from cdc_marts.formats import SOURCE_FORMATS
+from cdc_marts.source_formats import SOURCE_FORMATS
 from tests.python.bad_input.messages import SEED, Bad, bad_messages, good, huge_message, parser
 from tests.python.formats.staging import landed, rows_of
 from tests.python.samples.broken import broken

@@ -17,8 +17,8 @@ from benchmarks.landing import land
 from benchmarks.measure import Cost, SparkWork, measured
 from benchmarks.messages import FORMATS_WITH_RARE_CHANGES
 from benchmarks.workload import MOVED_IDS, Workload, changes
-from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.relations import OWN
+from cdc_marts.source_formats import SOURCE_FORMATS
 
 #: Every row is visited some times, in two tables.
 WORKLOAD = Workload(300, keys=60, tables=2)

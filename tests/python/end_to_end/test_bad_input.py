@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cdc_marts.formats import SOURCE_FORMATS
+from cdc_marts.source_formats import SOURCE_FORMATS
 from tests.python.bad_input.messages import SEED, bad_messages
 from tests.python.harness.project import Landed, Project
 

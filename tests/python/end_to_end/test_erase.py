@@ -11,10 +11,10 @@ import yaml
 from pyspark.sql import SparkSession
 from stored_bytes import files_with
 
-from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.operations.erasure import Erasure, ErasureError, compact_key
 from cdc_marts.project.inventory import descendants
 from cdc_marts.project.target import PROJECT_FILE, Target
+from cdc_marts.source_formats import SOURCE_FORMATS
 from tests.python.encoders.by_format import ENCODE
 from tests.python.encoders.changes import (
     INSERT,

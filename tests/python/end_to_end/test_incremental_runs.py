@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cdc_marts.formats import SOURCE_FORMATS
+from cdc_marts.source_formats import SOURCE_FORMATS
 from tests.python.harness.project import Landed, Project, content
 from tests.python.samples.files import samples
 

@@ -10,7 +10,7 @@ from importlib import import_module
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from cdc_marts.formats import SOURCE_FORMATS
+from cdc_marts.source_formats import SOURCE_FORMATS
 from tests.python.formats.staging import landed, plan_of
 
 _PARSE = re.compile(r"\b(from_json|from_avro|\w*parse_json|parseJson|get_json_object|json_tuple)\(")

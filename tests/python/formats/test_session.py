@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.parsing.session import REQUIRED_CONF, SessionSettingsError
+from cdc_marts.source_formats import SOURCE_FORMATS
 from tests.python.formats.staging import landed
 
 OTHERS = {"false": "true", "true": "false", "UTC": "Asia/Shanghai", "LAST_WIN": "EXCEPTION"}

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.landing.envelopes import Message
+from cdc_marts.source_formats import SOURCE_FORMATS
 from tests.python.harness.manifest import ROOT
 from tests.python.samples.files import samples
 

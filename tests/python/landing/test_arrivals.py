@@ -9,9 +9,9 @@ from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from cdc_marts.landing import arrivals
-from cdc_marts.landing.arrivals import parse_arrivals, staging_rows
-from cdc_marts.landing.offset_blocks import blocks_of
+from cdc_marts import arrivals
+from cdc_marts.arrivals import parse_arrivals, staging_rows
+from cdc_marts.offset_blocks import blocks_of
 
 #: Around the ends of a word of 64 offsets, and far apart.
 OFFSETS = (0, 1, 63, 64, 65, 127, 10**12, 2**62)

@@ -18,7 +18,6 @@ from dbt.adapters.spark_session.api import RunLock
 from pyspark.sql import Row, SparkSession
 from typer.testing import Result
 
-from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.landing import spool
 from cdc_marts.landing.checks import mistake_in
 from cdc_marts.landing.lines import lines_of
@@ -27,6 +26,7 @@ from cdc_marts.project import session
 from cdc_marts.project.session import ADAPTER
 from cdc_marts.project.target import ProjectError, find_root
 from cdc_marts.relations import OWN
+from cdc_marts.source_formats import SOURCE_FORMATS
 from tests.python.harness.commands import run_command
 from tests.python.harness.manifest import ROOT
 from tests.python.harness.processes import finished, program

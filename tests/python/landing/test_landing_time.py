@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cdc_marts.formats import SOURCE_FORMATS
+from cdc_marts.source_formats import SOURCE_FORMATS
 from tests.python.harness.manifest import ROOT
 from tests.python.harness.processes import finished, program
 

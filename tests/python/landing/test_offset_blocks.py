@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame, SparkSession
 
-from cdc_marts.landing.offset_blocks import blocks_of, in_blocks, outside_blocks
+from cdc_marts.offset_blocks import blocks_of, in_blocks, outside_blocks
 
 #: Around the ends of blocks, the highest bit of a block, and the largest offset.
 OFFSETS = (0, 1, 62, 63, 64, 127, 128, 10**12, 2**63 - 1)

@@ -18,8 +18,8 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.project.target import TYPED_MARTS
+from cdc_marts.source_formats import SOURCE_FORMATS
 from tests.python.encoders.changes import one_by_one
 from tests.python.harness.copied_project import (
     add_typed_marts,

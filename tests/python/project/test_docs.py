@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.parsing.records import STAGING_COLUMNS
+from cdc_marts.source_formats import SOURCE_FORMATS
 from tests.python.harness.manifest import PROJECT, Node, columns_of, macro_text, nodes_of
 
 

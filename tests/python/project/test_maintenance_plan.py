@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.operations.maintenance_plan import maintenance_plan
 from cdc_marts.project.target import Target
+from cdc_marts.source_formats import SOURCE_FORMATS
 from tests.python.harness.manifest import ROOT
 
 #: What has rows of all formats.

@@ -12,8 +12,8 @@ import pytest
 import typer
 
 from cdc_marts.cli import app
-from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.parsing.session import REQUIRED_CONF
+from cdc_marts.source_formats import SOURCE_FORMATS
 from tests.python.harness.manifest import ROOT, Node, nodes_of
 from tests.python.harness.scripts import module_of
 from tests.python.harness.written_project import project_settings

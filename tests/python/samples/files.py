@@ -11,8 +11,8 @@ from pathlib import Path
 
 from dbt_common.clients import agate_helper
 
-from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.landing.envelopes import Message
+from cdc_marts.source_formats import SOURCE_FORMATS
 from tests.python.samples import broken, vendor_examples
 from tests.python.samples.shop_messages import shop_messages
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from cdc_marts.formats import SOURCE_FORMATS
 from cdc_marts.landing.envelopes import Message
+from cdc_marts.source_formats import SOURCE_FORMATS
 from tests.python.encoders import datahub_tuple
 from tests.python.encoders.by_format import ENCODE
 from tests.python.encoders.changes import instant, one_by_one

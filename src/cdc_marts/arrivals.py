@@ -11,8 +11,8 @@ from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import Column, DataFrame, Row, Window
 from pyspark.sql import functions as F
 
-from cdc_marts.landing.envelopes import COORDINATES
-from cdc_marts.landing.offset_blocks import (
+from cdc_marts.coordinates import COORDINATES
+from cdc_marts.offset_blocks import (
     block_number,
     in_blocks,
     offset_bits,

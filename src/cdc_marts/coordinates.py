@@ -1,0 +1,4 @@
+"""The coordinates of messages."""
+
+#: The columns that identify a message.
+COORDINATES = ("topic", "partition", "offset")
