@@ -23,3 +23,8 @@ def no_such_format(name: str) -> str:
     meant = difflib.get_close_matches(name.lower(), SOURCE_FORMATS, n=1, cutoff=0.4)
     hint = f" Did you mean {meant[0]}?" if meant else ""
     return f"There is no format {name!r}.{hint} The formats are {', '.join(SOURCE_FORMATS)}."
+
+
+def with_format(name: str, source_format: str) -> str:
+    """Return the name of a topic or table with its format. Several formats may have one name."""
+    return f"{name} ({source_format})"

@@ -1,4 +1,4 @@
-"""Times in settings and options, and as microseconds since 1970, which Spark uses."""
+"""Times in settings, options and output, and as microseconds since 1970, which Spark uses."""
 
 from __future__ import annotations
 
@@ -36,3 +36,16 @@ def micros_of(time: dt.datetime) -> int:
 def days_before(time: dt.datetime, days: int) -> dt.datetime:
     """Return the time so many days before another, at the earliest in the year 1."""
     return time - dt.timedelta(days=min(days, (time - _EARLIEST).days))
+
+
+def span(time: dt.timedelta) -> str:
+    """Return a span in its largest unit and the next one, such as 2h 5m."""
+    seconds = max(0, int(time.total_seconds()))
+    parts = []
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s")):
+        count, seconds = divmod(seconds, size)
+        if count:
+            parts.append(f"{count:,}{unit}")
+        elif parts:
+            break
+    return " ".join(parts[:2]) or "0s"

@@ -44,7 +44,8 @@ def status(
     """
     import json
 
-    from cdc_marts.operations.status import as_json, breaches, gather
+    from cdc_marts.operations.status import as_json, breaches
+    from cdc_marts.operations.status_gathering import gather
     from cdc_marts.operations.status_view import lines_of
 
     longest = None if max_lag is None else time_span(max_lag, "--max-lag")

@@ -12,8 +12,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cdc_marts.operations.status import Run, Status, TopicStatus, span
+from cdc_marts.operations.status import Run, Status, TopicStatus
 from cdc_marts.printing import printable
+from cdc_marts.times import span
 
 _NONE = "-"
 #: A topic of Kafka has up to 249 characters.

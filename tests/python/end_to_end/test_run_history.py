@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from cdc_marts.operations.maintenance import maintain
-from cdc_marts.operations.status import Run, last_run_of
+from cdc_marts.operations.status import Run
+from cdc_marts.operations.status_gathering import last_run_of
 from cdc_marts.project.inventory import Expiry
 from cdc_marts.run_history import record
 from tests.python.harness.dbt import run_dbt

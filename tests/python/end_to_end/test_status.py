@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from cdc_marts.operations.status import Rejects, gather
+from cdc_marts.operations.status import Rejects
+from cdc_marts.operations.status_gathering import gather
 from cdc_marts.source_formats import SOURCE_FORMATS
 from tests.python.encoders import canal_json
 from tests.python.encoders.changes import INSERT, Place, RowChange, Table

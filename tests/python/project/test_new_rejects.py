@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
-from cdc_marts.operations.status import _sequence_number_before
+from cdc_marts.operations.status_gathering import sequence_number_before
 
 TABLE = "new_rejects.staging"
 
@@ -32,14 +32,14 @@ def begun() -> dt.datetime:
 
 def test_a_run_that_appends_adds_its_rows(staging: SparkSession) -> None:
     run = begun()
-    assert _sequence_number_before(staging, TABLE, run) == 1
+    assert sequence_number_before(staging, TABLE, run) == 1
     staging.sql(f"insert into {TABLE} values (2)")
-    assert _sequence_number_before(staging, TABLE, run) == 1
+    assert sequence_number_before(staging, TABLE, run) == 1
 
 
 def test_the_first_run_adds_all_rows(staging: SparkSession) -> None:
     before = dt.datetime.now(dt.timezone.utc) - dt.timedelta(days=1)
-    assert _sequence_number_before(staging, TABLE, before) == 0
+    assert sequence_number_before(staging, TABLE, before) == 0
 
 
 @pytest.mark.parametrize(
@@ -56,5 +56,5 @@ def test_of_a_run_that_writes_rows_anew_it_is_not_known_which_it_adds(
     run = begun()
     for statement in statements:
         staging.sql(statement)
-    assert _sequence_number_before(staging, TABLE, run) is None
-    assert _sequence_number_before(staging, TABLE, begun()) is not None
+    assert sequence_number_before(staging, TABLE, run) is None
+    assert sequence_number_before(staging, TABLE, begun()) is not None

@@ -6,8 +6,7 @@ import datetime as dt
 
 import pytest
 
-from cdc_marts.operations.status import span
-from cdc_marts.times import days_before
+from cdc_marts.times import days_before, span
 
 NOW = dt.datetime(2026, 11, 28, 12, tzinfo=dt.timezone.utc)
 

@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING
 
 from dbt.adapters.spark_session.api import view_query
 
-from cdc_marts.operations import status
 from cdc_marts.operations.maintenance import TableCounts, split_tables
+from cdc_marts.operations.status import Status
+from cdc_marts.operations.status_gathering import COUNTS
+from cdc_marts.operations.status_gathering import gather as gather_status
 from cdc_marts.relations import Relations
+from cdc_marts.source_formats import with_format
 from cdc_marts.times import days_before, time_at
 
 if TYPE_CHECKING:
@@ -48,7 +51,7 @@ class Traffic:
 
     @property
     def name(self) -> str:
-        return f"{self.topic} ({self.source_format})"
+        return with_format(self.topic, self.source_format)
 
 
 @dataclass
@@ -63,7 +66,7 @@ class TableActivity:
 
     @property
     def name(self) -> str:
-        return f"{self.table_id} ({self.source_format})"
+        return with_format(self.table_id, self.source_format)
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,7 @@ class NodeTime:
 class Facts:
     """Everything that the page shows."""
 
-    status: status.Status
+    status: Status
     #: the unit of time of `traffic`: minute, hour or day
     bucket: str
     #: the time at which `traffic` begins
@@ -122,7 +125,7 @@ class Facts:
 def gather(session: SparkSession, target: str, days: int, inventory: Inventory) -> Facts:
     """Return the facts of the target that `session` is open on, with the traffic of `days`."""
     relations = inventory.relations
-    found = status.gather(session, target, relations=relations)
+    found = gather_status(session, target, relations=relations)
     since = days_before(found.checked_at, days)
     bucket = _bucket(session, relations, since)
     return Facts(
@@ -139,7 +142,7 @@ def gather(session: SparkSession, target: str, days: int, inventory: Inventory) 
 
 def _bucket(session: SparkSession, relations: Relations, since: dt.datetime) -> str:
     """Return the bucket that fits the time over which messages landed, by the counts of runs."""
-    counts = relations.model(status.COUNTS)
+    counts = relations.model(COUNTS)
     if not session.catalog.tableExists(counts):
         return _LARGEST_BUCKET
     micros = int(since.timestamp() * 1_000_000)

@@ -13,9 +13,10 @@ from rich.filesize import decimal
 
 from cdc_marts.operations.report.drawing import BAD, GOOD, OTHERS, SERIES, WARNING, seconds_axis
 from cdc_marts.operations.report.facts import Facts, StoredTable, Traffic
-from cdc_marts.operations.status import TopicStatus, span
+from cdc_marts.operations.status import TopicStatus
 from cdc_marts.printing import printable
 from cdc_marts.relations import LAYERS
+from cdc_marts.times import span
 
 _OTHER_TOPICS = "all other topics"
 _BARS_SHOWN = 15

@@ -12,8 +12,9 @@ from markupsafe import Markup
 from cdc_marts.operations.report.drawing import NARROW, WIDE, svg
 from cdc_marts.operations.report.facts import Facts
 from cdc_marts.operations.report.figures import Cell, Figure, figures
-from cdc_marts.operations.status import Status, span
+from cdc_marts.operations.status import Status
 from cdc_marts.printing import printable
+from cdc_marts.times import span
 
 _TEMPLATE = Path(__file__).with_name("page.html")
 #: The page stays small; the marts have all rows.
