@@ -11,7 +11,8 @@ import yaml
 from pyspark.sql import SparkSession
 from stored_bytes import files_with
 
-from cdc_marts.operations.erasure import Erasure, ErasureError, compact_key
+from cdc_marts.operations.erasure import Erasure, ErasureError
+from cdc_marts.operations.erasure.keys import compact_key
 from cdc_marts.project.inventory import descendants
 from cdc_marts.project.target import PROJECT_FILE, Target
 from cdc_marts.source_formats import SOURCE_FORMATS
@@ -186,7 +187,7 @@ def test_an_erased_row_is_in_no_file_and_other_rows_stay(
     for source_format, erasure in erasures.items():
         found = erasure.find([key_of(project, source_format)])
         with monkeypatch.context() as patch:
-            patch.setattr(Erasure, "_redact", lambda *_: interrupt())
+            patch.setattr("cdc_marts.operations.erasure.redact", lambda *_: interrupt())
             with pytest.raises(KeyboardInterrupt):
                 erasure.erase(found, with_mentions=False, rebuild=interrupt)
         assert not erasure.is_unfinished

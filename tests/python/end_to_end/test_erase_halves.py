@@ -62,7 +62,7 @@ def built(project: Project) -> Project:
 def test_a_key_of_the_marts_finds_both_halves(built: Project, mail: str) -> None:
     found = Erasure(built.spark, SOURCE_FORMAT, "shop.people").find([row_key("1", mail)])
 
-    assert sorted(message["offset"] for message in found.whole) == [0, 1, 2, 6]
+    assert sorted(message.offset for message in found.whole) == [0, 1, 2, 6]
     assert found.live_keys == [row_key("1", "y")]
     assert not found.shared
 

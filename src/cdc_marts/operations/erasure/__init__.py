@@ -1,0 +1,93 @@
+"""Erasure of rows from the landed messages, and by a rebuild from everything made from these.
+
+Nothing is deleted from a table that a model builds. The landed messages lose the row, the tables
+that follow from them are built anew, and older snapshots are deleted with their files. So the
+tables are as after a rebuild, because a rebuild has made them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from dbt.adapters.spark_session.api import forget_past, unread_rows
+
+from cdc_marts.operations.erasure import progress, traces
+from cdc_marts.operations.erasure.erased_table import ErasedTable, ErasureError
+from cdc_marts.operations.erasure.redaction import (
+    redact,
+    redact_irreplaceable_rows,
+    replacements_of,
+)
+from cdc_marts.operations.erasure.traces import Found
+from cdc_marts.operations.maintenance import ORPHANS_OLDER_THAN, needed_snapshots
+
+__all__ = ["Erasure", "ErasureError", "Found"]
+
+
+@dataclass(frozen=True)
+class Erasure(ErasedTable):
+    """The erasure of rows of a source table on a target."""
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether an erasure was interrupted after it had changed messages of the format."""
+        return progress.is_unfinished(self.session, self.landing)
+
+    def count_waiting(self) -> int:
+        """Return how many messages of the format no run has read."""
+        self.check_is_built()
+        return unread_rows(self.session, self.landing, self.staging)[1]
+
+    def find(self, keys: Iterable[str]) -> Found:
+        """Return what exists of the rows with these keys (`row_key`), and change nothing.
+
+        Raise ErasureError if no message names one of them, unless an erasure is unfinished.
+        """
+        self.check_is_built()
+        return traces.find(self, keys, self.is_unfinished)
+
+    def erase(self, found: Found, with_mentions: bool, rebuild: Callable[[], None]) -> None:
+        """Delete what was found from the landing table, and rebuild what follows from it.
+
+        If messages were removed from landing, their rows in staging become tombstones, because a
+        rebuild of staging keeps these rows.
+
+        `with_mentions`: erase `found.mentions` too. `rebuild`: it builds the staging table and
+        everything that is made from it. If the process is interrupted, another erasure of the same
+        rows completes it.
+
+        If it raises ErasureError, nothing was changed.
+        """
+        whole = [*found.whole, *(found.mentions if with_mentions else ())]
+        replacements = replacements_of(self, whole, found.shared, found.row_keys)
+        if not self.is_unfinished:
+            progress.note_begin(self.session, self.landing)
+        redact(self, replacements)
+        # From now on, landing has lost the rows, and staging may lose them.
+        progress.note_change(self.session, self.landing)
+        redact_irreplaceable_rows(self, [*whole, *found.shared])
+        rebuild()
+
+    def forget(self, tables: Sequence[str], is_alone: bool) -> list[str]:
+        """Delete the content of older snapshots, which completes the erasure.
+
+        `tables`: the landing table, and all tables that were built anew. `is_alone`: no other
+        process can write to the landing table meanwhile. Return the tags and branches of tables,
+        made by somebody else, that keep older snapshots.
+        """
+        now = int(time.time() * 1000) + 1
+        young = now if is_alone else now - int(ORPHANS_OLDER_THAN.total_seconds() * 1000)
+        needed = needed_snapshots(self.session, tables)
+        references = []
+        for table in tables:
+            orphans_before = young if table == self.landing else now
+            names = forget_past(self.session, table, needed[table], orphans_before)
+            references += [f"{table}: {name}" for name in names]
+        progress.note_end(self.session, self.landing)
+        return references
+
+    def has_rows(self, found: Found) -> bool:
+        """Return whether a message that was read meanwhile names one of these rows."""
+        return traces.has_rows(self, found)

@@ -1,0 +1,97 @@
+"""The source table whose rows are erased, and its messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from dbt.adapters.spark_session.api import view_query
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import IntegerType, LongType, StringType, StructType
+
+from cdc_marts.local_rows import local_rows
+from cdc_marts.relations import OWN, Relations
+
+#: Types of records that name a row. Other records are about whole messages.
+ROW_RECORDS = ("change", "update_before")
+#: The columns that identify a message, as `COORDINATES` names them.
+COORDINATES_SCHEMA = (
+    StructType()
+    .add("topic", StringType())
+    .add("partition", IntegerType())
+    .add("offset", LongType())
+)
+
+#: Topic, partition and offset of a message.
+Coordinates = tuple[str, int, int]
+
+
+class ErasureError(Exception):
+    """The erasure is not possible; the message says why and what to do."""
+
+
+class MessageRows(NamedTuple):
+    """Rows of a message."""
+
+    topic: str
+    partition: int
+    offset: int
+    #: the indexes of the rows; empty for all rows
+    rows: tuple[int, ...] = ()
+
+    @property
+    def coordinates(self) -> Coordinates:
+        return (self.topic, self.partition, self.offset)
+
+
+@dataclass(frozen=True)
+class ErasedTable:
+    """A source table on a target, of which rows are erased."""
+
+    session: SparkSession
+    source_format: str
+    table_id: str
+    relations: Relations = OWN
+
+    @property
+    def landing(self) -> str:
+        return self.relations.landed(self.source_format)
+
+    @property
+    def staging(self) -> str:
+        return self.relations.staging(self.source_format)
+
+    def check_is_built(self) -> None:
+        """Raise ErasureError if no run has read messages, or if they are not in a table."""
+        if not self.session.catalog.tableExists(self.staging):
+            raise ErasureError(f"There is no {self.staging} yet: run dbt first.")
+        if view_query(self.session, self.landing) is not None:
+            raise ErasureError(
+                f"{self.landing} is a view: erase the messages in the table behind it. Then rebuild"
+                f" what was made from them (dbt run --full-refresh --select"
+                f" stg_{self.source_format}+), and expire older snapshots (cdc-marts maintain"
+                " --keep-days 0)."
+            )
+
+    def records(self) -> DataFrame:
+        """Return the staging rows that name a row of the table."""
+        return self.session.table(self.staging).where(
+            F.col("record_type").isin(*ROW_RECORDS) & (F.col("table_id") == self.table_id)
+        )
+
+    def rows_of(self, model: str) -> DataFrame:
+        """Return the rows of a model that belong to the table."""
+        return self.session.table(self.relations.model(model)).where(
+            (F.col("source_format") == self.source_format) & (F.col("table_id") == self.table_id)
+        )
+
+    def events(self) -> DataFrame:
+        """Return the change events of the table."""
+        return self.rows_of("change_events")
+
+
+def coordinates_frame(session: SparkSession, messages: Iterable[Coordinates]) -> DataFrame:
+    """Return the coordinates of messages as a small DataFrame."""
+    return F.broadcast(local_rows(session, messages, COORDINATES_SCHEMA))

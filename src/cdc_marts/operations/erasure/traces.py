@@ -1,0 +1,200 @@
+"""The traces of rows: the messages that name them, and the texts that have the values of a key."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import StringType, StructType
+
+from cdc_marts.coordinates import COORDINATES
+from cdc_marts.local_rows import local_rows
+from cdc_marts.operations.erasure.erased_table import (
+    ROW_RECORDS,
+    ErasedTable,
+    ErasureError,
+    MessageRows,
+)
+from cdc_marts.operations.erasure.keys import compact_key, has_values_of
+from cdc_marts.operations.unknown_table import no_such_table
+from cdc_marts.printing import printable
+
+_PAIRING_ID = StructType().add("pairing_id", StringType())
+
+
+@dataclass(frozen=True)
+class Found:
+    """The traces of rows in the landed messages."""
+
+    #: all keys of the rows, also before and after changes of their keys
+    row_keys: list[str]
+    #: the keys under which the source has a row now, as far as the marts know
+    live_keys: list[str]
+    #: messages with nothing but these rows
+    whole: list[MessageRows]
+    #: messages that have other rows too, with the indexes of the rows to erase
+    shared: list[MessageRows]
+    #: messages that name no row, but whose text has all values of one of the keys
+    mentions: list[MessageRows]
+    #: `pairing_id` of the split updates of these rows
+    pairing_ids: list[str]
+
+
+def find(table: ErasedTable, keys: Iterable[str], is_unfinished: bool) -> Found:
+    """Return what exists of the rows with these keys (`row_key`).
+
+    Raise ErasureError if no message names one of them, unless an erasure is unfinished.
+    """
+    asked = list(dict.fromkeys(map(compact_key, keys)))
+    named = table.records().select("row_key").union(table.events().select("row_key"))
+    missing = set(asked) - {
+        row["row_key"] for row in named.where(F.col("row_key").isin(asked)).distinct().collect()
+    }
+    if missing and not is_unfinished:
+        raise ErasureError(_no_such_rows(table, sorted(missing)))
+    row_keys = _followed(table, asked)
+    pairing_ids = _pairing_ids(table, row_keys)
+    whole, shared = _messages(table, row_keys, pairing_ids)
+    return Found(
+        row_keys,
+        _live(table, row_keys),
+        whole,
+        shared,
+        _mentions(table, row_keys),
+        pairing_ids,
+    )
+
+
+def has_rows(table: ErasedTable, found: Found) -> bool:
+    """Return whether a message that was read meanwhile names one of these rows."""
+    # Only an event, and no message, has the key of a keyless row that is made of two halves.
+    return any(
+        not _coordinates_of_rows(rows, found.row_keys, found.pairing_ids).isEmpty()
+        for rows in (table.records(), table.events())
+    )
+
+
+def _followed(table: ErasedTable, asked: Sequence[str]) -> list[str]:
+    """Return the keys, and the keys that their rows had before or later.
+
+    Such keys are found as far as messages name them.
+    """
+    found, new = list(asked), list(asked)
+    while new:
+        is_of_new = F.col("old_key").isin(new) | F.col("new_key").isin(new)
+        pairs = _key_changes(table).where(is_of_new).distinct().collect()
+        new = sorted({key for pair in pairs for key in pair} - set(found))
+        found += new
+    return found
+
+
+def _key_changes(table: ErasedTable) -> DataFrame:
+    """Return `old_key` and `new_key` of each change of a key, from one event or from two."""
+    pairs = table.rows_of("int_split_key_changes")
+    in_one_event = (
+        table.events()
+        .where("previous_row_key <> row_key")
+        .select(F.col("previous_row_key").alias("old_key"), F.col("row_key").alias("new_key"))
+    )
+    return in_one_event.union(pairs.select("old_key", "new_key"))
+
+
+def _pairing_ids(table: ErasedTable, row_keys: Sequence[str]) -> list[str]:
+    """Return the `pairing_id` of the split updates of rows with these keys.
+
+    A half may name only a part of the row. The event that both halves make has the key of the
+    marts. For a keyless row, this key has the columns of both halves.
+    """
+    halves = [
+        rows.where(_is_of(row_keys)).select("pairing_id")
+        for rows in (table.records(), table.events())
+    ]
+    found = halves[0].union(halves[1]).where("pairing_id is not null").distinct().collect()
+    return sorted(row["pairing_id"] for row in found)
+
+
+def _coordinates_of_rows(
+    rows: DataFrame, row_keys: Sequence[str], pairing_ids: Sequence[str]
+) -> DataFrame:
+    """Return the coordinates of records or events with these keys, or of these updates."""
+    columns = (*COORDINATES, "row_index")
+    halves = local_rows(rows.sparkSession, [(id_,) for id_ in pairing_ids], _PAIRING_ID)
+    of_updates = rows.join(F.broadcast(halves), "pairing_id", "left_semi")
+    return rows.where(_is_of(row_keys)).select(*columns).union(of_updates.select(*columns))
+
+
+def _messages(
+    table: ErasedTable, row_keys: Sequence[str], pairing_ids: Sequence[str]
+) -> tuple[list[MessageRows], list[MessageRows]]:
+    """Return messages with only these rows, and messages that have other rows too."""
+    of_rows = _coordinates_of_rows(table.records(), row_keys, pairing_ids)
+    rows_of_messages = of_rows.groupBy(*COORDINATES).agg(F.collect_set("row_index").alias("rows"))
+    in_messages = (
+        table.session.table(table.staging)
+        .where(F.col("record_type").isin(*ROW_RECORDS))
+        .join(rows_of_messages, list(COORDINATES))
+        .groupBy(*COORDINATES, "rows")
+        .agg(F.count("*").alias("count"))
+        .collect()
+    )
+    whole: list[MessageRows] = []
+    shared: list[MessageRows] = []
+    for topic, partition, offset, rows, count in in_messages:
+        if count > len(rows):
+            shared.append(MessageRows(topic, partition, offset, tuple(rows)))
+        else:
+            whole.append(MessageRows(topic, partition, offset))
+    return whole, shared
+
+
+def _mentions(table: ErasedTable, row_keys: Sequence[str]) -> list[MessageRows]:
+    """Return quarantined messages and statements whose text has all values of a key.
+
+    Statements that change tables stay, because they are not about rows.
+    """
+    text = F.coalesce("ddl_text", F.decode("value", "ISO-8859-1"))
+    is_mention = has_values_of(text, row_keys)
+    if is_mention is None:
+        return []
+    changes_no_table = (F.col("record_type") == "ddl") & F.col("table_changes").isNull()
+    names_no_row = F.col("record_type").isin("rejected", "transaction") | changes_no_table
+    staged = table.session.table(table.staging).where(names_no_row & text.isNotNull())
+    mentions = staged.where(is_mention).select(*COORDINATES).distinct().collect()
+    return [MessageRows(*coordinates) for coordinates in mentions]
+
+
+def _live(table: ErasedTable, row_keys: Sequence[str]) -> list[str]:
+    try:
+        rows = table.rows_of("latest_state")
+    except AnalysisException as error:
+        if error.getCondition() == "TABLE_OR_VIEW_NOT_FOUND":
+            return []
+        raise
+    live = rows.where(F.col("row_key").isin(list(row_keys)))
+    return sorted(row["row_key"] for row in live.select("row_key").collect())
+
+
+def _no_such_rows(table: ErasedTable, missing: Sequence[str]) -> str:
+    relations = table.relations
+    of_rows = table.session.table(table.staging).where(F.col("record_type").isin(*ROW_RECORDS))
+    names = [row["table_id"] for row in of_rows.select("table_id").distinct().collect()]
+    if table.table_id not in names:
+        return no_such_table(table.source_format, table.table_id, names, relations)
+    [columns] = table.records().select("key_columns").limit(1).collect()
+    shown = ",".join(f"{json.dumps(name, ensure_ascii=False)}:…" for name in columns[0])
+    return (
+        f"No message that was read names a row {', '.join(map(printable, missing))} of"
+        f" {printable(table.table_id)}. Give a key as the column row_key of"
+        f" {relations.model('latest_state')} or"
+        f" {relations.model('change_events')} has it: {{{printable(shown)}}}."
+    )
+
+
+def _is_of(row_keys: Collection[str]) -> Column:
+    keys = list(row_keys)
+    is_previous = F.coalesce(F.col("previous_row_key").isin(keys), F.lit(False))
+    return F.col("row_key").isin(keys) | is_previous
