@@ -62,8 +62,8 @@ def erase(
     rebuild does not bring the row back, but a source that sends it again does.
     """
     from cdc_marts.operations.erasure import Erasure, ErasureError
-    from cdc_marts.operations.maintenance import split_tables
     from cdc_marts.operations.other_readers import other_readers
+    from cdc_marts.operations.stored_tables import split_tables
 
     if target.name == "demo":
         stop("The samples of the demo are seeds and stay there. Use another target.", WRONG_USE)

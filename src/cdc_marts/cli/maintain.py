@@ -21,8 +21,9 @@ from cdc_marts.project.target import ProjectError, Target
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cdc_marts.operations.maintenance import Maintained, TableCounts
+    from cdc_marts.operations.maintenance import Maintained
     from cdc_marts.operations.maintenance_plan import MaintenancePlan
+    from cdc_marts.operations.stored_tables import TableCounts
 
 
 @on_target
@@ -53,10 +54,11 @@ def maintain(
     including the tables of removed models. With the setting `retention`, old
     messages are removed from landing; staging keeps their content.
     """
-    from cdc_marts.operations.maintenance import Maintained, split_tables
+    from cdc_marts.operations.maintenance import Maintained
     from cdc_marts.operations.maintenance import maintain as maintain_tables
     from cdc_marts.operations.maintenance_plan import maintenance_plan
     from cdc_marts.operations.other_readers import other_readers
+    from cdc_marts.operations.stored_tables import split_tables
 
     with open_session(target) as session, only_run(session, target, say):
         try:
@@ -96,8 +98,8 @@ def _remove_old_messages(
 
     A landing table that other targets read keeps its messages: it is not known what they have read.
     """
-    from cdc_marts.operations.maintenance import TableCounts
     from cdc_marts.operations.retention import RetentionError, removals, remove
+    from cdc_marts.operations.stored_tables import TableCounts
 
     if plan.landing_days is None:
         return {}
@@ -153,13 +155,17 @@ def _confirm(question: str) -> None:
 
 def _line(done: Maintained) -> str:
     orphans = f", {counted(done.orphan_files, 'orphan file')}" if done.orphan_files else ""
-    rows = f", rows {_became(done.rows)}" if done.has_lost_rows else ""
+    before, after = done.before, done.after
+    rows = f", rows {_became(before.rows, after.rows)}" if done.has_lost_rows else ""
     return (
-        f"files {_became(done.files)}, snapshots {_became(done.snapshots)},"
-        f" size {_became(done.sizes, decimal)}{rows}{orphans}"
+        f"files {_became(before.files, after.files)},"
+        f" snapshots {_became(before.snapshots, after.snapshots)},"
+        f" size {_became(before.size, after.size, decimal)}{rows}{orphans}"
     )
 
 
-def _became(counts: tuple[int, int], shown: Callable[[int], str] = "{:,}".format) -> str:
-    before, after = map(shown, counts)
+def _became(
+    count_before: int, count_after: int, shown: Callable[[int], str] = "{:,}".format
+) -> str:
+    before, after = shown(count_before), shown(count_after)
     return before if before == after else f"{before} -> {after}"

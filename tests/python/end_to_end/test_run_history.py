@@ -84,7 +84,7 @@ def test_maintenance_deletes_runs_that_are_older_than_the_setting(history: Proje
     [upkeep] = maintain(history.spark, [TABLE], 5, keep)
 
     assert history.rows(f"select run_id from {TABLE}") == [{"run_id": "new"}]
-    assert upkeep.sizes[0] > upkeep.sizes[1] > 0
+    assert upkeep.before.size > upkeep.after.size > 0
 
 
 def test_a_run_goes_on_and_warns_where_its_results_can_not_be_kept(project: Project) -> None:

@@ -13,8 +13,10 @@ from dbt.adapters.spark_session.api import IncrementalRead, commit_watermarks, i
 from pyspark.sql import SparkSession
 
 from cdc_marts.cli.maintain import _line
-from cdc_marts.operations.maintenance import Maintained, maintain, needed_snapshots
+from cdc_marts.operations.maintenance import Maintained, maintain
+from cdc_marts.operations.needed_snapshots import needed_snapshots
 from cdc_marts.operations.orphan_files import remove_orphan_files
+from cdc_marts.operations.stored_tables import TableCounts
 from cdc_marts.project.inventory import Expiry
 from tests.python.project.many_tables import calls_of_java, clone, commit_snapshots
 
@@ -57,13 +59,29 @@ def started_jobs(spark: SparkSession) -> int:
     return count
 
 
+def snapshots(done: Maintained) -> tuple[int, int]:
+    """The numbers of snapshots before and after."""
+    return done.before.snapshots, done.after.snapshots
+
+
 def ids(spark: SparkSession, table: str) -> list[int]:
     return sorted(row.id for row in spark.table(table).collect())
 
 
 def test_all_tables_together_have_lost_what_one_of_them_lost() -> None:
-    shortened = Maintained("landing.a", (4, 2), (3, 3), (40, 20), (50, 30), 0, has_lost_rows=True)
-    compacted = Maintained("staging.a", (9, 1), (9, 1), (90, 10), (1_012, 1_000), 1)
+    shortened = Maintained(
+        "landing.a",
+        TableCounts(files=4, snapshots=3, size=40, rows=50),
+        TableCounts(files=2, snapshots=3, size=20, rows=30),
+        orphan_files=0,
+        has_lost_rows=True,
+    )
+    compacted = Maintained(
+        "staging.a",
+        TableCounts(files=9, snapshots=9, size=90, rows=1_012),
+        TableCounts(files=1, snapshots=1, size=10, rows=1_000),
+        orphan_files=1,
+    )
 
     line = _line(Maintained.of_all([shortened, compacted]))
 
@@ -78,13 +96,13 @@ def test_maintenance_keeps_what_readers_read_by(spark: SparkSession, tables: lis
         read(spark, QUICK)
     done = {table.table: table for table in maintain(spark, tables, 0)}
     # The slow reader has not read the newest six rows yet.
-    assert done[LOG].snapshots[1] > 6
-    assert done[LOG].files[1] < done[LOG].files[0]
+    assert done[LOG].after.snapshots > 6
+    assert done[LOG].after.files < done[LOG].before.files
 
     read(spark, SLOW)
     done = {table.table: table for table in maintain(spark, tables, 0)}
     # Both have read all rows, and so the snapshots that have them in other files.
-    assert done[LOG].snapshots[1] == 1
+    assert done[LOG].after.snapshots == 1
     append(spark, 8)
     for reader in (QUICK, SLOW):
         read(spark, reader)
@@ -100,7 +118,7 @@ def test_rows_and_snapshots_may_be_kept_for_longer_than_time_goes_back(
 
     done = {table.table: table for table in maintain(spark, tables, days, expiries)}
 
-    assert done[LOG].snapshots[1] >= 2
+    assert done[LOG].after.snapshots >= 2
     assert ids(spark, LOG) == [1, 2]
 
 
@@ -112,7 +130,7 @@ def test_a_reader_keeps_no_snapshots_that_left_the_rows_as_they_were(
 
     done = {table.table: table for table in maintain(spark, tables, 0)}
 
-    assert done[LOG].snapshots == (4, 1)
+    assert snapshots(done[LOG]) == (4, 1)
     append(spark, 2)
     for reader in (QUICK, SLOW):
         read(spark, reader)
@@ -127,7 +145,7 @@ def test_a_reader_keeps_the_snapshot_before_a_delete(
 
     done = {table.table: table for table in maintain(spark, tables, 0)}
 
-    assert done[LOG].snapshots == (5, 5)
+    assert snapshots(done[LOG]) == (5, 5)
 
 
 def test_readers_of_one_another_note_nothing_new_in_each_upkeep(
@@ -140,7 +158,7 @@ def test_readers_of_one_another_note_nothing_new_in_each_upkeep(
 
     again = list(maintain(spark, tables, 0))
 
-    assert [table.snapshots[0] - table.snapshots[1] for table in again] == [0, 0, 0]
+    assert [table.before.snapshots - table.after.snapshots for table in again] == [0, 0, 0]
 
 
 def test_what_a_table_needs_is_asked_once_however_many_snapshots_it_has(
@@ -191,9 +209,9 @@ def test_what_a_replaced_table_had_before_expires(spark: SparkSession, tables: l
     young = {table.table: table for table in maintain(spark, [QUICK], 5)}
     done = {table.table: table for table in maintain(spark, [QUICK], 0)}
 
-    assert young[QUICK].snapshots == (5, 5)
+    assert snapshots(young[QUICK]) == (5, 5)
     # The newest of the branch, and the current one.
-    assert done[QUICK].snapshots == (5, 2)
+    assert snapshots(done[QUICK]) == (5, 2)
     files = set(spark.sql(f"select file_path from {QUICK}.all_data_files").collect())
     assert len(files) == 2
     assert ids(spark, QUICK) == [9]
@@ -209,7 +227,7 @@ def test_what_a_reader_read_of_a_replaced_table_stays(
 
     done = {table.table: table for table in maintain(spark, tables, 0)}
 
-    assert done[LOG].snapshots == (3, 2)
+    assert snapshots(done[LOG]) == (3, 2)
     before = IncrementalRead(spark, QUICK, is_incremental=True).changes(LOG).rows_before
     assert f"{read_up_to.snapshot_id}" in before
     assert [row.id for row in spark.sql(f"select id from {before}").collect()] == [1]
@@ -218,7 +236,7 @@ def test_what_a_reader_read_of_a_replaced_table_stays(
         [now] = spark.sql(f"select snapshot_id from {LOG}.refs").collect()
         commit_watermarks(spark, reader, {LOG: now.snapshot_id})
     done = {table.table: table for table in maintain(spark, tables, 0)}
-    assert done[LOG].snapshots == (2, 1)
+    assert snapshots(done[LOG]) == (2, 1)
 
 
 def test_deletion_vectors_stay_that_share_a_file_with_one_that_was_replaced(
@@ -241,7 +259,7 @@ def test_deletion_vectors_stay_that_share_a_file_with_one_that_was_replaced(
 
     done = {table.table: table for table in maintain(spark, tables, 0)}
 
-    assert done[LOG].snapshots[1] < done[LOG].snapshots[0]
+    assert done[LOG].after.snapshots < done[LOG].before.snapshots
     read = spark.sql(f"select id from {LOG} version as of {read_up_to}").collect()
     assert sorted(row.id for row in read) == [1, 2, 12, 13, 21, 22, 23]
 
@@ -254,7 +272,7 @@ def test_upkeep_of_clones_leaves_what_they_share(spark: SparkSession, tables: li
 
     done = list(maintain(spark, [*clones, *tables], 0))
 
-    assert [table.snapshots for table in done[:2]] == [(11, 1), (11, 1)]
+    assert list(map(snapshots, done[:2])) == [(11, 1), (11, 1)]
     for table in (*clones, QUICK):
         assert ids(spark, table) == [1]
     for table in clones:

@@ -11,8 +11,9 @@ import psutil
 import pytest
 from pyspark.sql import SparkSession
 
-from cdc_marts.operations import maintenance
-from cdc_marts.operations.maintenance import maintain, needed_snapshots
+from cdc_marts.operations import needed_snapshots as module
+from cdc_marts.operations.maintenance import maintain
+from cdc_marts.operations.needed_snapshots import needed_snapshots
 from tests.python.project.many_tables import calls_of_java, clone, commit_snapshots
 
 pytestmark = pytest.mark.long
@@ -51,13 +52,13 @@ def test_needed_snapshots_take_one_look_at_each_table(
     spark: SparkSession, tables: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks: list[str] = []
-    look = maintenance.iceberg_table
+    look = module.iceberg_table
 
     def counted(session: SparkSession, name: str) -> object:
         looks.append(name)
         return look(session, name)
 
-    monkeypatch.setattr(maintenance, "iceberg_table", counted)
+    monkeypatch.setattr(module, "iceberg_table", counted)
     with measured(f"needed snapshots of {TABLES} tables with {RUNS} runs"):
         needed = needed_snapshots(spark, tables)
 
@@ -75,7 +76,7 @@ def test_upkeep_leaves_one_snapshot_of_a_mart(spark: SparkSession, tables: list[
     with measured(f"upkeep of {len(some)} of them"):
         done = list(maintain(spark, some, 0))
 
-    assert {upkeep.snapshots for upkeep in done} == {(RUNS + 1, 1)}
+    assert {(upkeep.before.snapshots, upkeep.after.snapshots) for upkeep in done} == {(RUNS + 1, 1)}
 
 
 @contextmanager

@@ -21,7 +21,8 @@ from cdc_marts.operations.erasure.redaction import (
     replacements_of,
 )
 from cdc_marts.operations.erasure.traces import Found
-from cdc_marts.operations.maintenance import ORPHANS_OLDER_THAN, needed_snapshots
+from cdc_marts.operations.maintenance import ORPHANS_OLDER_THAN
+from cdc_marts.operations.needed_snapshots import needed_snapshots
 
 __all__ = ["Erasure", "ErasureError", "Found"]
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from dbt.adapters.spark_session.api import view_query
 
-from cdc_marts.operations.maintenance import TableCounts, split_tables
 from cdc_marts.operations.status import Status
 from cdc_marts.operations.status_gathering import COUNTS
 from cdc_marts.operations.status_gathering import gather as gather_status
+from cdc_marts.operations.stored_tables import TableCounts, split_tables
 from cdc_marts.relations import Relations
 from cdc_marts.source_formats import with_format
 from cdc_marts.times import days_before, time_at

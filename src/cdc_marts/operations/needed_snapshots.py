@@ -1,0 +1,149 @@
+"""The snapshots that incremental runs need of their inputs, and of their own tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice, takewhile
+from typing import TYPE_CHECKING
+
+from dbt.adapters.spark_session.api import (
+    activate,
+    all_snapshots,
+    changes_rows,
+    commit_watermarks,
+    iceberg_table,
+    watermarks_in,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: Most tables only need a look at their metadata, which leaves processors idle.
+_TABLES_AT_A_TIME = 4
+
+
+@dataclass(frozen=True)
+class History:
+    """The watermarks in the snapshots of a table, from the newest back."""
+
+    #: snapshot id -> input table -> snapshot id, newest first
+    watermarks: dict[int, dict[str, int]]
+    #: ids of the snapshots that did not change the rows
+    unchanging: frozenset[int]
+
+    @property
+    def newest_watermarks(self) -> dict[str, int]:
+        """The watermarks of the last run that committed."""
+        return next(filter(None, self.watermarks.values()), {})
+
+    def after_unchanging(self, read: int) -> int:
+        """Return the newest snapshot with the same rows as `read`.
+
+        If only one snapshot came after `read`, return `read`: otherwise, two tables that read each
+        other would commit new watermarks in each maintenance.
+        """
+        after = list(takewhile(lambda snapshot: snapshot != read, self.watermarks))
+        is_unchanged = read in self.watermarks and self.unchanging.issuperset(after)
+        return after[0] if is_unchanged and len(after) > 1 else read
+
+    def with_watermarks(self, kept: int) -> int:
+        """Return how many snapshots must be kept, so that each input has its newest watermark.
+
+        Runs look for a watermark from the oldest of the `kept` snapshots back.
+        """
+        seen: set[str] = set()
+        for number, watermarks in enumerate(self.watermarks.values(), start=1):
+            if number > kept and watermarks.keys() - seen:
+                kept = number
+            if number >= kept:
+                seen |= watermarks.keys()
+        return kept
+
+    def reads(self, kept: int) -> Iterator[tuple[str, int]]:
+        """Yield input table and snapshot of each watermark in the newest `kept` snapshots."""
+        for watermarks in islice(self.watermarks.values(), kept):
+            yield from watermarks.items()
+
+
+@dataclass(frozen=True)
+class NeededSnapshots:
+    """The snapshots of a table that incremental runs need."""
+
+    #: number of the newest snapshots that are needed
+    newest: int
+    #: number of all snapshots, from the newest back
+    of: int
+    #: ids up to which tables have read it, also from before a `create or replace`
+    read: frozenset[int]
+
+
+def needed_snapshots(session: SparkSession, tables: Sequence[str]) -> dict[str, int]:
+    """Return table -> how many of its newest snapshots incremental runs need."""
+    needed = needed_of(histories_of(session, tables))
+    return {table: snapshots.newest for table, snapshots in needed.items()}
+
+
+def histories_of(session: SparkSession, tables: Sequence[str]) -> dict[str, History]:
+    """Read the metadata of each table, once."""
+    with threads(session) as pool:
+        return dict(zip(tables, pool.map(partial(_history, session), tables), strict=True))
+
+
+def skip_unchanging_snapshots(session: SparkSession, histories: dict[str, History]) -> None:
+    """Move the watermarks of tables past the snapshots that left the rows of an input unchanged.
+
+    If the inputs of a model have no new rows, a run commits nothing, and the watermarks of its
+    table stay. They would keep all later snapshots of the inputs, and what those have read.
+    """
+    # Inputs come first, so that a reader can skip the commit that its input makes here.
+    for table, history in reversed(histories.items()):
+        read = history.newest_watermarks
+        skipped = {
+            source: histories[source].after_unchanging(snapshot)
+            if source in histories
+            else snapshot
+            for source, snapshot in read.items()
+        }
+        if skipped != read:
+            commit_watermarks(session, table, skipped)
+            histories[table] = _history(session, table)
+
+
+def needed_of(histories: Mapping[str, History]) -> dict[str, NeededSnapshots]:
+    """Return table -> the snapshots that its own runs, and the runs of its readers, need."""
+    numbers = {
+        table: {snapshot: number for number, snapshot in enumerate(history.watermarks, start=1)}
+        for table, history in histories.items()
+    }
+    kept = dict.fromkeys(histories, 1)
+    before: dict[str, int] = {}
+    while kept != before:
+        before = dict(kept)
+        for table, history in histories.items():
+            kept[table] = history.with_watermarks(kept[table])
+            for source, snapshot in history.reads(kept[table]):
+                if snapshot in numbers.get(source, ()):
+                    kept[source] = max(kept[source], numbers[source][snapshot])
+    read: dict[str, set[int]] = {table: set() for table in histories}
+    for table, history in histories.items():
+        for source, snapshot in history.reads(kept[table]):
+            read.setdefault(source, set()).add(snapshot)
+    return {
+        table: NeededSnapshots(kept[table], len(history.watermarks), frozenset(read[table]))
+        for table, history in histories.items()
+    }
+
+
+def _history(session: SparkSession, name: str) -> History:
+    found = all_snapshots(session, iceberg_table(session, name))
+    return History(
+        {snapshot.id: watermarks_in(snapshot) for snapshot in found.ancestors},
+        frozenset(snapshot.id for snapshot in found.ancestors if not changes_rows(snapshot)),
+    )
+
+
+def threads(session: SparkSession) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_TABLES_AT_A_TIME, initializer=activate, initargs=(session,))
