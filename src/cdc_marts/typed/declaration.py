@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
@@ -12,6 +10,7 @@ from dbt_common.exceptions import CompilationError
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from cdc_marts.typed.checksums import checksum
 from cdc_marts.typed.types import CASTABLE_TYPES, castable_type
 
 
@@ -42,8 +41,7 @@ class Declaration:
     @property
     def checksum(self) -> str:
         """A checksum that changes with every change of the declaration."""
-        text = json.dumps(asdict(self), sort_keys=True)
-        return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+        return checksum(asdict(self))
 
     @property
     def is_of_table(self) -> Column:

@@ -18,19 +18,15 @@ from pyspark.sql import functions as F
 
 from cdc_marts.checkpoints import checkpointed
 from cdc_marts.fold.key_spellings import other_spellings
-from cdc_marts.typed.columns import (
-    CAST_ERROR,
-    MART_COLUMNS,
-    ListedColumn,
-    TypedColumn,
+from cdc_marts.typed.checksums import (
     checksum_of_absences,
     checksum_of_losses,
     checksum_of_sources,
-    missing_partitions,
-    partition_columns,
-    typed_columns,
 )
+from cdc_marts.typed.columns import CAST_ERROR, MART_COLUMNS, TypedColumn, typed_columns
 from cdc_marts.typed.declaration import Declaration
+from cdc_marts.typed.listed_columns import ListedColumn
+from cdc_marts.typed.partitions import missing_partitions, partition_columns
 from cdc_marts.typed.table_inputs import TableInputs, read_columns
 
 #: Properties of a mart's table.

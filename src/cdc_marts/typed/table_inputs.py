@@ -11,17 +11,16 @@ from dbt.adapters.spark_session.api import ModelRun
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from cdc_marts.typed.columns import (
+from cdc_marts.typed.column_checks import check_columns, check_types
+from cdc_marts.typed.columns import Warn
+from cdc_marts.typed.declaration import Declaration
+from cdc_marts.typed.listed_columns import (
     ListedColumn,
     SchemaVersion,
-    Warn,
-    check_columns,
-    check_types,
     key_first,
     listed_columns,
     unlisted_column,
 )
-from cdc_marts.typed.declaration import Declaration
 from cdc_marts.typed.types import CodeTable, TypeRule, dialects_of
 
 

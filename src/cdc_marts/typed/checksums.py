@@ -1,0 +1,54 @@
+"""Checksums by which a run sees what has changed since the mart was built."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cdc_marts.typed.columns import TypedColumn
+    from cdc_marts.typed.listed_columns import ListedColumn
+
+
+def checksum(value: Any) -> str:
+    """Return a checksum of a value, as JSON with sorted names."""
+    text = json.dumps(value, sort_keys=True)
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+
+
+def checksum_of_losses(columns: Iterable[TypedColumn]) -> str:
+    """Return a checksum of the last losses of the mart's columns.
+
+    It changes if a table drops a column and later has it again.
+    """
+    return _checksum_of_pairs(
+        [column.source, column.lost_at] for column in columns if column.lost_at
+    )
+
+
+def checksum_of_absences(listed: Iterable[ListedColumn]) -> str:
+    """Return a checksum of the columns that the table had and lacks now."""
+    return _checksum_of_pairs([column.name] for column in listed if not column.is_current)
+
+
+def checksum_of_sources(columns: Iterable[TypedColumn]) -> str:
+    """Return a checksum of the renamed columns and their source columns.
+
+    It changes if a name of the mart comes to mean another column of the table: names are given anew
+    in each run, so a new column may take the name that another one was renamed to. Columns that are
+    named as in the table, as most new ones are, don't change it.
+    """
+    return _checksum_of_pairs(
+        [column.name, column.source] for column in columns if column.is_renamed
+    )
+
+
+def _checksum_of_pairs(pairs: Iterable[list[str]]) -> str:
+    """Return a checksum of the pairs.
+
+    Empty for no pairs, like the property of a table that lacks it.
+    """
+    in_order = sorted(pairs)
+    return checksum(in_order) if in_order else ""
