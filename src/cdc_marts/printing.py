@@ -1,4 +1,4 @@
-"""Texts from messages and errors, made fit to show on a terminal."""
+"""Texts for a terminal: those of messages and errors, and counts."""
 
 from __future__ import annotations
 
@@ -27,3 +27,8 @@ def printable_lines(text: str) -> str:
 def one_line(text: object) -> str:
     """Return a text, such as that of an error, with single spaces in place of its white space."""
     return " ".join(str(text).split())
+
+
+def counted(count: int, thing: str) -> str:
+    """Return a count with its thing, such as 1 message or 1,000 messages."""
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"

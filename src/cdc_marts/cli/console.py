@@ -32,8 +32,15 @@ def stop(text: str, code: int) -> NoReturn:
     raise typer.Exit(code)
 
 
-def counted(count: int, thing: str) -> str:
-    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+def confirm_or_stop(question: str, otherwise: str) -> None:
+    """Ask a question; stop the command, and print `otherwise`, if the answer is not yes."""
+    try:
+        is_confirmed = typer.confirm(question)
+    except typer.Abort:  # also if there is no terminal to answer from
+        typer.echo()
+        is_confirmed = False
+    if not is_confirmed:
+        stop(otherwise, FAILED)
 
 
 def progress_bar(count: ProgressColumn) -> Progress:

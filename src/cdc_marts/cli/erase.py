@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cdc_marts.cli.console import FAILED, WRONG_USE, counted, say, stop, tell
+from cdc_marts.cli.console import FAILED, WRONG_USE, say, stop, tell
 from cdc_marts.cli.options import Format, on_target
 from cdc_marts.cli.session import open_session
-from cdc_marts.printing import printable
+from cdc_marts.printing import counted, printable
 from cdc_marts.project.dbt_commands import run_dbt
 from cdc_marts.project.inventory import built_tables, descendants, relations_of
 from cdc_marts.project.session import is_embedded, only_run
@@ -18,6 +19,7 @@ from cdc_marts.project.target import Target
 
 if TYPE_CHECKING:
     from cdc_marts.operations.erasure import Erasure, Found
+    from cdc_marts.project.inventory import Descendants
 
 
 @on_target
@@ -61,20 +63,14 @@ def erase(
     rebuilt, and older snapshots are deleted. Other rows stay as they are. A
     rebuild does not bring the row back, but a source that sends it again does.
     """
-    from cdc_marts.operations.erasure import Erasure, ErasureError
-    from cdc_marts.operations.other_readers import other_readers
-    from cdc_marts.operations.stored_tables import split_tables
+    from cdc_marts.operations.erasure import Erasure
 
     if target.name == "demo":
         stop("The samples of the demo are seeds and stay there. Use another target.", WRONG_USE)
     staging = f"stg_{source_format.value}"
     with open_session(target) as session:
         erasure = Erasure(session, source_format.value, table_id, relations_of(target))
-        try:
-            _read_what_waits(erasure, target, staging, is_dry_run)
-            found = erasure.find(keys)
-        except ErasureError as error:
-            stop(f"{error} Nothing was changed.", FAILED)
+        found = _find(erasure, keys, target, staging, is_dry_run)
         for line in _lines(erasure, found, with_mentions):
             tell(line)
         made = descendants(target, staging)
@@ -83,43 +79,91 @@ def erase(
             return
         if not is_confirmed:
             typer.confirm(f"{_price(erasure, len(made.tables))} Erase?", abort=True)
-        rebuild = ["run", "--full-refresh", "--select", f"{staging}+"]
-        try:
-            erasure.erase(found, with_mentions, lambda: run_dbt(rebuild, target))
-        except ErasureError as error:
-            stop(f"{error} Nothing was changed.", FAILED)
-        is_alone = is_embedded(target)
-        with only_run(session, target, say):
-            tables = filter(session.catalog.tableExists, (erasure.landing, *made.tables))
-            references = erasure.forget(list(tables), is_alone)
-            built = built_tables(target)
-            _, unknown = split_tables(session, built, erasure.relations.schemas)
-            readers = other_readers(session, erasure.relations.landing, built)
+        _erase(erasure, found, with_mentions, target, staging)
+        leftovers = _forget(erasure, made, target)
         is_back = erasure.has_rows(found)
     tell(
         f"Erased. {counted(len(made.tables), 'table')} were built anew, and no older snapshot of"
         " them is left."
     )
-    if references:
-        stop(
-            "Tags and branches keep older snapshots that have the rows: drop them, and repeat this"
-            f" command. {', '.join(map(printable, references))}",
-            FAILED,
-        )
-    if others := [*made.kept, *unknown]:
-        tell(
-            "No run of dbt builds these tables anew, so they may still have the rows:"
-            f" {', '.join(map(printable, others))}."
-        )
-    if of_other_targets := readers.get(erasure.landing):
-        tell(
-            f"Tables of other targets also read {erasure.landing}:"
-            f" {', '.join(map(printable, of_other_targets))}. They still have the rows, and so has"
-            " what is made from them. With each of these targets, run `dbt run --full-refresh"
-            f" --select {staging}+`, and then `cdc-marts maintain --keep-days 0`."
-        )
+    _tell_leftovers(leftovers, erasure.landing, staging)
     if is_back:
         stop("A message with the rows has landed in the meantime: repeat this command.", FAILED)
+
+
+@dataclass(frozen=True)
+class _Leftovers:
+    """What may still have the rows."""
+
+    #: tags and branches that keep older snapshots
+    references: Sequence[str]
+    #: tables that no run builds anew
+    tables: Sequence[str]
+    #: tables of other targets that read the landing table
+    of_other_targets: Sequence[str]
+
+
+def _find(
+    erasure: Erasure, keys: Sequence[str], target: Target, staging: str, is_dry_run: bool
+) -> Found:
+    """Return the traces of the rows. Messages that wait for a run are read first."""
+    from cdc_marts.operations.erasure import ErasureError
+
+    try:
+        _read_what_waits(erasure, target, staging, is_dry_run)
+        return erasure.find(keys)
+    except ErasureError as error:
+        stop(f"{error} Nothing was changed.", FAILED)
+
+
+def _erase(
+    erasure: Erasure, found: Found, with_mentions: bool, target: Target, staging: str
+) -> None:
+    from cdc_marts.operations.erasure import ErasureError
+
+    rebuild = ["run", "--full-refresh", "--select", f"{staging}+"]
+    try:
+        erasure.erase(found, with_mentions, lambda: run_dbt(rebuild, target))
+    except ErasureError as error:
+        stop(f"{error} Nothing was changed.", FAILED)
+
+
+def _forget(erasure: Erasure, made: Descendants, target: Target) -> _Leftovers:
+    """Delete older snapshots, and return what may still have the rows."""
+    from cdc_marts.operations.other_readers import other_readers
+    from cdc_marts.operations.stored_tables import split_tables
+
+    session, relations = erasure.session, erasure.relations
+    is_alone = is_embedded(target)
+    with only_run(session, target, say):
+        tables = filter(session.catalog.tableExists, (erasure.landing, *made.tables))
+        references = erasure.forget(list(tables), is_alone)
+        built = built_tables(target)
+        _, unknown = split_tables(session, built, relations.schemas)
+        readers = other_readers(session, relations.landing, built)
+    return _Leftovers(references, [*made.kept, *unknown], readers.get(erasure.landing, ()))
+
+
+def _tell_leftovers(leftovers: _Leftovers, landing: str, staging: str) -> None:
+    """Tell what may still have the rows, and what to do. Tags and branches end the command."""
+    if leftovers.references:
+        stop(
+            "Tags and branches keep older snapshots that have the rows: drop them, and repeat this"
+            f" command. {', '.join(map(printable, leftovers.references))}",
+            FAILED,
+        )
+    if leftovers.tables:
+        tell(
+            "No run of dbt builds these tables anew, so they may still have the rows:"
+            f" {', '.join(map(printable, leftovers.tables))}."
+        )
+    if leftovers.of_other_targets:
+        tell(
+            f"Tables of other targets also read {landing}:"
+            f" {', '.join(map(printable, leftovers.of_other_targets))}. They still have the rows,"
+            " and so has what is made from them. With each of these targets, run `dbt run"
+            f" --full-refresh --select {staging}+`, and then `cdc-marts maintain --keep-days 0`."
+        )
 
 
 def _read_what_waits(erasure: Erasure, target: Target, staging: str, is_dry_run: bool) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.progress import DownloadColumn
 
-from cdc_marts.cli.console import FAILED, WRONG_USE, counted, errors, progress_bar, say, stop, tell
+from cdc_marts.cli.console import FAILED, WRONG_USE, errors, progress_bar, say, stop, tell
 from cdc_marts.cli.landing_options import (
     MapFile,
     MaxMessages,
@@ -31,7 +31,7 @@ from cdc_marts.cli.options import on_target
 from cdc_marts.cli.session import open_session
 from cdc_marts.landing import LandingError, WrongInput
 from cdc_marts.package_files import DBT
-from cdc_marts.printing import printable
+from cdc_marts.printing import counted, printable
 from cdc_marts.project.inventory import relations_of
 from cdc_marts.project.session import only_run
 from cdc_marts.project.target import Target

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.filesize import decimal
 from rich.progress import MofNCompleteColumn
 
-from cdc_marts.cli.console import FAILED, WRONG_USE, counted, progress_bar, say, stop, tell
+from cdc_marts.cli.console import FAILED, WRONG_USE, confirm_or_stop, progress_bar, say, stop, tell
 from cdc_marts.cli.options import on_target
 from cdc_marts.cli.session import open_session
-from cdc_marts.printing import printable
+from cdc_marts.printing import counted, printable
 from cdc_marts.project.session import only_run
 from cdc_marts.project.target import ProjectError, Target
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cdc_marts.operations.maintenance import Maintained
     from cdc_marts.operations.maintenance_plan import MaintenancePlan
     from cdc_marts.operations.stored_tables import TableCounts
+
+#: What the command says if nobody confirms a removal.
+NOT_CONFIRMED = (
+    "Nothing was removed, and no table was maintained. To remove these messages, run"
+    " `cdc-marts maintain --yes` once by hand: it asks again only for a landing table that"
+    " has not lost messages of this age. In a schedule, add --yes."
+)
 
 
 @on_target
@@ -57,6 +62,7 @@ def maintain(
     from cdc_marts.operations.maintenance import Maintained
     from cdc_marts.operations.maintenance import maintain as maintain_tables
     from cdc_marts.operations.maintenance_plan import maintenance_plan
+    from cdc_marts.operations.maintenance_view import line_of
     from cdc_marts.operations.other_readers import other_readers
     from cdc_marts.operations.stored_tables import split_tables
 
@@ -76,11 +82,11 @@ def maintain(
         with progress_bar(MofNCompleteColumn()) as progress:
             all_done = []
             for done in progress.track(maintained, total=len(tables)):
-                tell(f"{done.table:<{width}}  {_line(done)}")
+                tell(f"{done.table:<{width}}  {line_of(done)}")
                 all_done.append(done)
         if all_done:
             total = Maintained.of_all(all_done)
-            tell(f"{total.table:<{width}}  {_line(total)}")
+            tell(f"{total.table:<{width}}  {line_of(total)}")
     if others:
         names = ", ".join(map(printable, others))
         tell(f"Not maintained, because no model of this project builds them: {names}.")
@@ -122,11 +128,12 @@ def _remove_old_messages(
     if first and not is_confirmed:
         staging = ", ".join(removal.staging for removal in first)
         marts = sorted({mart for removal in first for mart in plan.marts[removal.source_format]})
-        _confirm(
+        confirm_or_stop(
             f"Then {staging} can't be built from landing alone any more, and neither can what is"
             f" made from it: {', '.join(map(printable, marts))}. A full refresh keeps the rows of"
             " removed messages as they were read, and builds the marts from them. A changed parser,"
-            " key or topic setting no longer applies to these messages. Remove them?"
+            " key or topic setting no longer applies to these messages. Remove them?",
+            otherwise=NOT_CONFIRMED,
         )
     before = {}
     for removal in found:
@@ -136,36 +143,3 @@ def _remove_old_messages(
         except RetentionError as error:
             stop(str(error), FAILED)
     return before
-
-
-def _confirm(question: str) -> None:
-    try:
-        is_confirmed = typer.confirm(question)
-    except typer.Abort:  # also if there is no terminal to answer from
-        typer.echo()
-        is_confirmed = False
-    if not is_confirmed:
-        stop(
-            "Nothing was removed, and no table was maintained. To remove these messages, run"
-            " `cdc-marts maintain --yes` once by hand: it asks again only for a landing table that"
-            " has not lost messages of this age. In a schedule, add --yes.",
-            FAILED,
-        )
-
-
-def _line(done: Maintained) -> str:
-    orphans = f", {counted(done.orphan_files, 'orphan file')}" if done.orphan_files else ""
-    before, after = done.before, done.after
-    rows = f", rows {_became(before.rows, after.rows)}" if done.has_lost_rows else ""
-    return (
-        f"files {_became(before.files, after.files)},"
-        f" snapshots {_became(before.snapshots, after.snapshots)},"
-        f" size {_became(before.size, after.size, decimal)}{rows}{orphans}"
-    )
-
-
-def _became(
-    count_before: int, count_after: int, shown: Callable[[int], str] = "{:,}".format
-) -> str:
-    before, after = shown(count_before), shown(count_after)
-    return before if before == after else f"{before} -> {after}"

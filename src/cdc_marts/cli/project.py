@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cdc_marts.cli.console import FAILED, WRONG_USE, counted, stop, tell
+from cdc_marts.cli.console import FAILED, WRONG_USE, stop, tell
 from cdc_marts.cli.options import ProjectDir, on_target
 from cdc_marts.cli.session import open_session
 from cdc_marts.package_files import DBT, PACKAGE_ROOT
-from cdc_marts.printing import printable
+from cdc_marts.printing import counted, printable
 from cdc_marts.project.inventory import relations_of
 from cdc_marts.project.target import ProjectError, Target, find_root
 

@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from cdc_marts.cli.console import counted, tell
+from cdc_marts.cli.console import tell
 from cdc_marts.cli.options import SourceFormat, on_target, source_format_of
 from cdc_marts.cli.session import open_session
-from cdc_marts.printing import printable
+from cdc_marts.printing import counted, printable
 from cdc_marts.project.dbt_commands import run_dbt
 from cdc_marts.project.inventory import relations_of
 from cdc_marts.project.target import Target

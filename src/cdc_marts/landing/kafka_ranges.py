@@ -10,6 +10,7 @@ from cdc_marts.landing import LandingError
 from cdc_marts.landing.kafka_broker import Broker, KafkaTopic
 from cdc_marts.landing.kafka_offsets import LandedOffsets
 from cdc_marts.landing.outcome import Partition
+from cdc_marts.printing import counted
 
 #: Topic and partition -> first offset, and the offset after the last.
 Ranges = dict[Partition, tuple[int, int]]
@@ -66,43 +67,77 @@ def new_ranges(
     starts = {partition: landed.next_offset(partition) for partition in partitions}
     _check_ends(broker, starts, ends)
 
-    begun = start.offsets(
-        broker, [partition for partition in partitions if not landed.knows(partition[0])]
-    )
-    # The other partitions begin at their first message, even if Kafka deleted messages just now.
-    begun = {partition: offset for partition, offset in begun.items() if offset > firsts[partition]}
-    if begun:
-        shown = _list(
-            f"{_name(partition)}, at offset {offset}" for partition, offset in begun.items()
-        )
-        report(f"The landing begins after earlier messages: {shown}.")
-    starts.update(begun)
-    cut = {p: firsts[p] for p in partitions if starts[p] is None and firsts[p] > 0}
-    if cut:
-        shown = _list(
-            f"{_name(partition)}, before offset {first}" for partition, first in cut.items()
-        )
-        report(f"Kafka has deleted the first messages of {shown}.")
-    lost = {
-        partition: firsts[partition] - offset
-        for partition, offset in starts.items()
-        if offset is not None and offset < firsts[partition]
-    }
-    if lost:
-        shown = _list(
-            f"{_name(partition)}, {count:,} offset{'' if count == 1 else 's'}"
-            f" from {starts[partition]}"
-            for partition, count in lost.items()
-        )
-        said = f"Kafka deleted messages before they landed: {shown}."
-        if not skip_lost:
-            raise LandingError(f"{said} Use --skip-lost to land the remaining messages.")
-        report(said)
+    unread = [partition for partition in partitions if not landed.knows(partition[0])]
+    starts.update(_begun_later(start.offsets(broker, unread), firsts, report))
+    _report_cut(starts, firsts, report)
+    _check_lost(starts, firsts, skip_lost, report)
     begins = {partition: max(firsts[partition], starts[partition] or 0) for partition in partitions}
     return {
         partition: (begins[partition], max(begins[partition], ends[partition]))
         for partition in partitions
     }
+
+
+def _begun_later(
+    offsets: Mapping[Partition, int],
+    firsts: Mapping[Partition, int],
+    report: Callable[[str], None],
+) -> dict[Partition, int]:
+    """Return the offsets of partitions that begin after their first message, and report them.
+
+    The other partitions begin at their first message, even if Kafka deleted messages just now.
+    """
+    begun = {
+        partition: offset for partition, offset in offsets.items() if offset > firsts[partition]
+    }
+    if begun:
+        shown = _list(
+            f"{_name(partition)}, at offset {offset}" for partition, offset in begun.items()
+        )
+        report(f"The landing begins after earlier messages: {shown}.")
+    return begun
+
+
+def _report_cut(
+    starts: Mapping[Partition, int | None],
+    firsts: Mapping[Partition, int],
+    report: Callable[[str], None],
+) -> None:
+    """Report partitions that never landed and whose first messages Kafka has deleted."""
+    cut = {
+        partition: firsts[partition]
+        for partition, start in starts.items()
+        if start is None and firsts[partition] > 0
+    }
+    if cut:
+        shown = _list(
+            f"{_name(partition)}, before offset {first}" for partition, first in cut.items()
+        )
+        report(f"Kafka has deleted the first messages of {shown}.")
+
+
+def _check_lost(
+    starts: Mapping[Partition, int | None],
+    firsts: Mapping[Partition, int],
+    skip_lost: bool,
+    report: Callable[[str], None],
+) -> None:
+    """Raise `LandingError` if Kafka deleted messages before they landed, or report it."""
+    lost = {
+        partition: firsts[partition] - offset
+        for partition, offset in starts.items()
+        if offset is not None and offset < firsts[partition]
+    }
+    if not lost:
+        return
+    shown = _list(
+        f"{_name(partition)}, {counted(count, 'offset')} from {starts[partition]}"
+        for partition, count in lost.items()
+    )
+    said = f"Kafka deleted messages before they landed: {shown}."
+    if not skip_lost:
+        raise LandingError(f"{said} Use --skip-lost to land the remaining messages.")
+    report(said)
 
 
 def _check_ends(

@@ -60,7 +60,12 @@ def write_result(frame: DataFrame, result_format: ResultFormat, output: Path | N
             _write_parquet(frame, partial)
         return
     with _stream(output) as stream:
-        _WRITERS[result_format](frame, stream)
+        write_lines(frame, result_format, stream)
+
+
+def write_lines(frame: DataFrame, result_format: ResultFormat, stream: TextIO) -> None:
+    """Run the query of `frame`, and write its rows to a stream, in a format that is text."""
+    _WRITERS[result_format](frame, stream)
 
 
 def table_of(frame: DataFrame, width: int | None = None) -> Iterator[str]:
@@ -98,8 +103,8 @@ def _grid(names: list[str], rows: list[list[str]], widths: list[int]) -> Iterato
 
 def _records(names: list[str], rows: list[list[str]]) -> Iterator[str]:
     width = max(map(cell_len, names))
-    for place, row in enumerate(rows, start=1):
-        yield f"-- row {place} --"
+    for number, row in enumerate(rows, start=1):
+        yield f"-- row {number} --"
         for name, cell in zip(names, row, strict=True):
             yield f"{name}{' ' * (width - cell_len(name))} | {cell}"
 

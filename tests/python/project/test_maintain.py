@@ -12,8 +12,8 @@ import pytest
 from dbt.adapters.spark_session.api import IncrementalRead, commit_watermarks, iceberg_table
 from pyspark.sql import SparkSession
 
-from cdc_marts.cli.maintain import _line
 from cdc_marts.operations.maintenance import Maintained, maintain
+from cdc_marts.operations.maintenance_view import line_of
 from cdc_marts.operations.needed_snapshots import needed_snapshots
 from cdc_marts.operations.orphan_files import remove_orphan_files
 from cdc_marts.operations.stored_tables import TableCounts
@@ -83,11 +83,11 @@ def test_all_tables_together_have_lost_what_one_of_them_lost() -> None:
         orphan_files=1,
     )
 
-    line = _line(Maintained.of_all([shortened, compacted]))
+    line = line_of(Maintained.of_all([shortened, compacted]))
 
     assert "files 13 -> 3, snapshots 12 -> 4" in line
     assert line.endswith("rows 1,050 -> 1,030, 1 orphan file")
-    assert "rows" not in _line(Maintained.of_all([compacted]))
+    assert "rows" not in line_of(Maintained.of_all([compacted]))
 
 
 def test_maintenance_keeps_what_readers_read_by(spark: SparkSession, tables: list[str]) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 import typer
 
-from cdc_marts.cli.maintain import _confirm
+from cdc_marts.cli.console import confirm_or_stop
+from cdc_marts.cli.maintain import NOT_CONFIRMED
 from cdc_marts.operations.retention import RetentionError, days_of
 
 
@@ -63,11 +64,11 @@ def test_maintenance_that_nobody_confirms_says_what_to_do(
     """A schedule has no terminal, so nobody answers."""
     monkeypatch.setattr(sys, "stdin", io.StringIO(answer))
     with pytest.raises(typer.Exit) as stopped:
-        _confirm("Remove them?")
+        confirm_or_stop("Remove them?", NOT_CONFIRMED)
     assert stopped.value.exit_code == 1
     assert "run `cdc-marts maintain --yes` once by hand" in capsys.readouterr().err
 
 
 def test_maintenance_that_somebody_confirms_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
-    _confirm("Remove them?")
+    confirm_or_stop("Remove them?", NOT_CONFIRMED)

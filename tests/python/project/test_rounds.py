@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import os
 import signal
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,15 +16,15 @@ from dbt_common.exceptions import DbtRuntimeError
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkRuntimeError
 
-from cdc_marts.cli.run import lines_of
+from cdc_marts.cli import rounds as cli_rounds
 from cdc_marts.landing import LandingError
 from cdc_marts.landing.outcome import Landing
+from cdc_marts.operations.round_view import lines_of
 from cdc_marts.operations.rounds import Round, Rounds, StopRequest, run_round
 from cdc_marts.project.dbt_commands import DbtOutcome
 from cdc_marts.project.target import ProjectError
 from tests.python.harness.commands import no_session, run_command
 
-cli_run = sys.modules["cdc_marts.cli.run"]
 GOOD = DbtOutcome(Counter({"success": 2}), {}, [])
 
 
@@ -183,10 +182,10 @@ def test_a_round_that_does_not_get_the_catalog_fails_and_the_next_one_tries_agai
         os.kill(os.getpid(), signal.SIGTERM)
         return GOOD
 
-    monkeypatch.setattr(cli_run, "open_session", session)
-    monkeypatch.setattr(cli_run, "turn_to_write", turn)
-    monkeypatch.setattr(cli_run, "outcome_of_dbt", dbt)
-    monkeypatch.setattr(cli_run, "is_alive", lambda _: True)
+    monkeypatch.setattr(cli_rounds, "open_session", session)
+    monkeypatch.setattr(cli_rounds, "turn_to_write", turn)
+    monkeypatch.setattr(cli_rounds, "outcome_of_dbt", dbt)
+    monkeypatch.setattr(cli_rounds, "is_alive", lambda _: True)
 
     result = run_command("run", "--every", "1s")
 
@@ -230,9 +229,9 @@ def test_each_round_ends_with_a_report(
         if error is not None:
             raise error
 
-    monkeypatch.setattr(cli_run, "open_session", session)
-    monkeypatch.setattr(cli_run, "outcome_of_dbt", lambda *_: outcome)
-    monkeypatch.setattr(cli_run, "write_report", write)
+    monkeypatch.setattr(cli_rounds, "open_session", session)
+    monkeypatch.setattr(cli_rounds, "outcome_of_dbt", lambda *_: outcome)
+    monkeypatch.setattr(cli_rounds, "write_report", write)
     output = tmp_path / "r.html"
 
     result = run_command("run", "--report", output)

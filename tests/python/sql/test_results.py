@@ -120,10 +120,10 @@ def test_rows_are_written_before_later_ones_are_made(session: SparkSession) -> N
     fails_late = session.sql(
         "select if(id < 9000, id, raise_error('too far')) as id from range(0, 10000, 1, 10)"
     )
-    for write in (results._write_csv, results._write_json, results._write_markdown):
+    for result_format in (ResultFormat.csv, ResultFormat.json, ResultFormat.md):
         written = io.StringIO()
         with pytest.raises(Py4JError, match="too far"):
-            write(fails_late, written)
+            results.write_lines(fails_late, result_format, written)
         assert len(written.getvalue().splitlines()) > 1_000
 
 
