@@ -1,4 +1,4 @@
-"""Expressions for which Spark has no function."""
+"""Expressions for which Spark has no function, and the condition that a row is of a table."""
 
 from __future__ import annotations
 
@@ -19,3 +19,8 @@ def let(value: Column, body: Callable[[Column], Column]) -> Column:
 def base64_text(data: Column) -> Column:
     """Return bytes as base64 in one line: Spark begins a new line after 76 characters."""
     return F.translate(F.base64(data), "\r\n", "")
+
+
+def is_of_table(source_format: str, table_id: str) -> Column:
+    """Return whether a row is of a source table."""
+    return (F.col("source_format") == source_format) & (F.col("table_id") == table_id)

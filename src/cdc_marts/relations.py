@@ -29,6 +29,11 @@ LAYERS = (LANDING_SOURCE, _STAGING, _INTERMEDIATE, _MARTS, "published", _SEEDS)
 _SCHEMAS = {"base_": _STAGING, "stg_": _STAGING, "int_": _INTERMEDIATE}
 
 
+def staging_model(source_format: str) -> str:
+    """Return the name of a format's staging model."""
+    return f"stg_{source_format}"
+
+
 @dataclass(frozen=True)
 class Relations:
     """Names of tables and views (`schema.name`), by the names of the models in the package.
@@ -67,7 +72,7 @@ class Relations:
         return self.models.get(name, f"{schema}.{name}")
 
     def staging(self, source_format: str) -> str:
-        return self.model(f"stg_{source_format}")
+        return self.model(staging_model(source_format))
 
     def landed(self, source_format: str) -> str:
         """Return the name of a landing table."""
@@ -91,7 +96,7 @@ class Relations:
     @property
     def schemas(self) -> Iterator[str]:
         """The schemas, from marts to landing."""
-        layers = ("latest_state", "int_row_state", "stg_canal_json")
+        layers = ("latest_state", "int_row_state", staging_model("canal_json"))
         yield from (self.model(name).partition(".")[0] for name in layers)
         yield from (self.seeds, self.landing)
 

@@ -16,6 +16,7 @@ from cdc_marts.project.dbt_commands import run_dbt
 from cdc_marts.project.inventory import built_tables, descendants, relations_of
 from cdc_marts.project.session import is_embedded, only_run
 from cdc_marts.project.target import Target
+from cdc_marts.relations import staging_model
 
 if TYPE_CHECKING:
     from cdc_marts.operations.erasure import Erasure, Found
@@ -67,7 +68,7 @@ def erase(
 
     if target.name == "demo":
         stop("The samples of the demo are seeds and stay there. Use another target.", WRONG_USE)
-    staging = f"stg_{source_format.value}"
+    staging = staging_model(source_format.value)
     with open_session(target) as session:
         erasure = Erasure(session, source_format.value, table_id, relations_of(target))
         found = _find(erasure, keys, target, staging, is_dry_run)

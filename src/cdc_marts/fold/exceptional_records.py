@@ -22,6 +22,7 @@ from cdc_marts.fold.columns import MESSAGE
 from cdc_marts.fold.ranges import is_one_of, near_deliveries
 from cdc_marts.fold.rules import filled_row_key, takes_columns_of_half
 from cdc_marts.fold.traits import Traits, is_of_format_that
+from cdc_marts.parsing.ops import ROW_RECORDS
 
 #: The columns that identify an event of a row of a message. A load that repairs the table gives
 #: the row another event_id, so it counts as another record.
@@ -88,7 +89,7 @@ def exceptional_records(
 
 def _described(records: DataFrame) -> DataFrame:
     """Return the records of row changes, with the columns that an exception keeps."""
-    return records.where(F.col("record_type").isin("change", "update_before")).select(
+    return records.where(F.col("record_type").isin(*ROW_RECORDS)).select(
         *_RECORD,
         "record_type",
         "table_id",

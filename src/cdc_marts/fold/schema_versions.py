@@ -9,6 +9,7 @@ from cdc_marts.checkpoints import checkpointed
 from cdc_marts.fold.columns import MESSAGE, SEQUENCES, VERSION
 from cdc_marts.fold.formats import Traits, is_of_format_that
 from cdc_marts.fold.ranges import is_one_of
+from cdc_marts.parsing.ops import ROW_RECORDS
 
 _PUBLISHED = ("source_type", "column_types", "column_parameters")
 _DESCRIPTION = (*_PUBLISHED, "column_names")
@@ -124,7 +125,7 @@ def _descriptions(records: DataFrame, messages: DataFrame) -> DataFrame:
     All messages of a version list the same columns, so one message is read.
     """
     of_versions = (
-        records.where(F.col("record_type").isin("change", "update_before"))
+        records.where(F.col("record_type").isin(*ROW_RECORDS))
         .where("schema_id is not null")
         .where(is_one_of(messages))
         .join(messages.distinct(), [*MESSAGE], "left_semi")

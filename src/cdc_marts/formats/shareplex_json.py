@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from cdc_marts.parsing.images import columns_of, image_of, is_no_row, no_columns, overlay
 from cdc_marts.parsing.messages import LANDED_COLUMNS, read_json, rejection
-from cdc_marts.parsing.ops import meaning_of
+from cdc_marts.parsing.ops import ROW_RECORDS, meaning_of
 from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_setting
 from cdc_marts.parsing.tables import table_id_of
@@ -184,7 +184,7 @@ def _broken() -> Column:
             for time in ("time", "posttime")
         ),
         (
-            record_type.isin("change", "update_before") & is_no_row(F.col("image"), F.col("data")),
+            record_type.isin(*ROW_RECORDS) & is_no_row(F.col("image"), F.col("data")),
             "missing_image",
             "`data` is not an object of columns",
         ),

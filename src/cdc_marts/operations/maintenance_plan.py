@@ -10,7 +10,7 @@ from cdc_marts.operations.retention import RetentionError, days_of
 from cdc_marts.project.dbt_commands import manifest_of
 from cdc_marts.project.inventory import BuiltTable, made_from, tables_in
 from cdc_marts.project.target import ProjectError, Target
-from cdc_marts.relations import PACKAGE, Relations, is_mart
+from cdc_marts.relations import PACKAGE, Relations, is_mart, staging_model
 from cdc_marts.source_formats import SOURCE_FORMATS
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def _marts_of(manifest: Manifest, source_format: str) -> list[str]:
 
     return [
         f"{node.schema}.{node.alias}"
-        for node in made_from(manifest, f"stg_{source_format}", has_the_format)
+        for node in made_from(manifest, staging_model(source_format), has_the_format)
         if is_mart(node)
         if node.config.materialized != "ephemeral"
     ]

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 from dbt.adapters.spark_session.api import all_snapshots, iceberg_table, tables_of, watermarks_in
 
+from cdc_marts.relations import staging_model
 from cdc_marts.source_formats import SOURCE_FORMATS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_STAGING_TABLES = {f"stg_{source_format}" for source_format in SOURCE_FORMATS}
+_STAGING_TABLES = set(map(staging_model, SOURCE_FORMATS))
 
 
 def other_readers(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cdc_marts.checkpoints import checkpointed
 from cdc_marts.coordinates import COORDINATES
-from cdc_marts.relations import OWN, WITH_WHAT_FOLLOWS, Relations
+from cdc_marts.relations import OWN, WITH_WHAT_FOLLOWS, Relations, staging_model
 from cdc_marts.source_formats import SOURCE_FORMATS
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def requeue(
         return []
     # Computed now: the run changes these tables.
     before = {name: checkpointed(rejected) for name, rejected in quarantined.items()}
-    selected = [f"stg_{source_format}+" for source_format in source_formats]
+    selected = [f"{staging_model(source_format)}+" for source_format in source_formats]
     if set(source_formats) == set(SOURCE_FORMATS):
         selected = [WITH_WHAT_FOLLOWS]
     run_dbt(["run", "--vars", VARS, "--select", *selected])

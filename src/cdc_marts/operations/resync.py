@@ -10,6 +10,7 @@ from decimal import Decimal
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from cdc_marts.expressions import is_of_table
 from cdc_marts.fold.columns import MESSAGE
 from cdc_marts.local_rows import local_rows
 from cdc_marts.operations.unknown_table import no_such_table
@@ -179,6 +180,4 @@ class _Table:
         return self._of_table(self.relations.model(_RECORDS)).where("record_type = 'change'")
 
     def _of_table(self, relation: str) -> DataFrame:
-        return self.session.table(relation).where(
-            (F.col("source_format") == self.source_format) & (F.col("table_id") == self.table_id)
-        )
+        return self.session.table(relation).where(is_of_table(self.source_format, self.table_id))

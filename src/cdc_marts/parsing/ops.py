@@ -10,6 +10,8 @@ from pyspark.sql import functions as F
 
 from cdc_marts.package_files import PACKAGE_ROOT
 
+#: Types of records that name a row. Other records are about whole messages.
+ROW_RECORDS = ("change", "update_before")
 #: Operations that remove a table itself with its rows, in capitals.
 TABLE_DROPS = ("ERASE", "DROP")
 #: The operation of SharePlex that drops a column, and does not name it.

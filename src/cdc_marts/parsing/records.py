@@ -18,7 +18,7 @@ from cdc_marts.parsing.images import (
     with_columns_of,
 )
 from cdc_marts.parsing.messages import LANDED_COLUMNS, lacking_key, rejection
-from cdc_marts.parsing.ops import COLUMN_DROP, TABLE_DROPS
+from cdc_marts.parsing.ops import COLUMN_DROP, ROW_RECORDS, TABLE_DROPS
 from cdc_marts.parsing.row_keys import with_row_keys
 from cdc_marts.parsing.session import check_session
 from cdc_marts.parsing.statements import TABLE_CHANGES, takes_all_rows
@@ -81,7 +81,6 @@ STAGING_COLUMNS = {
     "value": "binary",
 }
 
-_ROW_RECORDS = ("change", "update_before")
 #: A character between the members of an identity, which JSON text can't contain unescaped.
 _SEPARATOR = "\x1f"
 
@@ -359,7 +358,7 @@ def _table_changes() -> dict[str, Column]:
 
 
 def _is_row() -> Column:
-    return F.col("record_type").isin(*_ROW_RECORDS)
+    return F.col("record_type").isin(*ROW_RECORDS)
 
 
 def _if_read(column: Column) -> Column:

@@ -8,8 +8,8 @@ from typing import Any
 
 from dbt_common.exceptions import CompilationError
 from pyspark.sql import Column
-from pyspark.sql import functions as F
 
+from cdc_marts.expressions import is_of_table
 from cdc_marts.typed.checksums import checksum
 from cdc_marts.typed.types import CASTABLE_TYPES, castable_type
 
@@ -46,7 +46,7 @@ class Declaration:
     @property
     def is_of_table(self) -> Column:
         """The condition that a row is of the table."""
-        return (F.col("source_format") == self.source_format) & (F.col("table_id") == self.table_id)
+        return is_of_table(self.source_format, self.table_id)
 
 
 _SETTINGS = tuple(field.name for field in fields(Declaration) if field.name != "name")

@@ -8,6 +8,8 @@ from typing import Any
 
 from dbt.cli.main import dbtRunner, dbtRunnerResult
 
+from cdc_marts.run_history import FAILED_STATUSES
+
 OnEvent = Callable[[Any], None]
 
 
@@ -42,6 +44,6 @@ def _errors_of(ended: dbtRunnerResult) -> str:
     errors = [
         f"{result.node.name}: {result.message}"
         for result in getattr(ended.result, "results", [])
-        if result.status in ("error", "fail", "runtime error")
+        if result.status in FAILED_STATUSES
     ]
     return "\n".join([*errors, str(ended.exception)])

@@ -19,7 +19,7 @@ from cdc_marts.parsing.images import (
     row_or_null,
 )
 from cdc_marts.parsing.messages import LANDED_COLUMNS, Check, read_json, rejection
-from cdc_marts.parsing.ops import meaning_of, source_ops
+from cdc_marts.parsing.ops import ROW_RECORDS, meaning_of, source_ops
 from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_setting
 from cdc_marts.parsing.statements import (
@@ -187,9 +187,7 @@ def _table_changes(message: Column, source_format: str) -> Column:
     """Return what a statement changes in tables; null for rows."""
     source, op = message["schema"]["source"], message["payload"]["op"]
     row_ops = [
-        code
-        for code, (kind, _, _) in source_ops(source_format).items()
-        if kind in ("change", "update_before")
+        code for code, (kind, _, _) in source_ops(source_format).items() if kind in ROW_RECORDS
     ]
     changes = table_changes(
         _ddl_member(message["payload"]["ddl"], "text"),
@@ -207,7 +205,7 @@ def record_kind(meaning: Column, sequence_id: Column) -> tuple[Column, ...]:
 
     A row of the full load has no place in the log. It is a snapshot, whatever its op is.
     """
-    is_row = meaning["record_type"].isin("change", "update_before")
+    is_row = meaning["record_type"].isin(*ROW_RECORDS)
     is_snapshot = is_row & sequence_id.eqNullSafe(_FULL_LOAD)
     record_type = F.when(is_snapshot, "change").otherwise(meaning["record_type"])
     op = F.when(is_snapshot, "snapshot").otherwise(meaning["op"])

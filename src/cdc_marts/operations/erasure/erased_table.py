@@ -11,11 +11,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import IntegerType, LongType, StringType, StructType
 
+from cdc_marts.expressions import is_of_table
 from cdc_marts.local_rows import local_rows
-from cdc_marts.relations import OWN, Relations
+from cdc_marts.parsing.ops import ROW_RECORDS
+from cdc_marts.relations import OWN, Relations, staging_model
 
-#: Types of records that name a row. Other records are about whole messages.
-ROW_RECORDS = ("change", "update_before")
 #: The columns that identify a message, as `COORDINATES` names them.
 COORDINATES_SCHEMA = (
     StructType()
@@ -71,21 +71,19 @@ class ErasedTable:
             raise ErasureError(
                 f"{self.landing} is a view: erase the messages in the table behind it. Then rebuild"
                 f" what was made from them (dbt run --full-refresh --select"
-                f" stg_{self.source_format}+), and expire older snapshots (cdc-marts maintain"
-                " --keep-days 0)."
+                f" {staging_model(self.source_format)}+), and expire older snapshots (cdc-marts"
+                " maintain --keep-days 0)."
             )
 
     def records(self) -> DataFrame:
         """Return the staging rows that name a row of the table."""
-        return self.session.table(self.staging).where(
-            F.col("record_type").isin(*ROW_RECORDS) & (F.col("table_id") == self.table_id)
-        )
+        staged = self.session.table(self.staging).where(F.col("record_type").isin(*ROW_RECORDS))
+        return staged.where(is_of_table(self.source_format, self.table_id))
 
     def rows_of(self, model: str) -> DataFrame:
         """Return the rows of a model that belong to the table."""
-        return self.session.table(self.relations.model(model)).where(
-            (F.col("source_format") == self.source_format) & (F.col("table_id") == self.table_id)
-        )
+        rows = self.session.table(self.relations.model(model))
+        return rows.where(is_of_table(self.source_format, self.table_id))
 
     def events(self) -> DataFrame:
         """Return the change events of the table."""

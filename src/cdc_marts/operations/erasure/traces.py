@@ -13,14 +13,10 @@ from pyspark.sql.types import StringType, StructType
 
 from cdc_marts.coordinates import COORDINATES
 from cdc_marts.local_rows import local_rows
-from cdc_marts.operations.erasure.erased_table import (
-    ROW_RECORDS,
-    ErasedTable,
-    ErasureError,
-    MessageRows,
-)
+from cdc_marts.operations.erasure.erased_table import ErasedTable, ErasureError, MessageRows
 from cdc_marts.operations.erasure.keys import compact_key, has_values_of
 from cdc_marts.operations.unknown_table import no_such_table
+from cdc_marts.parsing.ops import ROW_RECORDS
 from cdc_marts.printing import printable
 
 _PAIRING_ID = StructType().add("pairing_id", StringType())
