@@ -1,42 +1,7 @@
-{#-
-  Checks the var `datahub_topics`.  It maps each topic to the database of its
-  tables, to the dialect of its tuples, or to both.
--#}
+{#- Before a run: checks the var `datahub_topics`. -#}
 {% macro check_datahub_topics() -%}
-  {%- set topics = var('datahub_topics') or {} -%}
-  {%- if topics is not mapping -%}
-    {%- do wrong_datahub_topics(
-        'it is not a mapping: write {my_project.my_topic: {database: my_database}}'
-    ) -%}
-  {%- endif -%}
-  {%- for topic, settings in topics.items() -%}
-    {%- if settings is not mapping
-        or settings.keys() | reject('in', ['database', 'dialect']) | list -%}
-      {%- do wrong_datahub_topics(
-          'the topic `' ~ topic ~ '` has ' ~ settings
-          ~ '; its settings are `database` and `dialect`'
-      ) -%}
-    {%- endif -%}
-    {%- set database = settings.get('database', 'its own') -%}
-    {%- if database is not string or not database -%}
-      {%- do wrong_datahub_topics(
-          'the database of the topic `' ~ topic ~ '` is no name: ' ~ database
-      ) -%}
-    {%- endif -%}
-    {%- set dialects = ['dataworks', 'dts_old', 'dts_new'] -%}
-    {%- if settings.get('dialect', dialects[0]) not in dialects -%}
-      {%- do wrong_datahub_topics(
-          'the dialect of the topic `' ~ topic ~ '` is none of '
-          ~ dialects | join(', ') ~ ': ' ~ settings.dialect
-      ) -%}
-    {%- endif -%}
-  {%- endfor -%}
-{%- endmacro %}
-
-
-{% macro wrong_datahub_topics(problem) -%}
-  {%- do exceptions.raise_compiler_error(
-      'In `vars: datahub_topics` of dbt_project.yml: ' ~ problem ~ '.'
+  {%- do adapter.call_function(
+      'cdc_marts.formats.datahub_tuple:check_topics', var('datahub_topics')
   ) -%}
 {%- endmacro %}
 

@@ -3,13 +3,11 @@
   staging model.
 -#}
 {% macro declared_keys() -%}
-  {%- set source_format = cdc_marts.format_of_staging() -%}
-  {%- set keys = {} -%}
-  {%- for table in config.get('tables').values()
-      if table.source_format == source_format and table.key -%}
-    {%- do keys.update({table.table_id: table.key}) -%}
-  {%- endfor -%}
-  {%- do return(keys) -%}
+  {%- do return(adapter.call_function(
+      'cdc_marts.parsing.settings:declared_keys',
+      config.get('tables'),
+      cdc_marts.format_of_staging()
+  )) -%}
 {%- endmacro %}
 
 

@@ -7,8 +7,10 @@ for additional columns".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
+from dbt_common.exceptions import CompilationError
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -105,6 +107,37 @@ class TopicSettings:
     database: str | None = None
     #: The dialect of its tuples.
     dialect: str | None = None
+
+
+_SETTINGS = tuple(field.name for field in fields(TopicSettings))
+
+
+def check_topics(topics: Any) -> None:
+    """Raise CompilationError if the var `datahub_topics` is wrong.
+
+    It maps each topic to the database of its tables, to the dialect of its tuples, or to both.
+    """
+    topics = topics or {}
+    if not isinstance(topics, Mapping):
+        raise _wrong_topics(
+            "it is not a mapping: write {my_project.my_topic: {database: my_database}}"
+        )
+    for topic, settings in topics.items():
+        if not isinstance(settings, Mapping) or not settings.keys() <= set(_SETTINGS):
+            names = " and ".join(f"`{name}`" for name in _SETTINGS)
+            raise _wrong_topics(f"the topic `{topic}` has {settings}; its settings are {names}")
+        database = settings.get("database", "its own")
+        if not isinstance(database, str) or not database:
+            raise _wrong_topics(f"the database of the topic `{topic}` is no name: {database}")
+        if "dialect" in settings and settings["dialect"] not in list(DIALECTS):
+            raise _wrong_topics(
+                f"the dialect of the topic `{topic}` is none of {', '.join(DIALECTS)}:"
+                f" {settings['dialect']}"
+            )
+
+
+def _wrong_topics(problem: str) -> CompilationError:
+    return CompilationError(f"In `vars: datahub_topics` of dbt_project.yml: {problem}.")
 
 
 def declared_topics(topics: Mapping[str, Mapping[str, str]] | None) -> dict[str, TopicSettings]:

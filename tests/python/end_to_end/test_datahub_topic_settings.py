@@ -84,21 +84,8 @@ def test_every_dialect_may_be_set(landed: Project) -> None:
     landed.dbt(*STAGING, *settings({name: {"dialect": name} for name in DIALECTS}))
 
 
-@pytest.mark.parametrize(
-    ("topics", "message"),
-    [
-        (["proj.new"], "it is not a mapping"),
-        ({"proj.new": "new"}, "the topic `proj.new` has new"),
-        ({"proj.new": {"databases": "new"}}, "its settings are `database` and `dialect`"),
-        ({"proj.new": {"database": ""}}, "the database of the topic `proj.new` is no name"),
-        ({"proj.new": {"database": 1}}, "the database of the topic `proj.new` is no name: 1"),
-        ({"proj.new": {"dialect": "dts"}}, "none of dataworks, dts_old, dts_new: dts"),
-    ],
-)
-def test_a_setting_that_cannot_be_read_stops_the_run(
-    landed: Project, topics: Any, message: str
-) -> None:
+def test_a_setting_that_cannot_be_read_stops_the_run(landed: Project) -> None:
     with pytest.raises(AssertionError) as error:
-        landed.dbt(*STAGING, *settings(topics))
+        landed.dbt(*STAGING, *settings({"proj.new": {"databases": "new"}}))
     assert "`vars: datahub_topics`" in str(error.value)
-    assert message in str(error.value)
+    assert "its settings are `database` and `dialect`" in str(error.value)

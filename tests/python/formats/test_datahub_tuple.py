@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from dbt_common.exceptions import CompilationError
 
 from cdc_marts.formats import datahub_tuple
 from tests.python.formats.staging import (
@@ -459,3 +460,28 @@ def test_a_tuple_of_another_dialect_than_its_topic_s_is_rejected(row: Row) -> No
 
 def test_no_setting_is_an_empty_one() -> None:
     assert datahub_tuple.declared_topics(None) == datahub_tuple.declared_topics({}) == {}
+
+
+@pytest.mark.parametrize(
+    ("topics", "message"),
+    [
+        (["proj.new"], "it is not a mapping"),
+        ({"proj.new": "new"}, "the topic `proj.new` has new"),
+        ({"proj.new": {"databases": "new"}}, "its settings are `database` and `dialect`"),
+        ({"proj.new": {"database": ""}}, "the database of the topic `proj.new` is no name"),
+        ({"proj.new": {"database": 1}}, "the database of the topic `proj.new` is no name: 1"),
+        ({"proj.new": {"dialect": "dts"}}, "none of dataworks, dts_old, dts_new: dts"),
+    ],
+)
+def test_a_setting_of_topics_that_cannot_be_read_says_what_is_wrong(
+    topics: Any, message: str
+) -> None:
+    with pytest.raises(CompilationError) as error:
+        datahub_tuple.check_topics(topics)
+    assert "`vars: datahub_topics`" in str(error.value)
+    assert message in str(error.value)
+
+
+def test_settings_of_topics_may_be_left_out() -> None:
+    for topics in (None, {}, {"t": {}}, {"t": {"database": "shop", "dialect": "dts_old"}}):
+        datahub_tuple.check_topics(topics)
