@@ -5,6 +5,8 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from cdc_marts.package_macros import package_macro
+
 #: The number of bits in a bigint. The macro `is_in_offset_block` has this number too.
 OFFSETS_IN_A_BLOCK = 64
 #: The columns of blocks.
@@ -59,12 +61,7 @@ def offset_bits() -> Column:
 
 def is_in_block_sql(message: str, block: str) -> str:
     """Return SQL for whether a message is in a block. Both arguments are aliases."""
-    last_bit, shift = OFFSETS_IN_A_BLOCK - 1, _SHIFT
-    return (
-        f"{message}.topic = {block}.topic and {message}.`partition` = {block}.`partition`"
-        f" and shiftright({message}.offset, {shift}) = {block}.offset_block"
-        f" and bit_get({block}.offset_bits, cast({message}.offset & {last_bit} as int)) = 1"
-    )
+    return package_macro("landing/is_in_offset_block.sql", "is_in_offset_block")(message, block)
 
 
 def _named_apart(blocks: DataFrame) -> DataFrame:

@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dbt.adapters.spark_session.api import has_rows
-from jinja2 import Environment
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from cdc_marts.landing.outcome import Partition
-from cdc_marts.package_files import PACKAGE_ROOT
-
-_MACROS = PACKAGE_ROOT / "macros" / "landing" / "create_landing_tables.sql"
+from cdc_marts.package_macros import package_macro
 
 
 def create_landing_table(session: SparkSession, name: str) -> None:
     """Create a landing table (`schema.name`) in the session's own catalog if it is not there."""
-    macros = Environment(extensions=["jinja2.ext.do"]).from_string(_MACROS.read_text("utf-8"))
-    landing_table_sql = vars(macros.module)["landing_table_sql"]
+    landing_table_sql = package_macro("landing/create_landing_tables.sql", "landing_table_sql")
     session.sql(f"create namespace if not exists {name.rpartition('.')[0]}")
     session.sql(landing_table_sql(name))
 

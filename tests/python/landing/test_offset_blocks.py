@@ -1,18 +1,18 @@
-"""The places of removed messages, as bits of blocks of 64 offsets."""
+"""The coordinates of removed messages, as bits of blocks of 64 offsets."""
 
 from __future__ import annotations
 
 from pyspark.sql import DataFrame, SparkSession
 
-from cdc_marts.offset_blocks import blocks_of, in_blocks, outside_blocks
+from cdc_marts.offset_blocks import blocks_of, in_blocks, is_in_block_sql, outside_blocks
 
 #: Around the ends of blocks, the highest bit of a block, and the largest offset.
 OFFSETS = (0, 1, 62, 63, 64, 127, 128, 10**12, 2**63 - 1)
 REMOVED = OFFSETS[::2]
 
 
-def at(spark: SparkSession, *places: tuple[str, int, int]) -> DataFrame:
-    return spark.createDataFrame(places, "topic string, partition int, offset bigint")
+def at(spark: SparkSession, *coordinates: tuple[str, int, int]) -> DataFrame:
+    return spark.createDataFrame(coordinates, "topic string, partition int, offset bigint")
 
 
 def found(messages: DataFrame) -> list[tuple[str, int, int]]:
@@ -20,7 +20,7 @@ def found(messages: DataFrame) -> list[tuple[str, int, int]]:
 
 
 def test_blocks_name_exactly_their_messages(spark: SparkSession) -> None:
-    all_places = [
+    everything = [
         (topic, partition, offset)
         for topic in ("orders", "customers")
         for partition in (0, 1)
@@ -29,9 +29,16 @@ def test_blocks_name_exactly_their_messages(spark: SparkSession) -> None:
     removed = [("orders", 1, offset) for offset in REMOVED]
     blocks = blocks_of(at(spark, *removed, *removed))
     assert blocks.count() == len({offset // 64 for offset in REMOVED})
-    assert found(in_blocks(at(spark, *all_places), blocks)) == sorted(removed)
-    others = sorted(set(all_places) - set(removed))
-    assert found(outside_blocks(at(spark, *all_places), blocks)) == others
+    assert found(in_blocks(at(spark, *everything), blocks)) == sorted(removed)
+    by_sql = spark.sql(
+        "select messages.* from {messages} as messages left semi join {blocks} as blocks on "
+        + is_in_block_sql("messages", "blocks"),
+        messages=at(spark, *everything),
+        blocks=blocks,
+    )
+    assert found(by_sql) == sorted(removed)
+    others = sorted(set(everything) - set(removed))
+    assert found(outside_blocks(at(spark, *everything), blocks)) == others
 
 
 def test_two_blocks_of_the_same_offsets_repeat_no_message(spark: SparkSession) -> None:

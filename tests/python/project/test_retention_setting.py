@@ -11,7 +11,8 @@ import typer
 
 from cdc_marts.cli.console import confirm_or_stop
 from cdc_marts.cli.maintain import NOT_CONFIRMED
-from cdc_marts.operations.retention import RetentionError, days_of
+from cdc_marts.operations.retention import PROPERTY, RetentionError, days_of
+from cdc_marts.package_macros import package_macro
 
 
 @pytest.mark.parametrize(
@@ -72,3 +73,7 @@ def test_maintenance_that_nobody_confirms_says_what_to_do(
 def test_maintenance_that_somebody_confirms_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
     confirm_or_stop("Remove them?", NOT_CONFIRMED)
+
+
+def test_staging_models_look_for_the_property_that_a_removal_sets() -> None:
+    assert package_macro("staging/check_removed_messages.sql", "retention_property")() == PROPERTY
