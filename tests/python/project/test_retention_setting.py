@@ -70,9 +70,14 @@ def test_maintenance_that_nobody_confirms_says_what_to_do(
     assert "run `cdc-marts maintain --yes` once by hand" in capsys.readouterr().err
 
 
-def test_maintenance_that_somebody_confirms_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_maintenance_that_somebody_confirms_goes_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
     confirm_or_stop("Remove them?", NOT_CONFIRMED)
+    said = capsys.readouterr()
+    assert "Remove them?" in said.out
+    assert said.err == ""
 
 
 def test_staging_models_look_for_the_property_that_a_removal_sets() -> None:
