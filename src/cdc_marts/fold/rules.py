@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from cdc_marts.fold.columns import TABLE, VERSION
-from cdc_marts.fold.formats import Traits, is_of_format_that
+from cdc_marts.fold.traits import Traits, is_of_format_that
 
 #: The index of an effect at its own sequence; those that stand before it have lower ones.
 _AT_ITS_OWN_SEQUENCE = 2**31 - 1

@@ -14,7 +14,6 @@ from dbt_common.exceptions import CompilationError
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from cdc_marts.formats import has_trait
 from cdc_marts.formats.streamx.envelope import (
     identity,
     is_bad_sequence_id,
@@ -33,6 +32,7 @@ from cdc_marts.parsing.values import (
     position,
     timestamp_of_millis,
 )
+from cdc_marts.source_formats import has_trait
 
 SOURCE_FORMAT = "datahub_tuple"
 

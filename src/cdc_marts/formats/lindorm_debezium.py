@@ -9,7 +9,6 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from cdc_marts.formats import has_trait
 from cdc_marts.formats.connect.envelope import (
     column_parameters,
     column_types,
@@ -24,6 +23,7 @@ from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_columns_of
 from cdc_marts.parsing.tables import table_id_of
 from cdc_marts.parsing.values import is_bad_millis, non_empty, position, timestamp_of_millis
+from cdc_marts.source_formats import has_trait
 
 SOURCE_FORMAT = "lindorm_debezium"
 

@@ -10,7 +10,6 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from cdc_marts.fold.formats import Traits
 from cdc_marts.fold.rules import (
     count_truncations_before,
     filled_row_key,
@@ -22,6 +21,7 @@ from cdc_marts.fold.rules import (
     transaction_of_effect,
     truncations_of_tables,
 )
+from cdc_marts.fold.traits import Traits
 from tests.python.fold.frames import frame
 from tests.python.harness.manifest import ROOT
 
