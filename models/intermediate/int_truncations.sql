@@ -19,7 +19,6 @@ newest_resolutions as (
                 event_at,
                 sequence,
                 topic,
-                `partition`,
                 version > 1 as is_revision
             ),
             version
@@ -56,7 +55,6 @@ truncations as (
             'row_index', -1
         ) as sequence,
         topic,
-        cast(null as int) as `partition`,
         false as is_revision
     from resyncs
 

@@ -37,7 +37,6 @@ effects as (
         schema_name,
         table_name,
         row_key,
-        topic,
         op,
         event_id,
         is_keyless,

@@ -12,7 +12,6 @@ _EFFECT = (
     *KEY,
     "effect",
     "event_id",
-    "topic",
     "op",
     "event_at",
     "schema_id",
@@ -91,7 +90,7 @@ def _contributions(effects: DataFrame) -> DataFrame:
     return effects.selectExpr(
         *KEY,
         "if(effect = 'upsert', 1L, -1L) as row_count",
-        "struct(sequence, effect, event_id, topic, op, event_at, schema_id,"
+        "struct(sequence, effect, event_id, op, event_at, schema_id,"
         " database_name, schema_name, table_name) as newest",
         "event_at as first_event_at",
     )
@@ -102,7 +101,7 @@ def _earlier_contributions(earlier: DataFrame) -> DataFrame:
     return earlier.selectExpr(
         *KEY,
         "row_count",
-        "struct(last_sequence as sequence, '' as effect, last_event_id as event_id, topic,"
+        "struct(last_sequence as sequence, '' as effect, last_event_id as event_id,"
         " last_op as op, last_event_at as event_at, schema_id, database_name, schema_name,"
         " table_name) as newest",
         "first_event_at",
@@ -141,7 +140,6 @@ def _counted(contributions: DataFrame) -> DataFrame:
             newest.schema_name,
             newest.table_name,
             row_key,
-            newest.topic,
             newest.op as last_op,
             newest.event_id as last_event_id,
             newest.sequence as last_sequence,

@@ -12,11 +12,11 @@ from tests.python.fold.frames import frame
 
 _NAMES = "database_name schema_name table_name"
 EFFECTS = (
-    "source_format table_id row_key effect event_id topic op event_at schema_id"
+    "source_format table_id row_key effect event_id op event_at schema_id"
     f" {_NAMES} is_keyless sequence"
 )
 HELD = (
-    f"source_format table_id {_NAMES} row_key topic last_op last_event_id last_sequence schema_id"
+    f"source_format table_id {_NAMES} row_key last_op last_event_id last_sequence schema_id"
     " row_count last_event_at first_event_at"
 )
 VISITS = {"source_format": "shareplex_json", "table_id": "SHOP.VISITS"}
