@@ -1,12 +1,7 @@
-from cdc_marts.checkpoints import checkpointed
+from cdc_marts.fold.earlier_rows import earlier_rows
 from cdc_marts.fold.filled_rows import filled_rows, no_filled_rows, partial_by_image
 from cdc_marts.fold.key_chains import keys_of_chains
-from cdc_marts.fold.keys_to_fill import (
-    keys_to_fill,
-    keys_with_partial_images,
-    tables_with_partial_images,
-    tables_with_revised_drops,
-)
+from cdc_marts.fold.keys_to_fill import keys_to_fill, tables_with_partial_images
 from cdc_marts.fold.ranges import effects_on
 
 
@@ -35,23 +30,19 @@ def model(dbt, session):
         return no_filled_rows(effects)
     key_changes, split_key_changes = dbt.ref("int_key_changes"), dbt.ref("int_split_key_changes")
     longest_key_chain = dbt.config.get("longest_key_chain")
-    if dbt.is_incremental:
-        keys_looked_at = keys_to_fill(
-            tables,
-            touched_keys=touched_keys,
-            colliding_keys=colliding_keys,
-            new_effects=new_effects,
-            key_changes=key_changes,
-            new_truncations=new_truncations,
-            new_exceptions=new_exceptions,
-            filled_rows=session.table(str(dbt.this)),
-        )
-        revised_tables = checkpointed(tables_with_revised_drops(new_resolutions))
-        if not revised_tables.isEmpty():
-            partial = keys_with_partial_images(effects, revised_tables, missing)
-            keys_looked_at = keys_looked_at.union(partial).distinct()
-    else:
-        keys_looked_at = keys_with_partial_images(effects, tables, missing)
+    keys_looked_at = keys_to_fill(
+        tables,
+        effects=effects,
+        missing_columns=missing,
+        touched_keys=touched_keys,
+        colliding_keys=colliding_keys,
+        new_effects=new_effects,
+        key_changes=key_changes,
+        new_truncations=new_truncations,
+        new_exceptions=new_exceptions,
+        new_resolutions=new_resolutions,
+        earlier=earlier_rows(dbt, session),
+    )
     keys, earlier_keys = keys_of_chains(
         keys_looked_at, key_changes, split_key_changes, longest_key_chain
     )

@@ -1,7 +1,6 @@
 from cdc_marts.checkpoints import checkpointed
-from cdc_marts.fold.columns import KEY
 from cdc_marts.fold.earlier_rows import earlier_rows
-from cdc_marts.fold.key_collisions import merged, no_superseded_effects, superseded_effects
+from cdc_marts.fold.key_collisions import no_superseded_effects, superseded_effects, with_earlier
 from cdc_marts.fold.ranges import effects_on, has_key_of, in_tables_of
 
 
@@ -28,10 +27,4 @@ def model(dbt, session):
         dbt.ref("int_truncations"),
         dbt.config.get("source_formats"),
     )
-    earlier = earlier_rows(dbt, session)
-    if earlier is None:
-        return found
-    # Effects that are no longer superseded have no `took_older_row`, so that they are deleted.
-    earlier = earlier.join(keys, [*KEY], "left_semi")
-    earlier = earlier.drop("took_older_row", "row_left", "stands_before")
-    return merged(found.unionByName(earlier, allowMissingColumns=True))
+    return with_earlier(found, keys, earlier_rows(dbt, session))

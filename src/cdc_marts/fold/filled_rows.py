@@ -69,7 +69,7 @@ def filled_rows(
     lives = checkpointed(row_lives(on_keys, key_changes, superseded, truncations))
     steps = checkpointed(_steps(lives, _sources_of_values(lives, keys, longest_key_chain)))
     images = checkpointed(_with_images(steps, records, update_befores))
-    return _filled(_column_steps(images))
+    return _filled(_compared_values(_last_values(_column_steps(images))))
 
 
 def no_filled_rows(effects: DataFrame) -> DataFrame:
@@ -303,62 +303,78 @@ def _column_steps(steps: DataFrame) -> DataFrame:
     )
 
 
-def _filled(column_steps: DataFrame) -> DataFrame:
+def _last_values(column_steps: DataFrame) -> DataFrame:
+    """Return the steps with the last after image and the last before image that have a value.
+
+    Both are struct<value, step_order, sequence> of the step, or null.
+    """
     return column_steps.sparkSession.sql(
         """
-        with last_values as (
-            select
-                source_format,
-                event_id,
-                table_id,
-                row_key,
-                sequence,
-                name,
-                distance,
-                is_partial,
-                step_order,
-                last_value(
-                    if(value is null, null, struct(value.value, step_order, sequence)), true
-                ) over up_to_event as after_value,
-                last_value(
-                    if(
-                        value_before is null,
-                        null,
-                        struct(value_before.value, step_order, sequence)
-                    ),
-                    true
-                ) over up_to_event as before_value
-            from {column_steps}
-            window up_to_event as (
-                partition by source_format, table_id, row_key, life, name
-                order by step_order
-                rows between unbounded preceding and current row
-            )
-        ),
+        select
+            source_format,
+            event_id,
+            table_id,
+            row_key,
+            sequence,
+            name,
+            distance,
+            is_partial,
+            step_order,
+            last_value(
+                if(value is null, null, struct(value.value, step_order, sequence)), true
+            ) over up_to_event as after_value,
+            last_value(
+                if(
+                    value_before is null,
+                    null,
+                    struct(value_before.value, step_order, sequence)
+                ),
+                true
+            ) over up_to_event as before_value
+        from {column_steps}
+        window up_to_event as (
+            partition by source_format, table_id, row_key, life, name
+            order by step_order
+            rows between unbounded preceding and current row
+        )
+        """,
+        column_steps=column_steps,
+    )
 
-        compared_values as (
-            select
-                * except (after_value, before_value),
-                -- If a before image repeats a value, the value is as new as this image.
-                if(
-                    after_value is null
-                    or (
-                        before_value.step_order > after_value.step_order
-                        and to_json(before_value.value) = to_json(after_value.value)
-                    ),
-                    before_value,
-                    after_value
-                ) as filled,
-                if(
+
+def _compared_values(last_values: DataFrame) -> DataFrame:
+    """Return the steps with the value that fills the row, and another one from a later image."""
+    return last_values.sparkSession.sql(
+        """
+        select
+            * except (after_value, before_value),
+            -- If a before image repeats a value, the value is as new as this image.
+            if(
+                after_value is null
+                or (
                     before_value.step_order > after_value.step_order
-                    and to_json(before_value.value) <> to_json(after_value.value),
-                    before_value,
-                    null
-                ) as other
-            from last_values
-        ),
+                    and to_json(before_value.value) = to_json(after_value.value)
+                ),
+                before_value,
+                after_value
+            ) as filled,
+            if(
+                before_value.step_order > after_value.step_order
+                and to_json(before_value.value) <> to_json(after_value.value),
+                before_value,
+                null
+            ) as other
+        from {last_values}
+        """,
+        last_values=last_values,
+    )
 
-        filled_rows as (
+
+def _filled(compared_values: DataFrame) -> DataFrame:
+    """Return the result of `filled_rows` from the values of its columns."""
+    return compared_values.sparkSession.sql(
+        """
+        with filled_rows as (
             select
                 source_format,
                 event_id,
@@ -377,7 +393,7 @@ def _filled(column_steps: DataFrame) -> DataFrame:
                 map_from_entries(collect_list(if(
                     other.step_order < step_order, struct(name, other.sequence), null
                 ))) as before_values_from
-            from compared_values
+            from {compared_values}
             where is_partial and distance = 0 and filled is not null
             group by source_format, event_id, table_id, row_key, sequence
         )
@@ -394,5 +410,5 @@ def _filled(column_steps: DataFrame) -> DataFrame:
             before_values_from
         from filled_rows
         """,
-        column_steps=column_steps,
+        compared_values=compared_values,
     )

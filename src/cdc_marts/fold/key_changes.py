@@ -61,39 +61,16 @@ def key_changes(
 
     The result has the columns of `int_key_changes`.
     """
-    looked_at, effects = (frame.where("not is_keyless") for frame in (new_effects, effects))
-    if earlier is not None and not revised_keys.isEmpty():
-        looked_at = looked_at.unionByName(effects.join(revised_keys, [*KEY], "left_semi"))
-    looked_at = looked_at.select(*_COLUMNS)
-    if earlier is not None:
-        # Used several times: with a checkpoint, Spark plans it once.
-        looked_at = checkpointed(looked_at)
-    is_insert_or_delete = F.col("op").isin("insert", "delete") & ~F.col("is_key_change")
-    is_member = is_insert_or_delete & is_of_format_that(formats, "splits_key_changes")
-    is_unordered = is_of_format_that(formats, "ordered_by_landing")
+    new_effects, effects = (frame.where("not is_keyless") for frame in (new_effects, effects))
+    looked_at = _looked_at(new_effects, effects, revised_keys, earlier)
     # The key changes are few, and used several times.
     changing = looked_at.where("is_key_change").transform(checkpointed)
-    listed, members = [changing], looked_at.where(is_member)
-    transactions = in_transactions_of(changing)
-    if transactions is not None:
-        listed.append(
-            _beside_in_transaction(changing, effects.where(is_insert_or_delete & transactions))
-        )
-    positions = at_positions_of(changing.where(is_unordered), message_places)
-    if positions is not None:
-        listed.append(_beside_at_position(changing.where(is_unordered), effects.where(positions)))
+    listed = [changing, *_beside(changing, effects, message_places, formats)]
     if earlier is None:
-        listed.append(_in_pairs(members))
+        listed.append(_in_pairs(_members(looked_at, formats)))
     else:
-        transactions = in_transactions_of(members)
-        if transactions is not None:
-            all_members = (
-                effects.where(is_member & transactions).select(*_COLUMNS).transform(checkpointed)
-            )
-            listed.append(_in_pairs(all_members, members))
-        earlier_changes = earlier.where("is_key_change")
-        listed.append(_beside_in_transaction(earlier_changes, looked_at.where(is_insert_or_delete)))
-        listed.append(_beside_at_position(earlier_changes.where(is_unordered), looked_at))
+        listed += _in_new_pairs(looked_at, effects, formats)
+        listed += _beside_earlier(earlier, looked_at, formats)
     return reduce(DataFrame.unionByName, listed).distinct()
 
 
@@ -114,6 +91,66 @@ def keys_changed_beside(
     )
     inserts = key_changes.where("op = 'insert'")
     return inserts.join(beside, [*TABLE, "message_position"], "left_semi")
+
+
+def _looked_at(
+    new_effects: DataFrame,
+    effects: DataFrame,
+    revised_keys: DataFrame,
+    earlier: DataFrame | None,
+) -> DataFrame:
+    """Return the new effects, and in later runs all effects on the revised keys."""
+    if earlier is None:
+        return new_effects.select(*_COLUMNS)
+    if not revised_keys.isEmpty():
+        new_effects = new_effects.unionByName(effects.join(revised_keys, [*KEY], "left_semi"))
+    # Used several times: with a checkpoint, Spark plans it once.
+    return new_effects.select(*_COLUMNS).transform(checkpointed)
+
+
+def _beside(
+    changing: DataFrame, effects: DataFrame, message_places: DataFrame, formats: Traits
+) -> list[DataFrame]:
+    """Return the effects of other rows on the keys of key changes."""
+    unordered = changing.where(is_of_format_that(formats, "ordered_by_landing"))
+    found = []
+    transactions = in_transactions_of(changing)
+    if transactions is not None:
+        near = effects.where(_is_insert_or_delete() & transactions)
+        found.append(_beside_in_transaction(changing, near))
+    positions = at_positions_of(unordered, message_places)
+    if positions is not None:
+        found.append(_beside_at_position(unordered, effects.where(positions)))
+    return found
+
+
+def _beside_earlier(earlier: DataFrame, looked_at: DataFrame, formats: Traits) -> list[DataFrame]:
+    """Return the effects of other rows on the keys of key changes that earlier runs listed."""
+    changing = earlier.where("is_key_change")
+    unordered = changing.where(is_of_format_that(formats, "ordered_by_landing"))
+    return [
+        _beside_in_transaction(changing, looked_at.where(_is_insert_or_delete())),
+        _beside_at_position(unordered, looked_at),
+    ]
+
+
+def _in_new_pairs(looked_at: DataFrame, effects: DataFrame, formats: Traits) -> list[DataFrame]:
+    """Return the pairs of `_in_pairs` of which at least one effect is looked at."""
+    new_members = _members(looked_at, formats)
+    transactions = in_transactions_of(new_members)
+    if transactions is None:
+        return []
+    members = _members(effects.where(transactions), formats).select(*_COLUMNS)
+    return [_in_pairs(members.transform(checkpointed), new_members)]
+
+
+def _members(effects: DataFrame, formats: Traits) -> DataFrame:
+    """Return the inserts and deletes, in formats that report a key change as these two."""
+    return effects.where(_is_insert_or_delete() & is_of_format_that(formats, "splits_key_changes"))
+
+
+def _is_insert_or_delete() -> Column:
+    return F.col("op").isin("insert", "delete") & ~F.col("is_key_change")
 
 
 def _beside_in_transaction(changing: DataFrame, effects: DataFrame) -> DataFrame:

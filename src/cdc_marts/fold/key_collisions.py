@@ -10,20 +10,18 @@ image of a change is the image that the change in front of it wrote.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from cdc_marts.expressions import let
 from cdc_marts.fold.columns import KEY, TABLE
+from cdc_marts.fold.image_order import STANDS_BEFORE, chain, images_agree, superseded_by_last
 from cdc_marts.fold.rules import (
     count_truncations_before,
     transaction_of_effect,
     truncations_of_tables,
 )
 from cdc_marts.fold.traits import Traits, is_of_format_that
-from cdc_marts.parsing.records import SEQUENCE
 
 _EVENT = ("source_format", "event_id")
 
@@ -36,12 +34,9 @@ _ROW = (
 )
 #: What `_leaving_row` returns besides the number of a row.
 _ALL_ROWS, _NO_ROW = 0, -1
-#: Where an effect stands if images show another order than the sequences do: in front of the effect
-#: with this sequence, behind `index` others at its position.
-_STANDS_BEFORE = f"struct<sequence: {SEQUENCE}, index: int>"
 _SUPERSEDED = (
     "struct<event_id: string, effect: string, took_older_row: boolean, row_left: boolean,"
-    f" stands_before: {_STANDS_BEFORE}>"
+    f" stands_before: {STANDS_BEFORE}>"
 )
 #: The state of a key between two effects. `rows`: the rows under the key, the oldest first.
 _KEY_STATE = (
@@ -95,17 +90,29 @@ def superseded_effects(
         .groupBy(*KEY)
         .agg(superseded.alias("superseded"))
         .select(*KEY, F.inline("superseded"))
-        .transform(merged)
+        .transform(_merged)
     )
 
 
-def merged(superseded: DataFrame) -> DataFrame:
+def _merged(superseded: DataFrame) -> DataFrame:
     """Merge the rows of each superseded effect, which may be listed for two reasons, into one."""
     return superseded.groupBy(*KEY, "event_id", "effect").agg(
         F.bool_or("took_older_row").alias("took_older_row"),
         F.bool_or("row_left").alias("row_left"),
         F.max("stands_before").alias("stands_before"),
     )
+
+
+def with_earlier(superseded: DataFrame, keys: DataFrame, earlier: DataFrame | None) -> DataFrame:
+    """Return the superseded effects on some keys, and earlier ones that are no longer superseded.
+
+    The latter have no `took_older_row`, so that they are deleted. `earlier`: what earlier runs
+    returned; None in the first run.
+    """
+    if earlier is None:
+        return superseded
+    on_keys = earlier.join(keys, [*KEY], "left_semi").select(*KEY, "event_id", "effect")
+    return _merged(superseded.unionByName(on_keys, allowMissingColumns=True))
 
 
 def no_superseded_effects(keys: DataFrame) -> DataFrame:
@@ -116,7 +123,7 @@ def no_superseded_effects(keys: DataFrame) -> DataFrame:
         "cast(null as string) as effect",
         "cast(null as boolean) as took_older_row",
         "cast(null as boolean) as row_left",
-        f"cast(null as {_STANDS_BEFORE}) as stands_before",
+        f"cast(null as {STANDS_BEFORE}) as stands_before",
     )
 
 
@@ -202,124 +209,21 @@ def _key_after_position(state: Column, steps: Column) -> Column:
     If images show another order than the sequences do, only the last step counts.
     """
 
-    def with_chain(chain: Column) -> Column:
+    def with_chain(chained: Column) -> Column:
         is_reordered = F.coalesce(
-            F.transform(chain, _sequence) != F.transform(steps, _sequence), F.lit(False)
+            F.transform(chained, _sequence) != F.transform(steps, _sequence), F.lit(False)
         )
         return let(
-            F.aggregate(F.coalesce(chain, steps), state, _key_after_step),
+            F.aggregate(F.coalesce(chained, steps), state, _key_after_step),
             lambda after: after.withField(
                 "superseded",
                 F.when(
-                    is_reordered, F.concat(state["superseded"], _superseded_by_last(chain))
+                    is_reordered, F.concat(state["superseded"], superseded_by_last(chained))
                 ).otherwise(after["superseded"]),
             ),
         )
 
-    return let(_chain(state, steps), with_chain)
-
-
-def _chain(state: Column, steps: Column) -> Column:
-    """Return the steps of one position in the order in which their images chain.
-
-    Steps of one partition keep their order. Null if no such order has all steps, if all steps are
-    of one partition, or if two rows were there before.
-    """
-    none = F.slice(steps, 1, 0)
-    rows = _rows_met(state, steps[0])
-    image = F.try_element_at(rows, F.lit(-1))["image"]
-    start = F.struct(none.alias("done"), steps.alias("left"), image.alias("image"))
-
-    def after_next(walk: Column, _: Column) -> Column:
-        return let(
-            _next_in_chain(walk),
-            lambda step: F.when(step.isNull(), walk).otherwise(
-                F.struct(
-                    F.array_append(walk["done"], step).alias("done"),
-                    F.filter(walk["left"], lambda left: left["sequence"] != step["sequence"]).alias(
-                        "left"
-                    ),
-                    _image_after(step).alias("image"),
-                )
-            ),
-        )
-
-    walked = F.aggregate(steps, start, after_next)
-    has_one_source = F.size(F.array_distinct(F.transform(steps, lambda step: step["source"]))) == 1
-    return F.when(
-        ~has_one_source & (F.size(rows) <= 1),
-        let(walked, lambda walk: F.when(F.size(walk["left"]) == 0, walk["done"])),
-    )
-
-
-def _next_in_chain(walk: Column) -> Column:
-    """Return the step that comes next in the chain of images; null if no step fits.
-
-    The chain begins with a step whose before image no other step wrote, if there is one. After
-    that, a step must change the row that is there. A step that another one can follow is preferred.
-    Steps of one partition keep their order.
-    """
-    left = walk["left"]
-
-    def has_other(step: Column, that: Callable[[Column], Column]) -> Column:
-        return F.exists(left, lambda other: (other["sequence"] != step["sequence"]) & that(other))
-
-    def is_head(step: Column) -> Column:
-        return ~has_other(
-            step,
-            lambda other: (
-                (other["source"] == step["source"]) & (other["sequence"] < step["sequence"])
-            ),
-        )
-
-    def is_start(step: Column) -> Column:
-        is_written = has_other(step, lambda other: _follows(step, _image_after(other)))
-        return (F.size(walk["done"]) == 0) & ~_comes(step) & ~is_written
-
-    def is_followed(step: Column) -> Column:
-        return has_other(step, lambda other: _follows(other, _image_after(step)))
-
-    def choose(heads: Column) -> Column:
-        following = F.filter(heads, lambda step: _follows(step, walk["image"]))
-        preferred = (F.filter(heads, is_start), F.filter(following, is_followed), following)
-        return F.coalesce(*(F.get(steps, F.lit(0)) for steps in preferred))
-
-    return let(F.filter(left, is_head), choose)
-
-
-def _follows(step: Column, image: Column) -> Column:
-    """Return whether a step changes the row that has an image.
-
-    A null image means that no row is there.
-    """
-    changes_it = step["before_image"].isNotNull() & _images_agree(step["before_image"], image)
-    return F.when(_comes(step), image.isNull()).otherwise(changes_it)
-
-
-def _comes(step: Column) -> Column:
-    """Return whether a step brings a row to the key."""
-    comes = step["is_insert"] | step["is_key_change"] | step["is_snapshot"]
-    return (step["effect"] == "upsert") & comes
-
-
-def _image_after(step: Column) -> Column:
-    return F.when(step["effect"] == "upsert", step["after_image"])
-
-
-def _superseded_by_last(chain: Column) -> Column:
-    last = F.element_at(chain, -1)
-    return F.transform(
-        F.slice(chain, F.lit(1), F.size(chain) - 1),
-        lambda step, index: F.struct(
-            step["event_id"].alias("event_id"),
-            step["effect"].alias("effect"),
-            ((step["effect"] == "delete") & (last["effect"] == "upsert")).alias("took_older_row"),
-            F.lit(False).alias("row_left"),
-            F.struct(last["sequence"].alias("sequence"), index.alias("index")).alias(
-                "stands_before"
-            ),
-        ),
-    )
+    return let(chain(steps, _rows_met(state, steps[0])), with_chain)
 
 
 def _sequence(step: Column) -> Column:
@@ -394,7 +298,7 @@ def _contradicts_all(step: Column, rows: Column) -> Column:
     """
     said = F.map_filter(step["before_image"], lambda _, value: value.isNotNull())
     are_contradicted = F.forall(
-        rows, lambda row: row["image"].isNotNull() & ~_images_agree(said, row["image"])
+        rows, lambda row: row["image"].isNotNull() & ~images_agree(said, row["image"])
     )
     return said.isNotNull() & are_contradicted
 
@@ -418,29 +322,12 @@ def _was_loaded_on_its_way(step: Column, rows: Column) -> Column:
     """
     oldest, newest = F.get(rows, F.lit(0)), F.try_element_at(rows, F.lit(-1))
     is_swap = F.coalesce(newest["previous_key"] == step["next_key"], F.lit(False))
-    were_equal = _images_agree(oldest["image"], newest["arrival_image"])
+    were_equal = images_agree(oldest["image"], newest["arrival_image"])
     return oldest["is_snapshot"] & were_equal & ~is_swap
 
 
 def _has_image(row: Column, step: Column) -> Column:
-    return step["before_image"].isNotNull() & _images_agree(step["before_image"], row["image"])
-
-
-def _images_agree(one: Column, other: Column) -> Column:
-    """Return whether two images have the same values in the columns that both have.
-
-    An image that is null agrees with none.
-    """
-    return F.coalesce(
-        F.forall(
-            F.map_entries(one),
-            lambda column: (
-                ~F.map_contains_key(other, column["key"])
-                | column["value"].eqNullSafe(F.element_at(other, column["key"]))
-            ),
-        ),
-        F.lit(False),
-    )
+    return step["before_image"].isNotNull() & images_agree(step["before_image"], row["image"])
 
 
 def _rows_after_step(state: Column, step: Column, rows: Column, leaving: Column) -> Column:
@@ -500,7 +387,7 @@ def _superseded_by_step(step: Column, rows: Column, leaving: Column) -> Column:
             effect.alias("effect"),
             took_older_row.alias("took_older_row"),
             F.lit(True).alias("row_left"),
-            F.lit(None).cast(_STANDS_BEFORE).alias("stands_before"),
+            F.lit(None).cast(STANDS_BEFORE).alias("stands_before"),
         )
 
     delete = superseded(step["event_id"], step["effect"], leaving < F.size(rows))

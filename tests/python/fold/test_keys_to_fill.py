@@ -19,6 +19,12 @@ NAMES = {"source_format": "canal_json", "table_id": "shop.orders"}
 CARTS = {"source_format": "canal_json", "table_id": "shop.carts"}
 KEYS = "source_format table_id row_key is_keyless"
 EFFECTS = "source_format table_id topic row_key op message_position sequence"
+IMAGES = (
+    "source_format table_id row_key schema_id effect is_partial lists_all_columns sequence"
+    " topic op message_position"
+)
+MISSING = "source_format table_id schema_id from_sequence to_sequence"
+RESOLUTIONS = "source_format table_id change version"
 
 
 def key(row_key: str, **other: Any) -> dict[str, Any]:
@@ -49,6 +55,8 @@ def test_keys_are_looked_at_whose_values_may_have_changed(spark: SparkSession) -
     truncation = {**NAMES, "sequence": (4, 1, 0), "is_revision": False}
     keys = keys_to_fill(
         frame(spark, "source_format table_id", [NAMES]),
+        effects=frame(spark, IMAGES, []),
+        missing_columns=frame(spark, MISSING, []),
         touched_keys=frame(
             spark,
             KEYS,
@@ -80,7 +88,8 @@ def test_keys_are_looked_at_whose_values_may_have_changed(spark: SparkSession) -
                 {**NAMES, "exception": "split_update", "delivery_position": 8},
             ],
         ),
-        filled_rows=frame(
+        new_resolutions=frame(spark, RESOLUTIONS, []),
+        earlier=frame(
             spark, EFFECTS, [effect("behind a truncation", 5), effect("before a truncation", 3)]
         ),
     )
@@ -91,6 +100,40 @@ def test_keys_are_looked_at_whose_values_may_have_changed(spark: SparkSession) -
         "replayed",
         "touched",
     ]
+
+
+@pytest.mark.parametrize(
+    ("is_first_run", "revised", "filled"),
+    [(True, [], ["of a cart", "of an order"]), (False, [CARTS], ["of a cart"]), (False, [], [])],
+)
+def test_partial_images_are_looked_at_in_the_first_run_and_after_revised_drops(
+    spark: SparkSession, is_first_run: bool, revised: list[dict[str, str]], filled: list[str]
+) -> None:
+    image = {"effect": "upsert", "is_partial": True, "lists_all_columns": True}
+    effects = [
+        {**key("of an order"), **image},
+        {**key("of a cart", **CARTS), **image},
+        {**key("whole"), **image, "is_partial": False},
+    ]
+    no_effects = frame(spark, IMAGES, [])
+    keys = keys_to_fill(
+        frame(spark, "source_format table_id", [NAMES, CARTS]),
+        effects=frame(spark, IMAGES, effects),
+        missing_columns=frame(spark, MISSING, []),
+        touched_keys=frame(spark, KEYS, []),
+        colliding_keys=frame(spark, KEYS, []),
+        new_effects=no_effects,
+        key_changes=no_effects,
+        new_truncations=frame(spark, "source_format table_id sequence is_revision", []),
+        new_exceptions=frame(spark, "source_format table_id exception delivery_position", []),
+        new_resolutions=frame(
+            spark,
+            RESOLUTIONS,
+            [{**table, "change": "column_drop", "version": 2} for table in revised],
+        ),
+        earlier=None if is_first_run else frame(spark, EFFECTS, []),
+    )
+    assert sorted(row.row_key for row in keys.collect()) == filled
 
 
 @pytest.mark.parametrize(
@@ -136,6 +179,5 @@ def test_tables_whose_drops_an_earlier_run_had_otherwise_are_looked_at_again(
         {**CARTS, "change": "column_drop", "version": 1},
         {**CARTS, "change": "truncation", "version": 2},
     ]
-    columns = "source_format table_id change version"
-    tables = tables_with_revised_drops(frame(spark, columns, resolutions))
+    tables = tables_with_revised_drops(frame(spark, RESOLUTIONS, resolutions))
     assert [row.table_id for row in tables.collect()] == ["shop.orders"]
