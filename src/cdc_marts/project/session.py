@@ -117,20 +117,21 @@ def _credentials(target: Target, on_notice: Callable[[str], None]) -> SparkSessi
     from dbt_common.events.event_manager_client import add_callback_to_manager, cleanup_event_logger
     from dbt_common.exceptions import DbtBaseException
 
+    # If the project's file is not YAML, this says so better than dbt does.
+    profile_name = target.profile
     # dbt's own command line does this before it reads a profile.
     set_invocation_context(dict(os.environ))
     profiles_dir = str(target.profiles_dir)
     set_from_args(Namespace(project_dir=str(target.root), profiles_dir=profiles_dir), None)
     cleanup_event_logger()
     add_callback_to_manager(lambda event: _pass_on(event, on_notice))
-    profile_name = target.profile or ""
     try:
         profiles = read_profile(profiles_dir)
         targets = profiles.get(profile_name, {}).get("outputs", {})
         file = target.profiles_dir / PROFILES_FILE
         if target.name not in targets:
             raise ProjectError(
-                f"The profile {target.profile} in {file} has no target {target.name!r}: it has"
+                f"The profile {profile_name} in {file} has no target {target.name!r}: it has"
                 f" {', '.join(targets) or 'none'}."
             )
         adapter = targets[target.name].get("type")

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from cdc_marts.printing import one_line
+
 PROJECT_FILE = "dbt_project.yml"
 #: The folder of the typed marts of a project.
 TYPED_MARTS = Path("models") / "marts" / "typed"
@@ -52,9 +54,13 @@ class Target:
         )
 
     @property
-    def profile(self) -> str | None:
-        """The name of the profile that the project uses; None if its file can't be read."""
-        return member(self.root / PROJECT_FILE, "profile")
+    def profile(self) -> str:
+        """The name of the profile that the project uses."""
+        file = self.root / PROJECT_FILE
+        name = member(file, "profile")
+        if name is None:
+            raise _names_no_profile(file)
+        return name
 
 
 def find_root(project_dir: Path | None = None) -> Path:
@@ -67,14 +73,21 @@ def find_root(project_dir: Path | None = None) -> Path:
             raise ProjectError(f"The folder {folder} contains no {PROJECT_FILE}.")
         return folder.resolve()
     current = Path.cwd()
-    for root in (current, *current.parents):
+    roots = [root for root in (current, *current.parents) if (root / PROJECT_FILE).is_file()]
+    for root in roots:
         # The adapter's macros are a dbt project too, but one without a profile.
         if member(root / PROJECT_FILE, "profile") is not None:
             return root
+    if roots:
+        raise _names_no_profile(roots[0] / PROJECT_FILE)
     raise ProjectError(
         f"{current} is not inside a dbt project: run the command in the folder of {PROJECT_FILE}"
         " or below it, or name that folder with --project-dir."
     )
+
+
+def _names_no_profile(file: Path) -> ProjectError:
+    return ProjectError(f"{file} names no profile. Add a line such as `profile: cdc_marts`.")
 
 
 def _find_profiles(root: Path, profiles_dir: Path | None) -> Path:
@@ -98,7 +111,10 @@ def _folder_of_environment(variable: str) -> Path | None:
 
 
 def member(path: Path, *names: str) -> str | None:
-    """Return a text in a YAML file, under these names; None if it is empty or can't be read."""
+    """Return a text in a YAML file, under these names; None if it is empty or missing.
+
+    Raise `ProjectError` if the file is not YAML.
+    """
     import yaml
 
     try:
@@ -106,7 +122,14 @@ def member(path: Path, *names: str) -> str | None:
         for name in names:
             value = value[name]
         return None if value is None else str(value)
-    except (OSError, yaml.YAMLError, KeyError, TypeError):
+    except UnicodeDecodeError as error:
+        raise ProjectError(f"{path} is not UTF-8 at byte {error.start + 1}.") from error
+    except yaml.MarkedYAMLError as error:
+        line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise ProjectError(f"{path}{line}: this is not YAML: {error.problem}.") from error
+    except yaml.YAMLError as error:
+        raise ProjectError(f"{path}: this is not YAML: {one_line(error)}.") from error
+    except (OSError, KeyError, TypeError):
         return None
 
 

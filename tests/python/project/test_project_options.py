@@ -215,6 +215,26 @@ def test_no_project_is_said_with_the_option(elsewhere: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"name: shop\nprofile: shop\nvars: {a: b\n", ":4: this is not YAML: "),
+        ("name: shop  # 商店\nprofile: shop\n".encode("gbk"), " is not UTF-8 at byte 15."),
+        (b"name: shop\n", " names no profile. "),
+    ],
+)
+def test_a_project_file_that_cannot_be_used_is_named(
+    content: bytes, said: str, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = shop / "dbt_project.yml"
+    file.write_bytes(content)
+    named = run("status", "--project-dir", shop)
+    monkeypatch.chdir(shop)
+    for result in (named, run("status")):
+        assert result.exit_code == 2, result.output
+        assert f"{file}{said}" in result.output
+
+
+@pytest.mark.parametrize(
     ("target", "said"),
     [
         ("nowhere", "has no target 'nowhere': it has local, demo."),

@@ -37,14 +37,15 @@ def test_the_commands_land_in_the_schema_that_the_models_read(tmp_path: Path) ->
     assert relations_of(target).landed("canal_json") == "raw.canal_json"
 
 
-def test_a_project_with_an_empty_profile_has_none(
+def test_a_project_with_an_empty_profile_names_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / PROJECT_FILE).write_text("name: adapter\nprofile:\n", "utf-8")
-    assert Target("local", tmp_path, tmp_path).profile is None
+    with pytest.raises(ProjectError, match="names no profile"):
+        assert Target("local", tmp_path, tmp_path).profile
     monkeypatch.delenv("DBT_PROJECT_DIR", raising=False)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ProjectError, match="not inside a dbt project"):
+    with pytest.raises(ProjectError, match="names no profile"):
         find_root()
 
 
