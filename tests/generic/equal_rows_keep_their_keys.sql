@@ -3,12 +3,13 @@
   pass their keys on to each other within one transaction.  A full load may read
   such a row under its new key, and then it looks like the row that had this key
   before.  A warning names the tables and transactions; `cdc-marts resync`
-  repairs a table.
+  repairs a table.  Events before the last truncation do not count.
 
   model: the events with their images, as in `change_events`.  colliding_keys:
-  the keys that two rows held within one transaction.
+  the keys that two rows held within one transaction.  truncations: as
+  `int_truncations`.
 -#}
-{% test equal_rows_keep_their_keys(model, colliding_keys) %}
+{% test equal_rows_keep_their_keys(model, colliding_keys, truncations) %}
 
 {{ config(severity='warn') }}
 
@@ -20,12 +21,18 @@ colliding_keys as (
 
 ),
 
+truncations as (select * from {{ truncations }}),
+
 events_on_colliding_keys as (
 
     select events.*
     from {{ model }} as events
     left semi join colliding_keys
         on {{ matches('events', 'colliding_keys') }}
+    left anti join truncations
+        on
+            {{ matches('events', 'truncations', columns_of_table()) }}
+            and {{ is_truncated_by('events', 'truncations') }}
 
 ),
 

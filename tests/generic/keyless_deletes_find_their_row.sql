@@ -4,15 +4,32 @@
   is missing; then the next insert of an equal row only sets the count to 0.  Or
   the table has got or lost a column since; then the delete has other columns
   than the row, and the row stays.  A warning names the tables; `cdc-marts
-  resync` repairs them.
+  resync` repairs them.  Effects before the last truncation do not count.
 
-  model: the effects, as in `int_row_effects`.
+  model: the effects, as in `int_row_effects`.  truncations: as
+  `int_truncations`.
 -#}
-{% test keyless_deletes_find_their_row(model) %}
+{% test keyless_deletes_find_their_row(model, truncations) %}
 
 {{ config(severity='warn') }}
 
+{%- set table_key = ['source_format', 'table_id'] %}
+
 with
+
+truncations as (select * from {{ truncations }}),
+
+effects as (
+
+    select effects.*
+    from {{ model }} as effects
+    left anti join truncations
+        on
+            {{ matches('effects', 'truncations', table_key) }}
+            and {{ is_truncated_by('effects', 'truncations') }}
+    where effects.is_keyless
+
+),
 
 counted_effects as (
 
@@ -26,8 +43,7 @@ counted_effects as (
             order by sequence
             rows between unbounded preceding and current row
         ) as row_count
-    from {{ model }}
-    where is_keyless
+    from effects
 
 ),
 

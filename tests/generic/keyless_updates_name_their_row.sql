@@ -1,15 +1,31 @@
 {#-
   An update in a keyless table has a before image, which identifies the old row.
   Without it, the old row stays.  A warning names the tables.  The setting `key`
-  gives such a table a key, so that its updates need no before image.
+  gives such a table a key, so that its updates need no before image.  Updates
+  before the last truncation do not count.
+
+  model: the events, as in `change_events`.  truncations: as `int_truncations`.
 -#}
-{% test keyless_updates_name_their_row(model) %}
+{% test keyless_updates_name_their_row(model, truncations) %}
 
 {{ config(severity='warn') }}
 
+{%- set table_key = ['source_format', 'table_id'] %}
+
 with
 
-events as (select * from {{ model }}),
+truncations as (select * from {{ truncations }}),
+
+events as (
+
+    select events.*
+    from {{ model }} as events
+    left anti join truncations
+        on
+            {{ matches('events', 'truncations', table_key) }}
+            and {{ is_truncated_by('events', 'truncations') }}
+
+),
 
 validation_errors as (
 

@@ -2,15 +2,31 @@
   Either all messages of a table name its key, or none does.  If only some
   messages name it, the table has rows with keys and keyless rows at the same
   time, and a warning names the table.  The setting `key` gives all its rows the
-  same key.
+  same key.  Effects before the last truncation do not count.
+
+  model: the effects, as in `int_row_effects`.  truncations: as
+  `int_truncations`.
 -#}
-{% test tables_are_keyed_or_keyless(model) %}
+{% test tables_are_keyed_or_keyless(model, truncations) %}
 
 {{ config(severity='warn') }}
 
+{%- set table_key = ['source_format', 'table_id'] %}
+
 with
 
-effects as (select * from {{ model }}),
+truncations as (select * from {{ truncations }}),
+
+effects as (
+
+    select effects.*
+    from {{ model }} as effects
+    left anti join truncations
+        on
+            {{ matches('effects', 'truncations', table_key) }}
+            and {{ is_truncated_by('effects', 'truncations') }}
+
+),
 
 validation_errors as (
 

@@ -479,21 +479,33 @@ PROOFS = {
     ),
     "keyless_updates_name_their_row": Proof(
         Rows(
-            columns="table_id, op, key_columns, before",
+            columns="table_id, position, op, key_columns, before",
             good="""
-                ('orders', 'update', array('id'), cast(null as string)),
-                ('visits', 'update', array(), '{}'),
-                ('visits', 'insert', array(), null)
+                ('orders', 1, 'update', array('id'), cast(null as string)),
+                ('visits', 1, 'update', array(), '{}'),
+                ('visits', 1, 'insert', array(), null),
+                -- the table was loaded again since
+                ('loaded again', 1, 'update', array(), null)
             """,
             bad="""
                 -- any of its rows may be gone
-                ('carts', 'update', array(), null)
+                ('carts', 1, 'update', array(), null),
+                -- behind a truncation
+                ('emptied', 3, 'update', array(), null)
             """,
-            selected="""
+            selected=f"""
                 'cdl_json' as source_format, table_id, op, key_columns,
-                parse_json(before) as before, cast(null as timestamp) as event_at
+                parse_json(before) as before, cast(null as timestamp) as event_at,
+                {SEQUENCE} as sequence
             """,
         ),
+        {
+            "truncations": Rows(
+                columns="table_id, position",
+                good="('loaded again', 2), ('emptied', 2)",
+                selected=f"'cdl_json' as source_format, table_id, {SEQUENCE} as sequence",
+            ),
+        },
         outcome="warn",
     ),
     "keyless_deletes_find_their_row": Proof(
@@ -507,7 +519,10 @@ PROOFS = {
                 -- late, and with a key
                 ('visits', 'b', 6, 'delete', true),
                 ('visits', 'b', 5, 'upsert', true),
-                ('orders', '1', 1, 'delete', false)
+                ('orders', '1', 1, 'delete', false),
+                -- the table was loaded again since
+                ('loaded again', 'a', 1, 'delete', true),
+                ('loaded again', 'a', 3, 'upsert', true)
             """,
             bad="""
                 -- an insert follows, which makes up for it
@@ -519,13 +534,24 @@ PROOFS = {
                 ('logs', 'a', 3, 'delete', true),
                 -- a column was dropped between the insert and the delete
                 ('tags', '{"a":1,"c":2}', 1, 'upsert', true),
-                ('tags', '{"a":1}', 2, 'delete', true)
+                ('tags', '{"a":1}', 2, 'delete', true),
+                ('emptied', 'a', 1, 'upsert', true),
+                -- of a row that was written behind a truncation and never landed
+                ('emptied', 'a', 3, 'delete', true),
+                ('emptied', 'a', 4, 'upsert', true)
             """,
             selected=f"""
                 'canal_json' as source_format, table_id, row_key, effect, is_keyless,
                 cast(null as timestamp) as event_at, {SEQUENCE} as sequence
             """,
         ),
+        {
+            "truncations": Rows(
+                columns="table_id, position",
+                good="('loaded again', 2), ('emptied', 2)",
+                selected=f"'canal_json' as source_format, table_id, {SEQUENCE} as sequence",
+            ),
+        },
         outcome="warn",
     ),
     "ledger_balances": Proof(
@@ -703,7 +729,12 @@ PROOFS = {
                 -- in two transactions
                 ('apart', null, null, 'snapshot', '1', 'a'),
                 ('apart', 5, 't', 'update', '1', 'a'),
-                ('apart', 6, 'u', 'update', '2', 'a')
+                ('apart', 6, 'u', 'update', '2', 'a'),
+                -- before the table was loaded again
+                ('loaded again', null, null, 'snapshot', '1', 'a'),
+                ('loaded again', 5, 't', 'update', '1', 'a'),
+                ('loaded again', 6, 't', 'update', '2', 'a'),
+                ('loaded again', 8, null, 'snapshot', '1', 'a')
             """,
             bad="""
                 ('rotated', null, null, 'snapshot', '1', 'a'),
@@ -730,9 +761,15 @@ PROOFS = {
                     ('differ', '1'), ('differ', '2'), ('differ', '3'),
                     ('streamed', '1'), ('streamed', '2'),
                     ('apart', '1'), ('apart', '2'),
+                    ('loaded again', '1'), ('loaded again', '2'),
                     ('rotated', '1'), ('rotated', '2'), ('timed', '1'), ('timed', '2')
                 """,
                 selected="'cdl_json' as source_format, table_id, row_key",
+            ),
+            "truncations": Rows(
+                columns="table_id, position",
+                good="('loaded again', 7)",
+                selected=f"'cdl_json' as source_format, table_id, {SEQUENCE} as sequence",
             ),
         },
         outcome="warn",
@@ -1028,20 +1065,31 @@ PROOFS = {
     ),
     "tables_are_keyed_or_keyless": Proof(
         Rows(
-            columns="source_format, table_id, is_keyless, event_at",
+            columns="source_format, table_id, position, is_keyless, event_at",
             good="""
-                ('cdl_json', 'orders', false, timestamp'2026-01-01'),
-                ('cdl_json', 'orders', false, null),
-                ('cdl_json', 'visits', true, null),
-                ('canal_json', 'visits', false, null)
+                ('cdl_json', 'orders', 1, false, timestamp'2026-01-01'),
+                ('cdl_json', 'orders', 1, false, null),
+                ('cdl_json', 'visits', 1, true, null),
+                ('canal_json', 'visits', 1, false, null),
+                -- the table got a key, and was loaded again
+                ('cdl_json', 'loaded again', 1, true, null),
+                ('cdl_json', 'loaded again', 3, false, null)
             """,
             bad="""
                 -- a message without a key
-                ('cdl_json', 'orders', true, null),
+                ('cdl_json', 'orders', 1, true, null),
                 -- a message with a key
-                ('cdl_json', 'visits', false, null)
+                ('cdl_json', 'visits', 1, false, null)
             """,
+            selected=f"source_format, table_id, is_keyless, event_at, {SEQUENCE} as sequence",
         ),
+        {
+            "truncations": Rows(
+                columns="table_id, position",
+                good="('loaded again', 2)",
+                selected=f"'cdl_json' as source_format, table_id, {SEQUENCE} as sequence",
+            ),
+        },
         outcome="warn",
     ),
     "statements_are_applied": Proof(

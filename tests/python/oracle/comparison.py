@@ -355,8 +355,13 @@ def _key_limit(history: History, table: SourceTable) -> str | None:
     )
     if published == held:
         return None
-    changes = [c for c in one_by_one(history.log) if isinstance(c, RowChange)]
-    are_keyless = {history.is_keyless(c) for c in changes if c.table.name == table.name}
+    are_keyless: set[bool] = set()
+    for change in one_by_one(history.log):
+        if isinstance(change, RowChange) and change.table.name == table.name:
+            are_keyless.add(history.is_keyless(change))
+        if isinstance(change, Ddl) and change.is_truncation:
+            if table.name in [emptied.name for emptied in change.tables]:
+                are_keyless.clear()
     return "rows_have_one_key" if len(are_keyless) == 1 else "tables_are_keyed_or_keyless"
 
 
