@@ -2,7 +2,8 @@
   No topic has more rejected messages than `accepted_rejects` allows.  A
   rejected message is not in the marts until `cdc-marts requeue` can read it.
 
-  runs: the runs so far; they show which messages landed since the last run.
+  runs: the runs so far; they show which messages landed since the last run of
+  this target.
   accepted: topic -> the number of rejected messages that somebody has looked
   at, 0 for other topics.
 -#}
@@ -20,7 +21,11 @@ runs as (select * from {{ runs }}),
 run_before as (
 
     select started_at from runs
-    where command in ('run', 'build', 'retry')
+    where
+        command in ('run', 'build', 'retry')
+        and target_name = {{ dbt.string_literal(
+            dbt.escape_single_quotes(target.name)
+        ) }}
     order by started_at desc
     limit 1
     offset {{ 1 if flags.WHICH == 'test' else 0 }}

@@ -302,8 +302,8 @@ PROOFS = {
         ),
         {
             "runs": Rows(
-                columns="command, started_at",
-                good="('run', timestamp'2026-01-01 12:00:00')",
+                columns="command, target_name, started_at",
+                good="('run', 'local', timestamp'2026-01-01 12:00:00')",
             ),
             "accepted": {"looked at": 2, "had one": 1},
         },
