@@ -708,6 +708,79 @@ PROOFS = {
         ),
         outcome="warn",
     ),
+    "full_loads_outlive_truncations": Proof(
+        Rows(
+            columns="""
+                source_format, table_id, topic, offset, landing_commit, position, record, event_id
+            """,
+            good="""
+                -- loaded before
+                ('dataworks_json', 'orders', 'shop', 1, 1, -1, 'snapshot', 'a'),
+                ('dataworks_json', 'orders', 'shop', 2, 1, 5, 'TRUNCATE', null),
+                -- delivered again, or an insert
+                ('dataworks_json', 'orders', 'shop', 3, 2, -1, 'snapshot', 'a'),
+                ('dataworks_json', 'orders', 'shop', 4, 2, 4, 'insert', 'b'),
+                -- landed with the statement, in another topic
+                ('dataworks_json', 'orders', 'load', 9, 1, -1, 'snapshot', 'c'),
+                -- repaired since
+                ('dataworks_json', 'repaired', 'shop', 5, 1, 5, 'DROP', null),
+                ('dataworks_json', 'repaired', 'shop', 6, 1, -1, 'snapshot', 'd'),
+                -- with a log position, and in the order of landing
+                ('cdl_debezium_json', 'orders', 'shop', 1, 1, 5, 'TRUNCATE', null),
+                ('cdl_debezium_json', 'orders', 'shop', 2, 1, 4, 'snapshot', 'e'),
+                ('dts_avro', 'orders', 'shop', 1, 1, 5, 'TRUNCATE', null),
+                ('dts_avro', 'orders', 'shop', 2, 1, -1, 'snapshot', 'f')
+            """,
+            bad="""
+                ('dataworks_json', 'carts', 'shop', 11, 1, 5, 'DROP', null),
+                -- the new table of the name
+                ('dataworks_json', 'carts', 'shop', 12, 1, -1, 'snapshot', 'g'),
+                ('dataworks_json', 'visits', 'shop', 13, 1, 5, 'TRUNCATE', null),
+                -- landed later, in another topic
+                ('dataworks_json', 'visits', 'load', 1, 2, -1, 'snapshot', 'h'),
+                ('cdl_debezium_json', 'carts', 'shop', 3, 1, 5, 'TRUNCATE', null),
+                -- without a log position
+                ('cdl_debezium_json', 'carts', 'shop', 4, 1, null, 'snapshot', 'i')
+            """,
+            selected=f"""
+                source_format, table_id, topic, 0 as `partition`, cast(offset as bigint) as offset,
+                0 as row_index, landing_commit, event_id,
+                if(event_id is null, 'ddl', 'change') as record_type,
+                if(event_id is null, null, record) as op,
+                cast(null as timestamp) as landed_at, {SEQUENCE} as sequence
+            """,
+        ),
+        {
+            "exceptions": Rows(
+                columns="offset, event_id",
+                good="(3, 'a')",
+                selected="""
+                    'dataworks_json' as source_format, 'shop' as topic, 0 as `partition`,
+                    cast(offset as bigint) as offset, 0 as row_index, event_id,
+                    'redelivery' as exception
+                """,
+            ),
+            "truncations": Rows(
+                columns="source_format, table_id, number, position, source_op",
+                good="""
+                    ('dataworks_json', 'orders', 2, 5, 'TRUNCATE'),
+                    ('dataworks_json', 'repaired', 5, 5, 'DROP'),
+                    ('dataworks_json', 'repaired', -1, 6, 'RESYNC'),
+                    ('cdl_debezium_json', 'orders', 1, 5, 'TRUNCATE'),
+                    ('dts_avro', 'orders', 1, 5, 'TRUNCATE'),
+                    ('dataworks_json', 'carts', 11, 5, 'DROP'),
+                    ('dataworks_json', 'visits', 13, 5, 'TRUNCATE'),
+                    ('cdl_debezium_json', 'carts', 3, 5, 'TRUNCATE')
+                """,
+                selected=f"""
+                    source_format, table_id, 'shop' as topic, 0 as `partition`, source_op,
+                    {SEQUENCE.replace("0L as offset", "cast(number as bigint) as offset")}
+                        as sequence
+                """,
+            ),
+        },
+        outcome="warn",
+    ),
     "equal_rows_keep_their_keys": Proof(
         Rows(
             columns="table_id, position, transaction_id, op, row_key, name",
