@@ -994,9 +994,22 @@ PROOFS = {
                 ('shareplex_json', 'visits', 'a', '1', 'insert', 't1', '{"v":1}'),
                 ('shareplex_json', 'visits', 'b', '1', 'insert', 't1', '{"v":1}'),
                 ('cdl_json', 'visits', 'a', '1', 'insert', 't1', '{"v":1}'),
-                ('cdl_json', 'visits', 'b', '1', 'insert', 't1', '{"v":1}')
+                ('cdl_json', 'visits', 'b', '1', 'insert', 't1', '{"v":1}'),
+                -- a row that left, and an equal one that came later
+                ('datahub_tuple', 'visits', 'a', '2', 'snapshot', null, '{"v":2}'),
+                ('datahub_tuple', 'visits', 'b', '2', 'delete', null, '{"v":2}'),
+                ('datahub_tuple', 'visits', 'c', '2', 'insert', null, '{"v":2}'),
+                -- before the table was loaded again
+                ('datahub_tuple', 'loaded again', 'a', '1', 'snapshot', null, '{"v":1}'),
+                ('datahub_tuple', 'loaded again', 'b', '1', 'insert', null, '{"v":1}')
             """,
             bad="""
+                -- while the load ran
+                ('datahub_tuple', 'logs', 'a', '1', 'snapshot', null, '{"v":1}'),
+                ('datahub_tuple', 'logs', 'b', '1', 'insert', 't1', '{"v":1}'),
+                -- changed while the load ran
+                ('canal_json', 'logs', 'a', '1', 'snapshot', null, '{"v":1}'),
+                ('canal_json', 'logs', 'b', '1', 'update', 't1', '{"v":1}'),
                 -- by another task
                 ('dts_avro', 'orders', 'g', '1', 'update', 't1', '{"id":1,"v":2}'),
                 -- equal rows, or one that was loaded twice
@@ -1015,11 +1028,32 @@ PROOFS = {
             selected="""
                 source_format, table_id, event_id, row_key, op, transaction_id,
                 cast(null as string) as previous_row_key,
-                if(table_id = 'visits', array(), array('id')) as key_columns,
-                cast(null as variant) as before, parse_json(`row`) as after,
-                timestamp'2024-03-01 08:00:00' as event_at
+                if(table_id = 'orders', array('id'), array()) as key_columns,
+                if(op = 'delete', parse_json(`row`), null) as before,
+                if(op = 'delete', null, parse_json(`row`)) as after,
+                timestamp'2024-03-01 08:00:00' as event_at,
+                named_struct('position', 1) as sequence
             """,
         ),
+        {
+            "keyless_rows": Rows(
+                columns="source_format, table_id, row_key, row_count",
+                good="""
+                    ('datahub_tuple', 'visits', '2', 1),
+                    ('datahub_tuple', 'loaded again', '1', 2),
+                    ('datahub_tuple', 'logs', '1', 2),
+                    ('canal_json', 'logs', '1', 2)
+                """,
+            ),
+            "truncations": Rows(
+                columns="table_id, position",
+                good="('loaded again', 2)",
+                selected="""
+                    'datahub_tuple' as source_format, table_id,
+                    named_struct('position', position) as sequence
+                """,
+            ),
+        },
         outcome="warn",
     ),
     "rows_have_all_columns": Proof(
