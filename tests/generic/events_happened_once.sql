@@ -1,7 +1,7 @@
 {#-
   No event repeats another event under another id.  If a DTS task is created
-  again, it numbers its records from the beginning, and in full loads of keyless
-  tables, the rows of CDL, StreamX and DataHub TUPLE have no ids.  So a repeated
+  again, it numbers its records from the beginning, and each run of a DataWorks
+  task may number them anew.  In full loads of keyless tables, the rows of CDL, StreamX and DataHub TUPLE have no ids.  So a repeated
   change counts as another event.  If a row of a keyless table is inserted or
   changed while a full load runs, both the load and the stream have it.
   But two changes that differ only in their ids may also be two changes: equal

@@ -1012,6 +1012,9 @@ PROOFS = {
                 ('canal_json', 'logs', 'b', '1', 'update', 't1', '{"v":1}'),
                 -- by another task
                 ('dts_avro', 'orders', 'g', '1', 'update', 't1', '{"id":1,"v":2}'),
+                -- by another run of a task
+                ('dataworks_json', 'orders', 'j', '1', 'update', null, '{"id":1,"v":2}'),
+                ('dataworks_json', 'orders', 'k', '1', 'update', null, '{"id":1,"v":2}'),
                 -- equal rows, or one that was loaded twice
                 ('dts_avro', 'visits', 'h', '1', 'snapshot', null, '{"v":1}'),
                 ('dts_avro', 'visits', 'i', '1', 'snapshot', null, '{"v":1}'),

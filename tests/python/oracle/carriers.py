@@ -33,6 +33,8 @@ from tests.python.samples import broken
 #: Share of a history's messages that come more than once.
 _REPEATED = 0.1
 _MOST_PARTITIONS = 3
+#: The ids of the second run of a task are higher by so much.
+_SECOND_RUN = 2**40
 
 #: Topic and number.
 _Partition: TypeAlias = tuple[str, int]
@@ -96,7 +98,8 @@ def deliver(history: History, runs: int) -> Delivered:
 
 def _in_any_order(history: History, runs: int) -> Delivered:
     random = history.random
-    published = _with_bad_messages(history, _published(history))
+    made = _by_a_restarted_task(history) if history.traits.renumbers_records else None
+    published = _with_bad_messages(history, made or _published(history))
     sent = [_sent_anywhere(history, message) for message in published]
     for original in random.sample(sent, int(len(sent) * _REPEATED)):
         if _is_redeliverable(history, original.published):
@@ -113,6 +116,36 @@ def _in_any_order(history: History, runs: int) -> Delivered:
     ]
     run_of = _runs_at_random if random.random() < 0.7 else _runs_in_order
     return _landed(history, sent, run_of(history, sent, runs), runs)
+
+
+def _by_a_restarted_task(history: History) -> list[Published]:
+    """Each run of a task numbers its records anew, and may repeat the last ones of the run before.
+
+    With other ids records are other ones, of which rows of a keyless table would be more.
+    """
+    random = history.random
+    changes = one_by_one(history.log)
+    end = random.choice((0, random.randint(0, len(changes))))
+    again = [
+        change
+        for change in changes[max(0, end - random.randint(0, 8)) : end]
+        if not (isinstance(change, RowChange) and change.kind == SNAPSHOT)
+    ]
+    if any(table.is_keyless or table.unique_columns for table in history.tables.values()):
+        again = []
+    history.repeated.extend(again)
+    first = [member for change in changes[:end] for member in _encoded(history, change, {})]
+    second = [
+        member
+        for change in [*again, *changes[end:]]
+        for member in _encoded(history, change, {}, _of_the_second_run(change))
+    ]
+    return first + second
+
+
+def _of_the_second_run(change: Change) -> Change:
+    place = _place(change)
+    return replace(change, place=replace(place, position=place.position + _SECOND_RUN))
 
 
 def _sent_anywhere(history: History, published: Published) -> _Sent:

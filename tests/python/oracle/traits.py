@@ -69,6 +69,8 @@ class Traits:
     clock: int = 1
     #: Messages name their transaction.
     names_transactions: bool = True
+    #: Each run of a task numbers its records anew.
+    renumbers_records: bool = False
     #: Rows of the full load have no time.
     is_full_load_timeless: bool = False
     #: A table has a topic of its own.
@@ -120,6 +122,7 @@ TRAITS = {
         inserts_leave_out_columns=True,
         inserts_list_tables=True,
         names_transactions=False,
+        renumbers_records=True,
         is_full_load_timeless=True,
         set_up={"db_type": ("MySQL", "Oracle", "PostgreSQL"), "lists_image_only": _BOTH},
         per_message={
@@ -217,6 +220,7 @@ TRAITS = {
             UNAVAILABLE: _IMAGES_ARE_WHOLE,
         },
         names_transactions=False,
+        renumbers_records=True,
         is_full_load_timeless=True,
         has_topic_per_table=True,
         set_up={"dialect": datahub_tuple.DIALECTS, "names_table": _BOTH},
@@ -227,6 +231,7 @@ TRAITS = {
         has_schemas=True,
         reads_statements=True,
         names_transactions=False,
+        renumbers_records=True,
         is_full_load_timeless=True,
         set_up={"db_type": ("PostgreSQL", "Oracle", "MySQL")},
         per_message={
