@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -108,7 +111,7 @@ def scaffold(root: Path, tables: Iterable[TableName]) -> Scaffolding:
         project.save()
         descriptions.add(done.models)
         for name in done.models:
-            (root / TYPED_MARTS / f"{name}.sql").write_text(_MODEL, "utf-8")
+            _write(root / TYPED_MARTS / f"{name}.sql", _MODEL)
     return done
 
 
@@ -134,8 +137,9 @@ class _Project:
         return content
 
     def save(self) -> None:
-        with self._path.open("w", encoding="utf-8") as file:
-            self._yaml.dump(self._content, file)
+        text = StringIO()
+        self._yaml.dump(self._content, text)
+        _write(self._path, text.getvalue())
 
 
 class _Descriptions:
@@ -161,8 +165,7 @@ class _Descriptions:
         texts = [name if _is_text_to_dbt(name) else f'"{name}"' for name in new]
         added = [f"\n  - name: {text}\n    <<: *typed_mart\n" for text in texts]
         if added:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._path.write_text("".join([self._text, *added]), "utf-8")
+            _write(self._path, "".join([self._text, *added]))
 
 
 def _read(yaml: YAML, path: Path) -> Any:
@@ -174,6 +177,24 @@ def _read(yaml: YAML, path: Path) -> Any:
     if not isinstance(content, dict):
         raise ScaffoldError(f"{path} is not a YAML mapping.")
     return content
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file as a whole or not at all."""
+    # A link stays one.
+    file = path.resolve()
+    partial = file.with_name(f".{file.name}.{os.getpid()}.partial")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            partial.write_text(text, "utf-8")
+            if file.exists():
+                shutil.copymode(file, partial)
+            partial.replace(file)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as error:
+        raise ScaffoldError(f"{path} can't be written: {error.strerror}.") from error
 
 
 def _for_dbt(text: str) -> str:

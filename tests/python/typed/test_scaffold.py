@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import pytest
 import yaml
 from pyspark.sql import SparkSession
+from ruamel.yaml import YAML
 from typer.testing import Result
 
 from cdc_marts.scaffold import (
@@ -83,6 +85,41 @@ def test_a_second_time_nothing_is_written(root: Path) -> None:
     before = files(root)
     done = scaffold(root, [ORDERS])
     assert (done.models, done.kept) == ([], {"crm_orders": ORDERS})
+    assert files(root) == before
+
+
+@pytest.mark.parametrize("written", ["dbt_project.yml", "_typed__models.yml"])
+def test_a_full_disk_leaves_the_files_as_they_were(
+    root: Path, written: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = files(root)
+    replace = Path.replace
+
+    def fail(path: Path, target: Path) -> Path:
+        if target.name == written:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(ScaffoldError, match=f"{written} can't be written: No space left"):
+        scaffold(root, [ORDERS])
+    after = files(root)
+    assert after.keys() == before.keys()
+    assert after[root / DESCRIPTIONS] == before[root / DESCRIPTIONS]
+
+
+def test_a_kill_while_the_project_is_written_loses_nothing(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = files(root)
+
+    def killed(_: YAML, content: object, stream: TextIO) -> None:
+        stream.write("name: cut o")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(YAML, "dump", killed)
+    with pytest.raises(KeyboardInterrupt):
+        scaffold(root, [ORDERS])
     assert files(root) == before
 
 
