@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from cdc_marts.cli.console import escape_what_streams_lack
 from cdc_marts.cli.erase import erase
 from cdc_marts.cli.landing import land_app
 from cdc_marts.cli.maintain import maintain
@@ -47,6 +48,7 @@ def main(
     ] = False,
 ) -> None:
     """Turn CDC messages of nine formats into change events and current rows."""
+    escape_what_streams_lack()
 
 
 app.add_typer(land_app, name="land")

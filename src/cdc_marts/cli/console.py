@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from typing import NoReturn
 
 import typer
@@ -16,6 +18,13 @@ INTERRUPTED = 130
 
 output = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
 errors = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
+
+
+def escape_what_streams_lack() -> None:
+    """Let stdout and stderr escape characters that their encoding lacks."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def tell(text: str) -> None:

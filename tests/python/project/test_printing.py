@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from cdc_marts.cli import console
@@ -36,3 +40,19 @@ def test_whatever_a_command_says_is_escaped(capsys: pytest.CaptureFixture[str]) 
     said = capsys.readouterr()
     assert said.out == "No table x\\x1b[2J[bold]x[/bold]<script> was read:\nlook again\n"
     assert said.err == "x\\x1b[2J[red]\n"
+
+
+def test_a_terminal_that_lacks_a_character_gets_its_escape() -> None:
+    program = (
+        "from cdc_marts.cli import app\n"
+        "from cdc_marts.cli.console import tell\n"
+        "@app.command()\n"
+        "def greet():\n"
+        "    tell('naïve 店')\n"
+        "app(['greet'])"
+    )
+    encoded = {**os.environ, "PYTHONIOENCODING": "gbk"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=encoded, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "na\\xefve 店\n".encode("gbk")), done.stderr
