@@ -66,7 +66,7 @@ def sql(
         raise typer.BadParameter("--output needs a query.")
     if output is not None and not output.absolute().parent.is_dir():
         raise typer.BadParameter(f"The folder {output.absolute().parent} does not exist.")
-    statements = [] if is_prompt else _statements(sys.stdin.read() if query is None else query)
+    statements = [] if is_prompt else _statements(_read_stdin() if query is None else query)
     if len(statements) > 1 and (output is not None or result_format not in _FOR_PEOPLE):
         raise typer.BadParameter(
             f"These are {len(statements)} queries. Give only one, or use --format table."
@@ -79,6 +79,13 @@ def sql(
                 _run(session, statement, result_format, output)
             except _QueryError as error:
                 stop(str(error), FAILED)
+
+
+def _read_stdin() -> str:
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        stop(f"stdin is not UTF-8 at byte {error.start + 1}.", WRONG_USE)
 
 
 def _statements(text: str) -> list[str]:

@@ -41,7 +41,7 @@ def no_session() -> Iterator[None]:
         yield
 
 
-def run_command(*arguments: object, given: str | None = None) -> Result:
+def run_command(*arguments: object, given: str | bytes | None = None) -> Result:
     """Return the result of `cdc-marts ARGUMENTS` with the input `given`.
 
     Errors in its code are raised.

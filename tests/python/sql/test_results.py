@@ -209,6 +209,13 @@ def test_queries_come_from_stdin_where_none_is_given(sql: Sql) -> None:
     assert result.stdout == "| a |\n|---|\n| 1 |\n| b |\n|---|\n| 2 |\n"
 
 
+def test_stdin_is_utf_8_with_or_without_a_mark(sql: Sql) -> None:
+    result = sql("--format", "csv", given="\ufeffselect '店' as a".encode())
+    assert (result.exit_code, result.stdout) == (0, "a\n店\n"), result.output
+    result = sql(given="select '店'".encode("gbk"))
+    assert (result.exit_code, result.output) == (2, "stdin is not UTF-8 at byte 9.\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "given", "said"),
     [
