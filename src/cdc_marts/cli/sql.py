@@ -33,10 +33,13 @@ def sql(
             show_default=False,
         ),
     ] = None,
-    result_format: Annotated[
-        ResultFormat,
-        typer.Option("--format", help="How the result is written."),
-    ] = ResultFormat.table,
+    named_format: Annotated[
+        ResultFormat | None,
+        typer.Option(
+            "--format",
+            help="How the result is written. The default is the suffix of --output, or else table.",
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -60,6 +63,7 @@ def sql(
     the prompt.
     """
     is_prompt = query is None and sys.stdin.isatty()
+    result_format = named_format or _format_of(output)
     if output is None and result_format is ResultFormat.parquet:
         raise typer.BadParameter("Parquet is binary. Name a file with --output.")
     if output is not None and is_prompt:
@@ -68,9 +72,12 @@ def sql(
         raise typer.BadParameter(f"The folder {output.absolute().parent} does not exist.")
     statements = [] if is_prompt else _statements(_read_stdin() if query is None else query)
     if len(statements) > 1 and (output is not None or result_format not in _FOR_PEOPLE):
-        raise typer.BadParameter(
-            f"These are {len(statements)} queries. Give only one, or use --format table."
-        )
+        hints = {
+            "use --format table": named_format not in (None, *_FOR_PEOPLE),
+            "leave out --output": output is not None,
+        }
+        hint = " and ".join(text for text, is_needed in hints.items() if is_needed)
+        raise typer.BadParameter(f"These are {len(statements)} queries. Give only one, or {hint}.")
     with open_session(target, is_reader=True) as session:
         if is_prompt:
             _run_prompt(session, result_format, target)
@@ -79,6 +86,12 @@ def sql(
                 _run(session, statement, result_format, output)
             except _QueryError as error:
                 stop(str(error), FAILED)
+
+
+def _format_of(output: Path | None) -> ResultFormat:
+    """Return the format that the suffix of a file names, or else a table."""
+    suffix = "" if output is None else output.suffix[1:].lower()
+    return next((known for known in ResultFormat if known.value == suffix), ResultFormat.table)
 
 
 def _read_stdin() -> str:

@@ -209,6 +209,20 @@ def test_queries_come_from_stdin_where_none_is_given(sql: Sql) -> None:
     assert result.stdout == "| a |\n|---|\n| 1 |\n| b |\n|---|\n| 2 |\n"
 
 
+def test_the_suffix_of_a_file_names_its_format(sql: Sql, tmp_path: Path) -> None:
+    for arguments, name, written in (
+        ((), "a.csv", "a\n1\n"),
+        ((), "A.JSON", '[\n{"a":1}\n]\n'),
+        ((), "a.txt", "+---+\n|a  |\n+---+\n|1  |\n+---+\n"),
+        (("--format", "table"), "b.csv", "+---+\n|a  |\n+---+\n|1  |\n+---+\n"),
+    ):
+        result = sql("select 1 as a", "--output", tmp_path / name, *arguments)
+        assert result.exit_code == 0, result.output
+        assert (tmp_path / name).read_text("utf-8") == written
+    sql("select 1 as a", "--output", tmp_path / "a.parquet")
+    assert pq.read_table(tmp_path / "a.parquet").to_pylist() == [{"a": 1}]
+
+
 def test_stdin_is_utf_8_with_or_without_a_mark(sql: Sql) -> None:
     result = sql("--format", "csv", given="\ufeffselect '店' as a".encode())
     assert (result.exit_code, result.stdout) == (0, "a\n店\n"), result.output
@@ -220,7 +234,13 @@ def test_stdin_is_utf_8_with_or_without_a_mark(sql: Sql) -> None:
     ("arguments", "given", "said"),
     [
         (("select 1", "--format", "parquet"), None, "Name a file with --output"),
-        (("--format", "csv"), "select 1; select 2", "These are 2 queries"),
+        (("--format", "csv"), "select 1; select 2", "only one, or use --format table."),
+        (("--output", "a.csv"), "select 1; select 2", "only one, or leave out --output."),
+        (
+            ("--output", "a", "--format", "csv"),
+            "select 1; select 2",
+            "only one, or use --format",
+        ),
         ((), "\n", "There is no query"),
         (("select 1", "--output", "nowhere/file"), None, "does not exist"),
     ],
