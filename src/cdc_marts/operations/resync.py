@@ -68,7 +68,7 @@ def resync(
     if load is None:
         where = " ".join(
             [
-                *([f"since {since:%Y-%m-%d %H:%M:%S}"] if since else []),
+                *([f"since {since:%Y-%m-%d %H:%M:%S} UTC"] if since else []),
                 *([f"in topic {printable(topic)}"] if topic else []),
             ]
         )
@@ -143,8 +143,8 @@ class _Table:
         if before is not None and loaded_since <= before:
             raise ResyncError(
                 f"{printable(self.table_id)} was already repaired from a load since"
-                f" {before:%Y-%m-%d %H:%M:%S}. If that run was interrupted, `dbt run` completes it."
-                " A new repair needs a later load."
+                f" {before:%Y-%m-%d %H:%M:%S} UTC. If that run was interrupted, `dbt run` completes"
+                " it. A new repair needs a later load."
             )
         return count + 1
 

@@ -332,10 +332,10 @@ def test_what_lands_later_takes_its_place_and_a_rebuild_gives_the_same(repaired:
             ("--table", "shop.orders", "--topic", "other"),
             "No run has read a row of a full load",
         ),
-        (("--table", "shop.orders", "--since", "2027-01-01"), "Land the load, run dbt"),
+        (("--table", "shop.orders", "--since", "2027-01-01"), "since 2027-01-01 00:00:00 UTC. L"),
         (
             ("--table", "shop.orders", "--since", "2026-01-01T12:00"),
-            "was already repaired",
+            " UTC. If that run was interrupted",
         ),
         (("--table", "shop.orders", "--since", "today"), "needs a time"),
         (("--table", "shop.orders"), "Identify the load"),
