@@ -105,11 +105,6 @@ def land_files(
             f"{map_file} skips the topic {topic}. Give the topic a format there, or name another"
             " topic with --topic."
         )
-    if name is not None and has_trait(name, "has_binary_messages"):
-        say(
-            f"Messages of {name} are binary, and a line break inside a message splits it. Use"
-            " envelopes with value_base64 to land such messages whole."
-        )
 
     with SpooledMessages() as messages:
         read_with_progress_bar(messages, paths, topics, topic)
@@ -293,6 +288,15 @@ def read_with_progress_bar(
 ) -> None:
     """Read files before Spark starts. A wrong file ends the command."""
     from cdc_marts.landing.file_messages import read_files
+    from cdc_marts.landing.topic_map import SKIP
+
+    bare_topics = [topic or topics.topic_of_file(path) for path in paths]
+    for name in sorted({topics.format_of(bare) or SKIP for bare in bare_topics if bare} - {SKIP}):
+        if has_trait(name, "has_binary_messages"):
+            say(
+                f"Messages of {name} are binary, and a line break inside a message splits it. Use"
+                " envelopes with value_base64 to land such messages whole."
+            )
 
     reports = 0
 

@@ -27,7 +27,7 @@ from cdc_marts.project.session import ADAPTER
 from cdc_marts.project.target import ProjectError, find_root
 from cdc_marts.relations import OWN
 from cdc_marts.source_formats import SOURCE_FORMATS
-from tests.python.harness.commands import run_command
+from tests.python.harness.commands import no_session, run_command
 from tests.python.harness.manifest import ROOT
 from tests.python.harness.processes import finished, program
 
@@ -255,6 +255,17 @@ def test_bare_messages_wait_for_their_turn_on_a_shared_catalog(
     assert "still uses the catalog" in refused.stderr
     assert (enveloped.exit_code, landed.exit_code) == (0, 0)
     assert [offset for offset, _ in values(catalog)] == [0, 1]
+
+
+@pytest.mark.parametrize("options", [("--topic", "avro"), ()])
+def test_bare_binary_messages_are_warned_of(tmp_path: Path, options: tuple[str, ...]) -> None:
+    topics = tmp_path / "topics.yml"
+    topics.write_text("topics: {avro: dts_avro}\nfiles: {'*.bin': avro}\n")
+    file = written(tmp_path / "empty.bin", "")
+    with no_session():
+        result = run_command("land", "files", "--map", topics, *options, file)
+    assert result.exit_code == 0, result.output
+    assert result.stderr.count("a line break inside a message splits it") == 1
 
 
 def test_a_map_lands_several_formats_at_once(shared_session: SparkSession, tmp_path: Path) -> None:
