@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
-from functools import reduce
 from typing import Any, Protocol
 
 from dbt_common.exceptions import DbtRuntimeError
-from pyspark.sql import Column, DataFrame, Row, Window
+from pyspark.sql import DataFrame, Row, Window
 from pyspark.sql import functions as F
 
 from cdc_marts.coordinates import COORDINATES
@@ -19,11 +17,9 @@ from cdc_marts.offset_blocks import (
     outside_blocks,
     removed_of,
 )
+from cdc_marts.offset_ranges import within
 from cdc_marts.parsing.records import no_records
 from cdc_marts.parsing.settings import declared_keys
-
-#: If there are more partitions, several with similar offsets share a condition.
-_MOST_CONDITIONS = 200
 
 
 class Parser(Protocol):
@@ -117,7 +113,7 @@ def _first_arrivals(messages: DataFrame, ranges: list[Row], dbt: Any) -> DataFra
         staged = messages.sparkSession.table(str(dbt.this))
         if dbt.replaced_rows is not None:
             staged = staged.where(f"not ({dbt.replaced_rows})")
-        earlier = staged.where(_within(ranges)).select(*COORDINATES).distinct()
+        earlier = staged.where(within(ranges)).select(*COORDINATES).distinct()
         if not earlier.isEmpty():
             messages = messages.join(earlier, list(COORDINATES), "left_anti")
     return messages
@@ -141,25 +137,4 @@ def _offset_ranges(messages: DataFrame) -> list[Row]:
             F.sum(F.bit_count("offset_bits")).alias("offsets"),
         )
         .collect()
-    )
-
-
-def _within(ranges: list[Row]) -> Column:
-    """Return whether a message is in one of the ranges; it may be true of other messages too."""
-    by_offset = sorted(ranges, key=lambda range_: range_.first)
-    size = math.ceil(len(ranges) / _MOST_CONDITIONS)
-    return reduce(
-        Column.__or__,
-        (_within_all(by_offset[start : start + size]) for start in range(0, len(ranges), size)),
-    )
-
-
-def _within_all(ranges: list[Row]) -> Column:
-    """Return whether a message is in the topics, partitions and offsets that the ranges span."""
-    return (
-        F.col("topic").isin({range_.topic for range_ in ranges})
-        & F.col("partition").isin({range_.partition for range_ in ranges})
-        & F.col("offset").between(
-            min(range_.first for range_ in ranges), max(range_.last for range_ in ranges)
-        )
     )

@@ -16,7 +16,12 @@ def utc_of(text: str) -> dt.datetime:
     """
     # Before Python 3.11, `fromisoformat` does not know Z.
     time = dt.datetime.fromisoformat(text.replace("Z", "+00:00"))
-    return time.astimezone(dt.timezone.utc) if time.tzinfo else time.replace(tzinfo=dt.timezone.utc)
+    if time.tzinfo is None:
+        return time.replace(tzinfo=dt.timezone.utc)
+    try:
+        return time.astimezone(dt.timezone.utc)
+    except OverflowError as error:
+        raise ValueError(f"{text!r} is not in the years 1 to 9999 in UTC") from error
 
 
 @overload

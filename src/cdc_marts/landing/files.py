@@ -8,15 +8,16 @@ from functools import reduce
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark import StorageLevel
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from cdc_marts.coordinates import COORDINATES
 from cdc_marts.landing import LandingError
 from cdc_marts.landing.envelopes import MAX_OFFSET
-from cdc_marts.landing.outcome import Landing, Partition
+from cdc_marts.landing.outcome import Landing
 from cdc_marts.landing.spool import BARE_PARTITION, SpooledMessages
 from cdc_marts.landing.tables import create_landing_table, highest_offsets
+from cdc_marts.offset_ranges import OffsetRange, within
 from cdc_marts.relations import OWN, Relations
 
 
@@ -100,19 +101,13 @@ class _FormatLanding:
 
     def _count_repeated(self, rows: DataFrame) -> int:
         """Return how many of the messages are already in the landing table."""
-        overlaps = {
-            partition: (first, min(last, self._highest[partition]))
+        overlaps = [
+            OffsetRange(*partition, first, min(last, self._highest[partition]))
             for partition, (first, last) in self._landing.offsets.items()
             if partition in self._highest and first <= self._highest[partition]
-        }
+        ]
         if not overlaps:
             return 0
-        is_overlap = reduce(Column.__or__, (_within(*item) for item in overlaps.items()))
+        is_overlap = within(overlaps)
         landed = self._session.table(self._landing.table).where(is_overlap).select(*COORDINATES)
         return rows.where(is_overlap).join(landed, list(COORDINATES), "left_semi").count()
-
-
-def _within(partition: Partition, offsets: tuple[int, int]) -> Column:
-    topic, number = partition
-    is_of_partition = (F.col("topic") == topic) & (F.col("partition") == number)
-    return is_of_partition & F.col("offset").between(*offsets)

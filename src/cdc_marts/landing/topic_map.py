@@ -159,5 +159,9 @@ class _File:
         return dict(found)
 
     def _refuse(self, members: CommentedMap, name: Any, reason: str) -> NoReturn:
-        line, _ = members.lc.key(name)
+        try:
+            line, _ = members.lc.key(name)
+        except (KeyError, TypeError):
+            # An entry of a merged map (`<<`) has no line of its own.
+            line = members.lc.line
         raise LandingError(f"{self._path}:{line + 1}: {reason}")

@@ -13,7 +13,7 @@ from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, ThreadedCompleter
 from prompt_toolkit.document import Document
 from prompt_toolkit.filters import completion_is_selected
-from prompt_toolkit.history import FileHistory
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.lexers import PygmentsLexer
 from pygments.lexers.sql import SqlLexer
@@ -93,13 +93,17 @@ def _matching(word: str, names: Iterable[str], kind: str) -> Iterator[Completion
 def read_texts(session: SparkSession, message: str, history: Path) -> Iterator[str]:
     """Yield what is typed until `exit` or Ctrl-D. Ctrl-C begins the text again.
 
-    `history`: the file of earlier texts.
+    `history`: the file of earlier texts. If it can't be written, no text is remembered.
     """
-    history.parent.mkdir(parents=True, exist_ok=True)
-    history.touch(mode=0o600)
+    try:
+        history.parent.mkdir(parents=True, exist_ok=True)
+        history.touch(mode=0o600)
+        remembered: History = FileHistory(str(history))
+    except OSError:
+        remembered = InMemoryHistory()
     prompt = PromptSession[str](
         message,
-        history=FileHistory(str(history)),
+        history=remembered,
         lexer=PygmentsLexer(SqlLexer),
         completer=ThreadedCompleter(SqlCompleter(CatalogNames(session))),
         key_bindings=_bindings(),

@@ -111,7 +111,8 @@ def _records(names: list[str], rows: list[list[str]]) -> Iterator[str]:
 
 def _write_table(frame: DataFrame, stream: TextIO) -> None:
     width = os.get_terminal_size(stream.fileno()).columns if stream.isatty() else None
-    stream.writelines(f"{line}\n" for line in table_of(frame, width))
+    # Some terminals say that they have 0 columns, which means that the number is unknown.
+    stream.writelines(f"{line}\n" for line in table_of(frame, width or None))
 
 
 def _write_markdown(frame: DataFrame, stream: TextIO) -> None:

@@ -268,6 +268,15 @@ def test_bare_binary_messages_are_warned_of(tmp_path: Path, options: tuple[str, 
     assert result.stderr.count("a line break inside a message splits it") == 1
 
 
+def test_messages_of_many_partitions_are_counted_as_landed_before(
+    land: Land, tmp_path: Path
+) -> None:
+    lines = [envelope(0, partition=partition) for partition in range(5_000)]
+    land(written(tmp_path / "shop.jsonl", *lines))
+    again = land(tmp_path / "shop.jsonl")
+    assert "5,000 messages had landed before" in again.stdout, again.output
+
+
 def test_a_map_lands_several_formats_at_once(shared_session: SparkSession, tmp_path: Path) -> None:
     topics = tmp_path / "topics.yml"
     topics.write_text(

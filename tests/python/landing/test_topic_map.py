@@ -69,6 +69,7 @@ def test_files_of_bare_messages_are_known_by_their_names(path: Path) -> None:
         ("", "is no map of topics. Write `topics:`"),
         ("topics: {a: cdl_json}\nfiles:\n  x: b\n", ":3: the topic b has no format. Add it below"),
         ("topics: {a: cdl_json}\nfiles:\n  d/*: a\n", ":3: 'd/*' names a folder"),
+        ("topics:\n  <<: {7: canal_json}\n", ":2: 7 is no text. Put it between quotes."),
     ],
 )
 def test_a_wrong_map_names_the_line_and_what_to_do(path: Path, text: str, message: str) -> None:

@@ -359,9 +359,9 @@ def _key_limit(history: History, table: SourceTable) -> str | None:
     for change in one_by_one(history.log):
         if isinstance(change, RowChange) and change.table.name == table.name:
             are_keyless.add(history.is_keyless(change))
-        if isinstance(change, Ddl) and change.is_truncation:
-            if table.name in [emptied.name for emptied in change.tables]:
-                are_keyless.clear()
+        is_truncation = isinstance(change, Ddl) and change.is_truncation
+        if is_truncation and table.name in [emptied.name for emptied in change.tables]:
+            are_keyless.clear()
     return "rows_have_one_key" if len(are_keyless) == 1 else "tables_are_keyed_or_keyless"
 
 

@@ -250,6 +250,25 @@ def test_a_target_that_cannot_be_used_is_said(shop: Path, target: str, said: str
     assert f"{shop / 'profiles.yml'}" in result.output
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("resync", "--format", "canal_json", "--table", "a", "--since"),
+        (
+            *("land", "kafka", "--format", "canal_json", "--bootstrap-servers", "h:1"),
+            *("--topics", "t", "--start"),
+        ),
+    ],
+    ids=["resync", "land kafka"],
+)
+def test_a_time_before_the_year_1_is_refused(
+    command: tuple[str, ...], shop: Path, opened: list[Target]
+) -> None:
+    result = run(*command, "0001-01-01T00:00+08:00", "--project-dir", shop)
+    assert (result.exit_code, opened) == (2, [])
+    assert f"{command[-1]} needs" in result.output
+
+
 def test_no_row_of_the_demo_is_erased(shop: Path, opened: list[Target]) -> None:
     """Its samples are in seeds too, from which each build lands them."""
     row = ("--format", "canal_json", "--table", "a", "--key", "{}")

@@ -78,6 +78,14 @@ def test_earlier_texts_are_there_again(
     assert list(read_texts(session, "> ", history)) == ["select 1;"]
 
 
+def test_a_prompt_without_a_file_for_its_history_runs(
+    session: SparkSession, keys: PipeInput, tmp_path: Path
+) -> None:
+    (tmp_path / "state").write_text("no folder")
+    keys.send_text("select 1;\rexit\r")
+    assert list(read_texts(session, "> ", tmp_path / "state" / "sql_history")) == ["select 1;"]
+
+
 @pytest.mark.usefixtures("command_line")
 def test_the_prompt_runs_queries_until_its_end_and_goes_on_behind_errors(
     keys: PipeInput,

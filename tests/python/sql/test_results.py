@@ -143,6 +143,16 @@ def test_a_row_that_is_wider_than_the_terminal_is_a_record(session: SparkSession
     assert list(results.table_of(frame, width=16))[1] == "|id |name      |"
 
 
+def test_a_terminal_of_unknown_width_gets_a_table(
+    session: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setattr(results.os, "get_terminal_size", lambda _: results.os.terminal_size((0, 0)))
+    monkeypatch.setattr("sys.stdout.fileno", lambda: 1)
+    results.write_result(session.sql("select 1 as a"), ResultFormat.table, None)
+    assert capsys.readouterr().out == "+---+\n|a  |\n+---+\n|1  |\n+---+\n"
+
+
 def test_values_and_names_are_escaped_where_people_read_them(
     session: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
