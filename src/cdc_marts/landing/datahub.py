@@ -26,6 +26,7 @@ from datahub.exceptions import (
     DatahubException,
     LimitExceededException,
     ResourceNotFoundException,
+    SeekOutOfRangeException,
     ShardSealedException,
 )
 from datahub.models import CursorType, RecordType
@@ -142,9 +143,13 @@ class DataHubTopics:
             start = oldest.sequence
         if start > latest.sequence:
             return
-        first = self._cursor(topic, shard, CursorType.SEQUENCE, start)
+        # The newest sequence of an empty shard may be 0.
+        may_be_empty = start == max(latest.sequence, 0)
+        first = self._cursor(topic, shard, CursorType.SEQUENCE, start, may_be_empty)
+        if first is None:
+            return
         last = start - 1
-        for record in self._records(topic, shard, first.cursor if first else "", latest.sequence):
+        for record in self._records(topic, shard, first.cursor, latest.sequence):
             if record.sequence <= last:
                 raise LandingError(
                     f"{shard_name} has several records with the sequence {record.sequence}: the"
@@ -170,9 +175,17 @@ class DataHubTopics:
         return DataHubTopic(project, name, source_format, described.record_schema, ids)
 
     def _cursor(
-        self, topic: DataHubTopic, shard: str, kind: CursorType, sequence: int = -1
+        self,
+        topic: DataHubTopic,
+        shard: str,
+        kind: CursorType,
+        sequence: int = -1,
+        may_be_empty: bool = False,
     ) -> Any | None:
-        """Return a cursor; None if a closed shard has no records left."""
+        """Return a cursor; None if a closed shard has no records left.
+
+        `may_be_empty`: return None too if the shard has no record with this sequence.
+        """
         with self._refusals(f"{topic.full_name}, shard {shard}"):
             try:
                 return _patiently(
@@ -182,6 +195,10 @@ class DataHubTopics:
                 )
             except ShardSealedException:
                 return None
+            except SeekOutOfRangeException:
+                if may_be_empty:
+                    return None
+                raise
 
     def _records(self, topic: DataHubTopic, shard: str, cursor: str, latest: int) -> Iterator[Any]:
         """Yield the records of a shard from a cursor on, up to the sequence `latest`."""

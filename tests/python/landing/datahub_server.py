@@ -35,6 +35,8 @@ class Topic:
     """`columns`: name and type of each, of a TUPLE topic."""
 
     columns: list[tuple[str, str]] | None = None
+    #: the sequence of the cursor LATEST of a shard without records; a server may also answer 0
+    latest_of_nothing: int = -1
     #: shard -> its records that are still there
     shards: dict[str, list[Record]] = field(default_factory=lambda: {"0": []})
 
@@ -115,7 +117,9 @@ class _Handler(BaseHTTPRequestHandler):
         assert body is not None
         records = topic.shards[rest[2]]
         return (
-            _cursor(records, body) if body["Action"] == "cursor" else self._records(records, body)
+            _cursor(topic, records, body)
+            if body["Action"] == "cursor"
+            else self._records(records, body)
         )
 
     def _records(self, records: list[Record], body: dict[str, Any]) -> dict[str, Any]:
@@ -153,9 +157,10 @@ def _description(topic: Topic) -> dict[str, Any]:
     return described
 
 
-def _cursor(records: list[Record], body: dict[str, Any]) -> dict[str, Any]:
+def _cursor(topic: Topic, records: list[Record], body: dict[str, Any]) -> dict[str, Any]:
     first, last = (records[0].sequence, records[-1].sequence) if records else (0, -1)
-    sequence = {"OLDEST": first, "LATEST": last}.get(body["Type"], body.get("Sequence"))
+    latest = last if records else topic.latest_of_nothing
+    sequence = {"OLDEST": first, "LATEST": latest}.get(body["Type"], body.get("Sequence"))
     if body["Type"] == "SEQUENCE" and not first <= sequence <= last:
         raise _Refused(400, "SeekOutOfRange")
     return {"Cursor": str(max(sequence, 0)), "RecordTime": _TIME, "Sequence": sequence}

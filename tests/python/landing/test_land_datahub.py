@@ -123,6 +123,18 @@ def test_each_record_lands_once_also_of_shards_and_topics_that_are_new(
     assert "shop.changes_1, partition 0: 1 message, offsets 5 to 5" in second.stdout
 
 
+@pytest.mark.parametrize("latest", [-1, 0])
+def test_an_empty_shard_does_not_stop_a_landing(
+    land: Land, server: DataHubServer, catalog: SparkSession, latest: int
+) -> None:
+    topic = Topic(latest_of_nothing=latest)
+    topic.put(b"a", shard="1")
+    server.projects["shop"] = {"empty": topic}
+    result = land("shop.empty")
+    assert result.exit_code == 0, result.output
+    assert [(row.partition, row.offset) for row in rows(catalog, "datahub_blob")] == [(1, 0)]
+
+
 def test_records_that_were_deleted_stop_a_landing_until_they_are_given_up(
     land: Land, server: DataHubServer, catalog: SparkSession
 ) -> None:
