@@ -169,9 +169,14 @@ _IN_ANY_LETTER_CASE = rf"{_NAME_START}+(?iu:\2){_NAME_END}(?:\s|$)"
 # Possessive: nothing that was matched may be read as part of a name after all.
 _CHANGE = rf"^change\s+(?:column\s+)?+{_IF_EXISTS}+"
 _RENAME = rf"^rename\s+(?:column\s+)?{_IF_EXISTS}"
+#: MySQL's options of partitions stand behind the last action, without a comma.
+_END_OF_ACTION = r"(?:\s+(?:partition\s+by\b.*|remove\s+partitioning))?\s*$"
 _ACTION_RULES = (
     _Rule(rf"^drop\s+column\s+{_IF_EXISTS}({_NAME})", "column_drop"),
-    _Rule(rf"^drop\s+{_IF_EXISTS}({_NAME})(?:\s+(?:restrict|cascade))?\s*$", "column_drop"),
+    _Rule(
+        rf"^drop\s+{_IF_EXISTS}({_NAME})(?:\s+(?:restrict|cascade))?{_END_OF_ACTION}",
+        "column_drop",
+    ),
     _Rule(rf"^(?:drop|set\s+unused)\s*\(\s*({_NAMES})\s*\)", "column_drop"),
     _Rule(rf"^set\s+unused\s+column\s+({_NAME})", "column_drop"),
     _Rule(rf"{_RENAME}({_NAMED})\s+to\s++(?!{_IN_ANY_LETTER_CASE}){_NAME}", "column_drop"),
