@@ -1,4 +1,4 @@
-"""The columns that source tables lost, as shown by a statement or by a complete list without them.
+"""The columns that source tables lost: what statements, complete lists and new spellings show.
 
 A table has few schema versions and few statements, and each is compared with all others of its
 table. So they are collected and compared in Python: Spark would need more time to plan such a query
@@ -21,6 +21,9 @@ from cdc_marts.fold.sequences import Order, order_of
 from cdc_marts.fold.traits import Traits, is_of_format_that
 from cdc_marts.local_rows import local_rows
 
+#: Systems in which no two columns of a table have names that differ only in letter case.
+_IGNORING_LETTER_CASE = frozenset({"mysql", "mariadb", "drds"})
+
 
 def lost_columns(versions: DataFrame, drops: DataFrame, formats: Traits) -> DataFrame:
     """Return the columns that tables lost, with the place in the log that shows it.
@@ -29,11 +32,12 @@ def lost_columns(versions: DataFrame, drops: DataFrame, formats: Traits) -> Data
     because they show no columns. `drops`: the model `int_column_drops`.
 
     The result has source_format, table_id, column_name, sequence, is_dropped_by_statement. Of each
-    schema version, only the first and the last event with a complete list are known.
+    schema version, only the first and the last event are known, of all and of those with a complete
+    list.
     """
     tables: defaultdict[tuple[str, str], _Table] = defaultdict(_Table)
     shown = versions.where(~is_of_format_that(formats, "has_sparse_rows")).select(
-        *TABLE, "column_names", *SEQUENCES
+        *TABLE, "source_type", "column_names", *SEQUENCES
     )
     for row in shown.collect():
         tables[row.source_format, row.table_id].versions.append(_Version.of(row))
@@ -68,8 +72,12 @@ class _Version:
     is_list: bool
     first: Order
     last: Order
+    #: the sequences of the first and the last event
+    first_and_last: tuple[Row, Row]
     #: the sequences of the first and the last event that list all columns of the table
     whole: Sequence[Row]
+    #: whether the source is a system in which the letter case of names does not count
+    ignores_letter_case: bool
 
     @classmethod
     def of(cls, row: Row) -> _Version:
@@ -83,8 +91,15 @@ class _Version:
             row.column_names is not None,
             order_of(row.first_sequence),
             order_of(row.last_sequence),
+            (row.first_sequence, row.last_sequence),
             tuple(whole.values()),
+            row.source_type in _IGNORING_LETTER_CASE,
         )
+
+    @cached_property
+    def letters(self) -> frozenset[str]:
+        """The names in lower case."""
+        return frozenset(name.lower() for name in self.column_names)
 
     def lacks(self, column: str) -> bool:
         return self.is_list and column not in self.column_names
@@ -130,6 +145,13 @@ class _Table:
         """Yield (column, sequence, whether a statement dropped it)."""
         for (column, _), sequence in self.drops.items():
             yield column, sequence, True
+        lost = self._left_out(inserts_leave_out_columns) | self._spelt_anew()
+        for (column, _), sequence in lost.items():
+            yield column, sequence, False
+
+    def _left_out(self, inserts_leave_out_columns: bool) -> dict[tuple[str, Order], Row]:
+        """Return the sequences of complete lists without a column, by column and order."""
+        left_out: dict[tuple[str, Order], Row] = {}
         # If images are partial, a list that is meant to be complete may not be.
         are_whole = not (inserts_leave_out_columns and self.has_partial_images())
         for version in self.versions:
@@ -141,7 +163,41 @@ class _Table:
                         and version.lacks(column)
                         and (are_whole or self._may_be_dropped(column, at))
                     ):
-                        yield column, sequence, False
+                        left_out[column, at] = sequence
+        return left_out
+
+    def _spelt_anew(self) -> dict[tuple[str, Order], Row]:
+        """Return the sequences of events that list a column in another letter case, as `_left_out`.
+
+        No statement needs to say that it is renamed: MySQL's MODIFY may name a column in another
+        letter case, and the column has this name then.
+        """
+        spelt_anew: dict[tuple[str, Order], Row] = {}
+        for version in self.versions:
+            first, last = version.first_and_last
+            for column, seen in self.first_seen.items():
+                if not self._respells(version, column):
+                    continue
+                if seen < version.first:
+                    spelt_anew[column, version.first] = first
+                # The column may have had its earlier name again in between.
+                if self._is_listed_between(column, version.first, version.last):
+                    spelt_anew[column, version.last] = last
+        return spelt_anew
+
+    def _respells(self, version: _Version, column: str) -> bool:
+        """Return whether a version lists a column in another letter case."""
+        return (
+            self.ignores_letter_case and version.lacks(column) and column.lower() in version.letters
+        )
+
+    @cached_property
+    def ignores_letter_case(self) -> bool:
+        """Whether two spellings are one column; not if any event lists both."""
+        return all(
+            version.ignores_letter_case and len(version.letters) == len(version.column_names)
+            for version in self.versions
+        )
 
     @cached_property
     def first_seen(self) -> dict[str, Order]:
@@ -215,6 +271,7 @@ class _Table:
             version.last_narrow is not None
             and first < version.last_narrow
             and version.lacks(column)
+            and not self._respells(version, column)
             and not self._is_dropped_throughout(column, version.first, version.last_narrow)
             for version in self.versions
             for column, first in self.first_seen.items()

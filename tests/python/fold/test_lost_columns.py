@@ -11,8 +11,8 @@ from cdc_marts.fold.lost_columns import lost_columns
 from tests.python.fold.frames import frame
 
 VERSIONS = (
-    "source_format table_id column_names first_sequence last_sequence first_whole_sequence"
-    " last_whole_sequence"
+    "source_format table_id source_type column_names first_sequence last_sequence"
+    " first_whole_sequence last_whole_sequence"
 )
 DROPS = "source_format table_id change column_name sequence"
 CANAL = {"source_format": "canal_json", "table_id": "shop.orders"}
@@ -183,6 +183,56 @@ def test_behind_a_drop_without_a_name_an_insert_shows_which_column_is_gone(
     assert lost(spark, versions, [unnamed]) == dropped
     # An insert before it, or a column that was added later, shows nothing.
     assert lost(spark, versions, [{**unnamed, "sequence": at(10)}]) == []
+
+
+def of_system(source_type: str | None, *versions: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{**version, "source_type": source_type} for version in versions]
+
+
+RESPELLED = (version("id email", (1, 9), (1, 9)), version("id Email", (11, 30), (20, 30)))
+
+
+@pytest.mark.parametrize("source_type", ["mysql", "mariadb", "drds"])
+def test_where_letter_case_does_not_count_another_spelling_takes_the_place_of_a_column(
+    spark: SparkSession, source_type: str
+) -> None:
+    """MODIFY renames such a column. So the update at 11 is no partial image."""
+    assert lost(spark, of_system(source_type, *RESPELLED)) == [
+        ("email", 11, False),
+        ("email", 20, False),
+        ("email", 30, False),
+    ]
+
+
+@pytest.mark.parametrize("source_type", ["postgresql", "oracle", None])
+def test_where_letter_case_counts_another_spelling_is_another_column(
+    spark: SparkSession, source_type: str | None
+) -> None:
+    assert lost(spark, of_system(source_type, *RESPELLED)) == []
+
+
+def test_a_column_in_another_letter_case_is_gone_also_where_images_are_partial(
+    spark: SparkSession,
+) -> None:
+    key_alone = version("id", (2, 8))
+    assert lost(spark, of_system("mysql", key_alone, *RESPELLED)) == [("email", 11, False)]
+
+
+def test_a_column_that_gets_its_old_letter_case_again_is_gone_in_the_other_one(
+    spark: SparkSession,
+) -> None:
+    there, back = version("id email", (1, 40)), version("id Email", (11, 30))
+    assert lost(spark, of_system("mysql", there, back)) == [
+        ("Email", 40, False),
+        ("email", 11, False),
+        ("email", 30, False),
+    ]
+
+
+def test_a_table_that_lists_a_column_in_two_letter_cases_has_both(spark: SparkSession) -> None:
+    """Its types name no other system, but MySQL cannot have such a table."""
+    both = version("id email Email", (1, 1))
+    assert lost(spark, of_system("mysql", both, *RESPELLED)) == []
 
 
 def test_a_statement_may_drop_a_column_of_a_table_without_rows(spark: SparkSession) -> None:

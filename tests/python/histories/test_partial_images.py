@@ -278,6 +278,21 @@ CASES = [
         ],
         [row(id="1", body="new")],
     ),
+    # MODIFY names a column in any letter case, and MySQL then calls it so.
+    Case(
+        "a_column_that_modify_spells_anew_is_gone_in_the_old_letter_case",
+        "canal_json",
+        [
+            {
+                0: canal("INSERT", row(id="1", email="a")),
+                1: canal("INSERT", row(id="3", email="z")),
+                2: canal("ALTER", sql="alter table {table} modify column Email varchar(20)"),
+            },
+            {3: canal("UPDATE", row(id="1", Email="b"), old=row(Email="a"))},
+            {4: canal("INSERT", row(id="2", Email="c"))},
+        ],
+        [row(id="1", Email="b"), row(id="2", Email="c"), row(id="3")],
+    ),
     # More keys than a run follows in both directions from the key that changes in the second run.
     Case(
         "rows_keep_their_values_when_the_last_of_many_shifted_keys_changes",
