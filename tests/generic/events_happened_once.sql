@@ -16,8 +16,6 @@
 
 {{ config(severity='warn') }}
 
-{%- set table_key = ['source_format', 'table_id'] %}
-
 with
 
 keyless_rows as (select * from {{ keyless_rows }}),
@@ -32,7 +30,7 @@ events as (
     from {{ model }} as events
     left anti join truncations
         on
-            {{ matches('events', 'truncations', table_key) }}
+            {{ matches('events', 'truncations', columns_of_table()) }}
             and {{ is_truncated_by('events', 'truncations') }}
             and size(events.key_columns) = 0
 

@@ -12,7 +12,6 @@
 
 {{ config(severity='warn') }}
 
-{%- set table_key = ['source_format', 'table_id'] %}
 {%- set message_key = ['source_format', 'topic', '`partition`', 'offset'] %}
 
 with
@@ -90,7 +89,7 @@ validation_errors as (
     from loaded_rows
     inner join landed_statements as statements
         on
-            {{ matches('loaded_rows', 'statements', table_key) }}
+            {{ matches('loaded_rows', 'statements', columns_of_table()) }}
             and {{ is_truncated_by('loaded_rows', 'statements') }}
             and if(
                 loaded_rows.topic = statements.topic

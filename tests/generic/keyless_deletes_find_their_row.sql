@@ -13,8 +13,6 @@
 
 {{ config(severity='warn') }}
 
-{%- set table_key = ['source_format', 'table_id'] %}
-
 with
 
 truncations as (select * from {{ truncations }}),
@@ -25,7 +23,7 @@ effects as (
     from {{ model }} as effects
     left anti join truncations
         on
-            {{ matches('effects', 'truncations', table_key) }}
+            {{ matches('effects', 'truncations', columns_of_table()) }}
             and {{ is_truncated_by('effects', 'truncations') }}
     where effects.is_keyless
 

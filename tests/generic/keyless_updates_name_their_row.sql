@@ -10,8 +10,6 @@
 
 {{ config(severity='warn') }}
 
-{%- set table_key = ['source_format', 'table_id'] %}
-
 with
 
 truncations as (select * from {{ truncations }}),
@@ -22,7 +20,7 @@ events as (
     from {{ model }} as events
     left anti join truncations
         on
-            {{ matches('events', 'truncations', table_key) }}
+            {{ matches('events', 'truncations', columns_of_table()) }}
             and {{ is_truncated_by('events', 'truncations') }}
 
 ),

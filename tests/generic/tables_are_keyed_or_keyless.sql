@@ -11,8 +11,6 @@
 
 {{ config(severity='warn') }}
 
-{%- set table_key = ['source_format', 'table_id'] %}
-
 with
 
 truncations as (select * from {{ truncations }}),
@@ -23,7 +21,7 @@ effects as (
     from {{ model }} as effects
     left anti join truncations
         on
-            {{ matches('effects', 'truncations', table_key) }}
+            {{ matches('effects', 'truncations', columns_of_table()) }}
             and {{ is_truncated_by('effects', 'truncations') }}
 
 ),
