@@ -12,8 +12,6 @@
 
 {{ config(severity='warn') }}
 
-{%- set message_key = ['source_format', 'topic', '`partition`', 'offset'] %}
-
 with
 
 records as (select * from {{ model }}),
@@ -60,7 +58,7 @@ landed_statements as (
     from statements
     inner join records
         on
-            {{ matches('statements', 'records', message_key) }}
+            {{ matches('statements', 'records', columns_of_message()) }}
             and records.record_type in ('ddl', 'transaction')
 
 ),
