@@ -21,7 +21,14 @@ from cdc_marts.parsing.images import (
     names_left_out,
     overlay,
 )
-from cdc_marts.parsing.messages import LANDED_COLUMNS, Check, lacking_key, read_json, rejection
+from cdc_marts.parsing.messages import (
+    LANDED_COLUMNS,
+    Check,
+    lacking_key,
+    read_json,
+    rejection,
+    unknown_op,
+)
 from cdc_marts.parsing.ops import meaning_of, source_ops
 from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_columns_of
@@ -307,11 +314,7 @@ def _broken(is_swapped: Column) -> Column:
 def _checks_of_fields(is_swapped: Column) -> tuple[Check, ...]:
     return (
         (F.col("type").isNull(), "missing_field", "the message lacks `type`"),
-        (
-            F.col("meaning").isNull(),
-            "unknown_op",
-            F.concat(F.lit("unknown Canal JSON operation in `type`: "), F.col("type")),
-        ),
+        unknown_op("Canal JSON operation", "type", source_op="type"),
         (
             _is_row_message() & non_empty(F.col("table")).isNull(),
             "missing_field",

@@ -21,7 +21,7 @@ from cdc_marts.formats.streamx.envelope import (
     record_kind,
 )
 from cdc_marts.parsing.images import image_of, row_or_null
-from cdc_marts.parsing.messages import LANDED_COLUMNS, read_json_columns, rejection
+from cdc_marts.parsing.messages import LANDED_COLUMNS, read_json_columns, rejection, unknown_op
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_columns_of
@@ -387,15 +387,10 @@ def _broken() -> Column:
             "missing_field",
             F.concat(F.lit("the tuple has no table in `"), _name_of("table"), F.lit("`")),
         ),
-        (
-            F.col("meaning").isNull(),
-            "unknown_op",
-            F.concat(
-                F.lit("unknown operation of a DataHub tuple in `"),
-                _name_of("operation"),
-                F.lit("`: "),
-                F.col("metadata.operation"),
-            ),
+        unknown_op(
+            "operation of a DataHub tuple",
+            _name_of("operation"),
+            source_op="metadata.operation",
         ),
         (
             is_bad_sequence_id(F.col("sequence_id")),

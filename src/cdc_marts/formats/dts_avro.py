@@ -14,7 +14,7 @@ from pyspark.sql.avro.functions import from_avro
 from cdc_marts.formats.dts.schema import RECORD_SCHEMA, TRAILER
 from cdc_marts.formats.dts.values import unreadable_value, value_of
 from cdc_marts.parsing.images import column_names, image_of, names_left_out
-from cdc_marts.parsing.messages import LANDED_COLUMNS, rejection
+from cdc_marts.parsing.messages import LANDED_COLUMNS, rejection, unknown_op
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_columns_of
@@ -288,11 +288,7 @@ def _broken() -> Column:
     columns = F.array_size("columns")
     seconds = F.col("source_seconds")
     return rejection(
-        (
-            F.col("meaning").isNull(),
-            "unknown_op",
-            F.concat(F.lit("unknown DTS Avro operation in `operation`: "), "source_op"),
-        ),
+        unknown_op("DTS Avro operation", "operation"),
         (
             (seconds < -1) | ~is_epoch_seconds(seconds),
             "bad_timestamp",

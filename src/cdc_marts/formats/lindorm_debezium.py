@@ -10,6 +10,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from cdc_marts.formats.connect.envelope import (
+    checks_of_images,
     column_parameters,
     column_types,
     fields_of,
@@ -17,7 +18,7 @@ from cdc_marts.formats.connect.envelope import (
     whole_number_columns,
 )
 from cdc_marts.parsing.images import columns_of, has_columns, image_hashes, with_images
-from cdc_marts.parsing.messages import rejection
+from cdc_marts.parsing.messages import rejection, unknown_op
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_columns_of
@@ -170,11 +171,7 @@ def _broken() -> Column:
     is_known = F.col("event_millis") != "-1"
     return rejection(
         (F.col("source_op").isNull(), "missing_field", "the payload has no `op`"),
-        (
-            F.col("meaning").isNull(),
-            "unknown_op",
-            F.concat(F.lit("unknown Lindorm operation in `op`: "), "source_op"),
-        ),
+        unknown_op("Lindorm operation", "op"),
         (F.col("table_name").isNull(), "missing_field", "the payload has no `source.table`"),
         (
             ~is_snapshot & F.col("event_millis").isNull(),
@@ -196,24 +193,9 @@ def _broken() -> Column:
             "bad_sequence",
             "`source.ts_ms` is -1 (unknown), but it orders the changes of a row",
         ),
-        (
-            F.col("is_no_row_before"),
-            "missing_image",
-            "`before` is not an object of columns",
-        ),
-        (
-            F.col("is_no_row_after"),
-            "missing_image",
-            "`after` is not an object of columns",
-        ),
-        (
-            (F.col("op") == "delete") & F.col("before").isNull(),
-            "missing_image",
-            "a delete needs the row in `before`",
-        ),
-        (
-            (F.col("op") != "delete") & F.col("after").isNull(),
-            "missing_image",
-            "an insert, update or snapshot row needs the row in `after`",
+        *checks_of_images(
+            "after",
+            is_row=F.lit(True),
+            is_empty=lambda side: F.col(side).isNull(),
         ),
     )

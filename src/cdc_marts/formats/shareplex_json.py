@@ -9,7 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from cdc_marts.parsing.images import columns_of, image_of, is_no_row, no_columns, overlay
-from cdc_marts.parsing.messages import LANDED_COLUMNS, read_json, rejection
+from cdc_marts.parsing.messages import LANDED_COLUMNS, read_json, rejection, unknown_op
 from cdc_marts.parsing.ops import ROW_RECORDS, meaning_of
 from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_setting
@@ -153,11 +153,7 @@ def _broken() -> Column:
     is_whole_update = (op == "update") & ~F.col("is_half")
     return rejection(
         (F.col("source_op").isNull(), "missing_field", "the message has no `meta.op`"),
-        (
-            F.col("meaning").isNull(),
-            "unknown_op",
-            F.concat(F.lit("unknown SharePlex operation in `meta.op`: "), "source_op"),
-        ),
+        unknown_op("SharePlex operation", "meta.op"),
         (F.col("table_name").isNull(), "missing_field", "the message has no `meta.table`"),
         (
             F.col("scn").isNull(),

@@ -63,6 +63,28 @@ def rejection(*checks: Check) -> Column:
     )
 
 
+def unknown_op(
+    operation: str,
+    member: str | Column,
+    *,
+    source_op: str = "source_op",
+    unless: Column | None = None,
+) -> Check:
+    """Return the check that the format knows the operation of a message: it has a `meaning`.
+
+    `operation`: what the reason calls the operation, such as "Canal JSON operation". `member`: the
+    name of the member that contains it. `source_op`: the column with its code. `unless`: whether a
+    message needs no operation.
+    """
+    is_unknown = F.col("meaning").isNull()
+    name = F.lit(member) if isinstance(member, str) else member
+    return (
+        is_unknown if unless is None else ~unless & is_unknown,
+        "unknown_op",
+        F.concat(F.lit(f"unknown {operation} in `"), name, F.lit("`: "), source_op),
+    )
+
+
 def lacking_key(key_columns: Column) -> Column:
     """Return the reason to reject a message with a row whose image lacks one of these columns."""
     return F.concat(
@@ -120,6 +142,24 @@ def _read_whole(
     """Parse each message once.
 
     `object_of` turns what was read into the message, and returns null if it is not an object.
+    `mark_of` returns the mark in an element.
+    """
+    parsed = _parsed(messages, message_type, seen_in).select(
+        "*", object_of(F.col(f"wrapped.{_MARK}")[0]).alias("message")
+    )
+    return parsed.select(
+        *LANDED_COLUMNS,
+        "value",
+        "message",
+        _unreadable(mark_of).alias("unreadable"),
+        *([F.col("wrapped.seen")] if seen_in is not None else []),
+    )
+
+
+def _parsed(
+    messages: DataFrame, message_type: str, seen_in: Callable[[Column], Column] | None
+) -> DataFrame:
+    """Return landed messages with `wrapped`: what was parsed, as a struct.
 
     `from_json` takes the first object of a text and ignores the rest. So the text that is parsed is
     an array, with the message as its first element and a mark as the second. The parse returns an
@@ -151,16 +191,18 @@ def _read_whole(
         wrapped = let(
             wrapped, lambda wrapped: wrapped.withField("seen", seen_in(wrapped[_MARK][0]))
         )
-    parsed = messages.select(*LANDED_COLUMNS, "value", wrapped.alias("wrapped")).select(
-        "*", object_of(F.col(f"wrapped.{_MARK}")[0]).alias("message")
-    )
+    return messages.select(*LANDED_COLUMNS, "value", wrapped.alias("wrapped"))
+
+
+def _unreadable(mark_of: Callable[[Column], Column]) -> Column:
+    """Return the rejection of bytes that are not exactly one JSON object; null if they are one."""
     elements = F.col(f"wrapped.{_MARK}")
     is_whole = (F.size(elements) == 2) & mark_of(F.get(elements, 1)).eqNullSafe(_MARK)
     is_corrupt = F.col(f"wrapped.{_CORRUPT}").isNotNull()
-    unreadable = rejection(
+    return rejection(
         (F.col("value").isNull(), "tombstone", "a queue tombstone has no value"),
         (
-            ~F.is_valid_utf8(text),
+            ~F.is_valid_utf8(F.col("value").cast("string")),
             "not_utf8",
             "the value is not valid UTF-8: check the producer's charset, or that the topic carries"
             " this format",
@@ -176,13 +218,6 @@ def _read_whole(
             "malformed_json",
             "a member does not have the type that the format requires, or an object repeats a key",
         ),
-    )
-    return parsed.select(
-        *LANDED_COLUMNS,
-        "value",
-        "message",
-        unreadable.alias("unreadable"),
-        *([F.col("wrapped.seen")] if seen_in is not None else []),
     )
 
 

@@ -11,6 +11,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from cdc_marts.formats.connect.envelope import (
+    checks_of_images,
     column_parameters,
     column_types,
     field_names,
@@ -22,7 +23,7 @@ from cdc_marts.formats.connect.envelope import (
     without_placeholders,
 )
 from cdc_marts.parsing.images import columns_of, image_hashes, with_images
-from cdc_marts.parsing.messages import Check, rejection
+from cdc_marts.parsing.messages import Check, rejection, unknown_op
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_columns_of
@@ -208,7 +209,10 @@ def _versions(version: str) -> tuple[str, ...]:
 
 
 def _broken(names: FieldNames) -> Column:
-    return rejection(*_checks_of_fields(names), *_checks_of_images(names))
+    return rejection(
+        *_checks_of_fields(names),
+        *checks_of_images(names.after, is_row=_is_record("change"), is_empty=_is_empty),
+    )
 
 
 def _is_record(record_type: str) -> Column:
@@ -239,14 +243,7 @@ def _checks_of_fields(names: FieldNames) -> tuple[Check, ...]:
             "missing_field",
             f"the payload has no `{names.source_op}`",
         ),
-        (
-            ~is_heartbeat & F.col("meaning").isNull(),
-            "unknown_op",
-            F.concat(
-                F.lit(f"unknown {names.name} operation in `{names.source_op}`: "),
-                "source_op",
-            ),
-        ),
+        unknown_op(f"{names.name} operation", names.source_op, unless=is_heartbeat),
         (
             is_of_table & F.col("table_name").isNull(),
             "missing_field",
@@ -275,32 +272,6 @@ def _checks_of_fields(names: FieldNames) -> tuple[Check, ...]:
     )
 
 
-def _checks_of_images(names: FieldNames) -> tuple[Check, ...]:
-    is_row, is_delete = _is_record("change"), F.col("op") == "delete"
-
-    def is_empty(side: str) -> Column:
-        has_columns = (F.size(f"columns_{side}") > 0) | (F.size(f"placeholders_{side}") > 0)
-        return ~F.coalesce(has_columns, F.lit(False))
-
-    return (
-        (
-            is_row & F.col("is_no_row_before"),
-            "missing_image",
-            "`before` is not an object of columns",
-        ),
-        (
-            is_row & F.col("is_no_row_after"),
-            "missing_image",
-            f"`{names.after}` is not an object of columns",
-        ),
-        (
-            is_row & is_delete & is_empty("before"),
-            "missing_image",
-            "a delete needs the row in `before`",
-        ),
-        (
-            is_row & ~is_delete & is_empty("after"),
-            "missing_image",
-            f"an insert, update or snapshot row needs the row in `{names.after}`",
-        ),
-    )
+def _is_empty(side: str) -> Column:
+    has_columns = (F.size(f"columns_{side}") > 0) | (F.size(f"placeholders_{side}") > 0)
+    return ~F.coalesce(has_columns, F.lit(False))

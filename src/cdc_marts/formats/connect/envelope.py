@@ -11,6 +11,7 @@ import base64
 import hashlib
 import json
 import uuid
+from collections.abc import Callable
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -23,7 +24,7 @@ from cdc_marts.parsing.images import (
     names_with,
     no_columns,
 )
-from cdc_marts.parsing.messages import LANDED_COLUMNS, read_json, rejection
+from cdc_marts.parsing.messages import LANDED_COLUMNS, Check, read_json, rejection
 from cdc_marts.parsing.variants import may_hold_bytes, may_hold_text
 
 #: A tombstone of a converter without KAFKA-3832, if it writes no schema.
@@ -181,3 +182,39 @@ def unavailable_columns(names: Column, placeholders: Column, columns: Column) ->
     """
     named = names_with(F.coalesce(names, no_columns()), placeholders)
     return names_left_out(named, column_names(columns))
+
+
+# --- Checks ----------------------------------------------------------------------------------
+
+
+def checks_of_images(
+    after: str, *, is_row: Column, is_empty: Callable[[str], Column]
+) -> tuple[Check, ...]:
+    """Return the checks that a row change has the images that its op needs.
+
+    `after`: the name of the member with the after image. `is_row`: whether a message is a row
+    change. `is_empty`: a function from `before` or `after` to whether this image has no columns.
+    """
+    is_delete = F.col("op") == "delete"
+    return (
+        (
+            is_row & F.col("is_no_row_before"),
+            "missing_image",
+            "`before` is not an object of columns",
+        ),
+        (
+            is_row & F.col("is_no_row_after"),
+            "missing_image",
+            f"`{after}` is not an object of columns",
+        ),
+        (
+            is_row & is_delete & is_empty("before"),
+            "missing_image",
+            "a delete needs the row in `before`",
+        ),
+        (
+            is_row & ~is_delete & is_empty("after"),
+            "missing_image",
+            f"an insert, update or snapshot row needs the row in `{after}`",
+        ),
+    )

@@ -18,7 +18,7 @@ from cdc_marts.parsing.images import (
     no_columns,
     row_or_null,
 )
-from cdc_marts.parsing.messages import LANDED_COLUMNS, Check, read_json, rejection
+from cdc_marts.parsing.messages import LANDED_COLUMNS, Check, read_json, rejection, unknown_op
 from cdc_marts.parsing.ops import ROW_RECORDS, meaning_of, source_ops
 from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_setting
@@ -336,11 +336,7 @@ def _checks_of_fields() -> tuple[Check, ...]:
             "missing_field",
             "the message has no `payload.op`",
         ),
-        (
-            F.col("meaning").isNull(),
-            "unknown_op",
-            F.concat(F.lit("unknown StreamX operation in `payload.op`: "), F.col("source_op")),
-        ),
+        unknown_op("StreamX operation", "payload.op"),
         (
             (F.col("is_row") & F.col("table_name").isNull()) | is_nameless_truncation,
             "missing_field",
