@@ -1,0 +1,27 @@
+"""The stand-ins for dbt in `.sqlfluff` suit the files that are linted."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from tests.python.harness.manifest import ROOT
+
+LINTED = ("models", "macros", "tests/generic")
+
+
+def test_the_stand_ins_have_each_trait_that_a_file_asks_for() -> None:
+    """Without a format that has it, a condition is `in ()`, and a union has no query."""
+    settings = (ROOT / ".sqlfluff").read_text("utf-8")
+    [formats] = re.findall(r'"source_formats": (\{.*?\}\})', settings)
+    traits = {trait for of_format in json.loads(formats).values() for trait in of_format}
+    asked_for = {
+        trait
+        for folder in LINTED
+        for file in (ROOT / folder).rglob("*.sql")
+        for trait in re.findall(
+            r"\b(?:is_of_format_that|formats_that)\('(\w+)'\)", file.read_text()
+        )
+    }
+    assert asked_for
+    assert asked_for == traits
