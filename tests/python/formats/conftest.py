@@ -2,11 +2,12 @@
 
 A module names its parser in `PARSE`.  `@said(message)` above a test, or as a mark of one of its
 parameters, is what the test gets the staging rows of.  `topic` and `key` of the mark are those of
-its messages.
+its messages, and `parse` is another parser; each parser of a module has one job.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Any
 
 import pytest
@@ -22,15 +23,19 @@ def rows_by_mark(request: pytest.FixtureRequest, spark: SparkSession) -> dict[in
     """The number (`id`) of a mark -> the staging rows of its messages."""
     tests = (item for item in request.session.items if item.module is request.module)
     marks = {id(mark): mark for test in tests for mark in test.iter_markers("said")}
-    messages = [
-        (value, mark.kwargs.get("key"), mark.kwargs.get("topic", "topic"), number)
-        for number, mark in marks.items()
-        for value in mark.args
-    ]
-    values, keys, topics, numbers = zip(*messages, strict=True)
     found: dict[int, Rows] = {number: [] for number in marks}
-    for row in rows_of(request.module.PARSE(landed(spark, values, keys, topics))):
-        found[numbers[row["offset"]]].append(row)
+    by_parser: dict[Any, list[tuple[Any, Any, str, int]]] = defaultdict(list)
+    for number, mark in marks.items():
+        settings = mark.kwargs
+        parse = settings.get("parse") or request.module.PARSE
+        by_parser[parse] += (
+            (value, settings.get("key"), settings.get("topic", "topic"), number)
+            for value in mark.args
+        )
+    for parse, messages in by_parser.items():
+        values, keys, topics, numbers = zip(*messages, strict=True)
+        for row in rows_of(parse(landed(spark, values, keys, topics))):
+            found[numbers[row["offset"]]].append(row)
     return found
 
 
