@@ -85,7 +85,7 @@ def _is_argument(param: Any) -> bool:
 
 def _in_usage(argument: Any) -> str:
     """The name of an argument, in brackets if it may be left out."""
-    name = argument.metavar.strip("[]")
+    name = argument.metavar.strip("[]") + ("..." if argument.nargs == -1 else "")
     return name if argument.required else f"[{name}]"
 
 

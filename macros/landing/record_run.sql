@@ -23,7 +23,7 @@
     {%- if problem is not none -%}
       {%- do exceptions.warn(
           'The results of this run are not in ' ~ landing_table
-          ~ ', so that cdc-marts status and report will not show it: '
+          ~ ', so cdc-marts status and report do not show this run: '
           ~ problem
       ) -%}
     {%- endif -%}

@@ -19,13 +19,14 @@
     {%- endfor -%}
     {%- if topics | length > 20 -%}
       {%- do log(
-          '  … and of ' ~ (topics | length - 20) ~ ' topics more', info=true
+          '  … and ' ~ (topics | length - 20) ~ ' more topics', info=true
       ) -%}
     {%- endif -%}
     {%- do log(
-        graph.nodes[result.node.attached_node].relation_name
-        ~ ' has them, with the reasons. The var `accepted_rejects` says how'
-        ~ ' many of a topic are known.\n',
+        'See '
+        ~ graph.nodes[result.node.attached_node].relation_name
+        ~ ' for the messages and reasons. To accept them, enter their number'
+        ~ ' in `accepted_rejects`.\n',
         info=true
     ) -%}
   {%- endfor -%}

@@ -84,8 +84,8 @@ def erase(
         leftovers = _forget(erasure, made, target)
         is_back = erasure.has_rows(found)
     tell(
-        f"Erased. {counted(len(made.tables), 'table')} were built anew, and no older snapshot of"
-        " them is left."
+        f"Erased. {counted(len(made.tables), 'table')} were rebuilt, and no older snapshot of them"
+        " is left."
     )
     _tell_leftovers(leftovers, erasure.landing, staging)
     if is_back:

@@ -57,7 +57,7 @@ def land_files(
     paths: Annotated[
         list[Path],
         typer.Argument(
-            metavar="PATH...",
+            metavar="PATH",
             help="Files to land, in this order. The name - is stdin; a .gz file is decompressed.",
         ),
     ],
@@ -85,8 +85,8 @@ def land_files(
     reported and skipped; the other lines land, and the exit code is 1. A topic,
     partition and offset that lands again counts once.
 
-    With --topic, each line is the message itself. Landing such a file again
-    lands its messages again. Blank lines are skipped.
+    With --topic, each line is the message itself. If you land such a file twice,
+    its messages count twice. Blank lines are skipped.
 
     With --map, the messages may have several formats: the map names the format
     of each topic.

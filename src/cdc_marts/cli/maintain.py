@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 #: What the command says if nobody confirms a removal.
 NOT_CONFIRMED = (
     "Nothing was removed, and no table was maintained. To remove these messages, run"
-    " `cdc-marts maintain --yes` once by hand: it asks again only for a landing table that"
-    " has not lost messages of this age. In a schedule, add --yes."
+    " `cdc-marts maintain --yes` once by hand: it asks again only before it removes"
+    " messages of this age from another landing table. In a schedule, add --yes."
 )
 
 

@@ -62,7 +62,10 @@ def check_report(output: Path) -> None:
             WRONG_USE,
         )
     if output.is_dir() or not output.parent.is_dir():
-        raise typer.BadParameter(f"The page can't be written to {output}: name a file in a folder.")
+        raise typer.BadParameter(
+            f"The page can't be written to {output}: its folder does not exist, or {output} is a"
+            " folder."
+        )
 
 
 def write_report(session: SparkSession, target: Target, output: Path, days: int = DAYS) -> int:

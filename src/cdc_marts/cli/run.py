@@ -42,7 +42,7 @@ _BUILD = ("build", "--exclude-resource-type", "unit_test")
 def run(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[PATH...]", help="Files of messages to land."),
+        typer.Argument(metavar="PATH", help="Files of messages to land."),
     ] = None,
     source_format: OneFormat = None,
     map_file: MapFile = None,
@@ -159,7 +159,9 @@ def _seconds_between_rounds(every: str | None, max_failures: int | None) -> floa
 def _refuse_given(options_of_kafka: Mapping[str, object]) -> None:
     """Raise `typer.BadParameter` if options were given that need Kafka."""
     if given := [option for option, value in options_of_kafka.items() if value]:
-        raise typer.BadParameter(f"This needs --bootstrap-servers: {', '.join(given)}.")
+        raise typer.BadParameter(
+            f"{', '.join(given)} {'needs' if len(given) == 1 else 'need'} --bootstrap-servers."
+        )
 
 
 def _read_files(

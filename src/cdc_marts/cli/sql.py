@@ -37,7 +37,8 @@ def sql(
         ResultFormat | None,
         typer.Option(
             "--format",
-            help="How the result is written. The default is the suffix of --output, or else table.",
+            help="How the result is written: table, csv, json, parquet or md. The default is the"
+            " suffix of --output, or else table.",
         ),
     ] = None,
     output: Annotated[

@@ -155,7 +155,8 @@ def _envelope_as_message(path: Path, line: bytes) -> str | None:
         return None
     return (
         f"{path} contains envelopes, which name their topics, and is landed as bare messages of"
-        " one topic. Land it without --topic, or without its name in `files` of the map."
+        " one topic. Leave out --topic, or remove the pattern for this file from `files` of the"
+        " map."
     )
 
 

@@ -236,7 +236,7 @@ class DataHubTopics:
             raise LandingError(f"DataHub refuses {what} ({reason}).") from None
         except RequestException as error:
             raise LandingError(
-                f"DataHub at {self._endpoint} can't be asked ({error}): check --endpoint and the"
+                f"DataHub at {self._endpoint} cannot be reached ({error}): check --endpoint and the"
                 " network."
             ) from None
 

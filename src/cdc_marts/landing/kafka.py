@@ -86,7 +86,10 @@ def land_kafka(
     """
     settings, unused = client_settings(session, subscription.properties)
     if unused:
-        report(f"Some settings of {subscription.properties} change nothing: {', '.join(unused)}.")
+        report(
+            f"The command sets these settings of {subscription.properties} itself, or Kafka's"
+            f" client does not know them: {', '.join(unused)}."
+        )
     with Broker(session, subscription.servers, settings) as broker:
         found = _topics_by_format(broker, subscription, report)
         readings = [

@@ -30,7 +30,7 @@ _NO_ID = "AAAAAAAAAAAAAAAAAAAAAA"
 _REMEDIES = {
     "TimeoutException": (
         "check --bootstrap-servers, the network and that each partition has a leader; a broker"
-        " that wants TLS or a login is silent too, see --properties"
+        " that requires TLS or a login does not answer either: set these in --properties"
     ),
     "SslAuthenticationException": "check the ssl.* settings of --properties",
     "SaslAuthenticationException": "check the sasl.* settings of --properties",
@@ -163,7 +163,7 @@ class Broker:
             # A known failure is named by its innermost cause.
             reason = reasons[-1] if remedy else ": ".join(reasons)
             raise LandingError(
-                f"Kafka at {self._servers} can't be asked"
+                f"Kafka at {self._servers} did not answer the request"
                 f" ({without_secrets(reason.rstrip('.'), self._settings)}):"
                 f" {remedy or 'check --properties'}."
             ) from None

@@ -91,10 +91,8 @@ def _begun_later(
         partition: offset for partition, offset in offsets.items() if offset > firsts[partition]
     }
     if begun:
-        shown = _list(
-            f"{_name(partition)}, at offset {offset}" for partition, offset in begun.items()
-        )
-        report(f"The landing begins after earlier messages: {shown}.")
+        shown = _list(f"{_name(partition)}, offset {offset}" for partition, offset in begun.items())
+        report(f"--start skips earlier messages. The landing begins at: {shown}.")
     return begun
 
 

@@ -35,7 +35,7 @@ _SHORTEST_SECRET = 3
 
 
 def client_settings(session: SparkSession, path: Path | None) -> tuple[dict[str, str], list[str]]:
-    """Return the settings of Kafka's consumer, and the names in the file that change nothing.
+    """Return the settings of Kafka's consumer, and the names in the file that it does not use.
 
     The file is in UTF-8. Apart from this, it is read as by Java: `name=value`, escapes, lines that
     continue after a backslash.

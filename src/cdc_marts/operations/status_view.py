@@ -106,7 +106,7 @@ def _rejects(topic: TopicStatus) -> str:
 
 def _run(run: Run | None, now: dt.datetime) -> str:
     if run is None:
-        return "unknown; no run has left its results yet"
+        return "none has been recorded yet"
     ended = f"{run.command}, {_ago(now, run.ended_at)}"
     if not run.failed:
         return f"{ended}, succeeded"

@@ -240,8 +240,8 @@ def test_a_test_that_warns_is_a_run_and_prints_the_rejects_of_each_topic(
         "Messages that could not be read:\n"
         "  crm (canal_json): 2, 1 of them since the last run: 1 malformed_json, 1 missing_field\n"
         "  shop (canal_json): 2: 2 malformed_json\n"
-        "marts.quarantined_messages has them, with the reasons. The var `accepted_rejects` says how"
-        " many of a topic are known.\n"
+        "See marts.quarantined_messages for the messages and reasons. To accept them, enter their"
+        " number in `accepted_rejects`.\n"
         "\n"
     )
     # A run on another target, whose landing schema is the same.

@@ -304,7 +304,7 @@ def test_a_topic_that_never_landed_begins_where_it_is_told(
     kafka.produce("latest", *messages(b"old"))
 
     result = land("begun", "--start", "2025-10-09T08:54:00")
-    assert "begins after earlier messages: begun, partition 0, at offset 1" in result.stderr
+    assert "The landing begins at: begun, partition 0, offset 1" in result.stderr
     assert landed(catalog) == [(0, 1, b"b")]
 
     assert "no new messages" in land("latest", "--start", "latest").stdout
@@ -488,7 +488,7 @@ def test_a_broker_that_does_not_answer_is_given_up(
             result = land("shop", "--properties", settings(QUICK), servers=f"{HOST}:{port}")
             assert time.monotonic() - began < 15
             assert result.exit_code == 1
-            assert f"Kafka at {HOST}:{port} can't be asked" in result.stderr
+            assert f"Kafka at {HOST}:{port} did not answer the request" in result.stderr
             assert "check --bootstrap-servers, the network" in result.stderr
             assert "Nothing was landed." in result.stderr
 
@@ -515,7 +515,7 @@ def test_a_properties_file_logs_in(
     result = land("private", "--properties", right, servers=kafka.login_address)
     assert result.exit_code == 0
     assert landed(catalog) == [(0, 0, b"a")]
-    assert "change nothing: bootstrap.servers, securty.protocol" in result.stderr
+    assert "client does not know them: bootstrap.servers, securty.protocol" in result.stderr
 
     wrong = settings(f"{login}{LOGIN.replace(PASSWORD, 'Wr0ng')};\n")
     result = land("private", "--properties", wrong, servers=kafka.login_address)

@@ -174,7 +174,7 @@ def test_the_lines_on_rejects_name_the_mart_of_the_target(dev: ForeignProject) -
     dev.dbt("test", "--target", "dev", "--select", "messages_can_be_read")
     log = (dev.root / "logs" / "dbt.log").read_text("utf-8")
     assert "  shop (canal_json): 1: 1 missing_field" in log
-    assert "dev_marts.quarantined_messages has them, with the reasons." in log
+    assert "See dev_marts.quarantined_messages for the messages and reasons." in log
 
 
 def test_upkeep_sees_to_the_tables_of_the_target_alone(dev: ForeignProject) -> None:

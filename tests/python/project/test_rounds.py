@@ -249,10 +249,10 @@ def test_each_round_ends_with_a_report(
         (["--every", "0s"], "--every needs a time span above 0"),
         (["--every", "soon"], "--every needs a time span such as"),
         (["--format", "canal_json"], "need --bootstrap-servers, or files"),
-        (["--topics", "shop"], "This needs --bootstrap-servers: --topics"),
+        (["--topics", "shop"], "--topics needs --bootstrap-servers."),
         (
             ["m.jsonl", "--start", "latest", "--skip-lost"],
-            "bootstrap-servers: --start, --skip-lost",
+            "--start, --skip-lost need --bootstrap-servers.",
         ),
         (["messages.jsonl", "--every", "5m"], "Files land once"),
         (["--bootstrap-servers", "h:1"], "Name the format with --format"),

@@ -99,7 +99,7 @@ def test_ids_of_drawings_are_not_those_of_others(content: Content) -> None:
 def test_a_target_without_anything_says_so() -> None:
     empty = Content(page(nothing()))
     assert empty.text.count("There is nothing to show yet.") == 10
-    assert "no run has left its results yet" in empty.text
+    assert "no run has been recorded yet" in empty.text
 
 
 def test_captions_have_the_names_that_the_marts_have_on_the_target(of_a_week: Facts) -> None:

@@ -88,7 +88,7 @@ def _tiles(facts: Facts) -> Iterator[Tile]:
 def _last_run(status: Status) -> Tile:
     run = status.last_run
     if run is None:
-        return Tile("none", "no run has left its results yet", "warning")
+        return Tile("none", "no run has been recorded yet", "warning")
     ago = span(status.checked_at - run.ended_at)
     if run.failed:
         return Tile(
