@@ -1,6 +1,6 @@
 -- The columns that tables have or had, and in which part of the log.  A part
 -- begins with the first event that lists the column.  It ends where a statement
--- or a complete list shows that the column is gone (`lost_sequence`);
+-- or a list of columns shows that the column is gone (`lost_sequence`);
 -- `dropped_sequence` considers statements only.  A column that is added again
 -- has another row.
 
