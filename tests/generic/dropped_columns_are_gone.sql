@@ -1,13 +1,19 @@
 {#-
-  A column that SharePlex reports as dropped is gone.  The DROP COLUMN message
-  names no column; only the next insert into the table shows which columns are
-  left.  Until then, the rows still have the column, and a warning names the
-  table.
+  Dropped columns are gone.  A warning names two kinds of tables, whose rows
+  still have a column that may be dropped:
+
+  SharePlex: the DROP COLUMN message names no column; only the next insert into
+  the table shows which columns are left.
+
+  Canal: an insert lacks the column, and no event has listed it since.  If
+  images of the table were seen with fewer columns, this is no proof that the
+  table lost the column, because inserts may leave out columns too.
 
   model: the statements, as in `ddl_events`.  events: the events, as in
-  `change_events`.
+  `change_events`.  versions: the schema versions, as in `int_table_schemas`.
+  table_columns: the columns of tables, as in `int_table_columns`.
 -#}
-{% test dropped_columns_are_gone(model, events) %}
+{% test dropped_columns_are_gone(model, events, versions, table_columns) %}
 
 {{ config(severity='warn') }}
 
@@ -38,11 +44,12 @@ rows_of_tables as (
 
 ),
 
-validation_errors as (
+drops_without_names as (
 
     select
         drops.source_format,
         drops.table_id,
+        cast(null as string) as column_name,
         drops.dropped_at
     from drops
     inner join rows_of_tables
@@ -53,6 +60,48 @@ validation_errors as (
             rows_of_tables.last_insert is null
             or rows_of_tables.last_insert < drops.last_drop
         )
+
+),
+
+-- SharePlex leaves NULL columns out of inserts, so this shows nothing there.
+left_out_columns as (
+
+    select
+        versions.source_format,
+        versions.table_id,
+        table_columns.column_name,
+        cast(null as timestamp) as dropped_at
+    from {{ versions }} as versions
+    inner join {{ table_columns }} as table_columns
+        on {{ matches(
+            'versions', 'table_columns', ['source_format', 'table_id']
+        ) }}
+    where
+        versions.source_format = 'canal_json'
+        and table_columns.lost_sequence is null
+    group by
+        versions.source_format,
+        versions.table_id,
+        table_columns.column_name
+    having
+        max(versions.last_whole_sequence) filter (
+            where not array_contains(
+                versions.column_names, table_columns.column_name
+            )
+        )
+        > max(versions.last_sequence) filter (
+            where array_contains(
+                versions.column_names, table_columns.column_name
+            )
+        )
+
+),
+
+validation_errors as (
+
+    select * from drops_without_names
+    union all
+    select * from left_out_columns
 
 )
 

@@ -954,6 +954,50 @@ PROOFS = {
                     'shareplex_json' as source_format, table_id, op, {SEQUENCE} as sequence
                 """,
             ),
+            "versions": Rows(
+                columns="source_format, table_id, column_names, position, whole_position",
+                good="""
+                    -- an event has listed the column since an insert lacked it
+                    ('canal_json', 'partial', array('id', 'note'), 9, 1),
+                    ('canal_json', 'partial', array('id'), 6, 6),
+                    -- only updates lack it
+                    ('canal_json', 'updated', array('id', 'note'), 1, 1),
+                    ('canal_json', 'updated', array('id'), 6, null),
+                    -- it is known to be lost
+                    ('canal_json', 'narrowed', array('id', 'note'), 1, 1),
+                    ('canal_json', 'narrowed', array('id'), 6, 6),
+                    -- an insert leaves out NULL columns
+                    ('shareplex_json', 'sparse', array('ID', 'NOTE'), 1, 1),
+                    ('shareplex_json', 'sparse', array('ID'), 6, 6)
+                """,
+                bad="""
+                    -- no event has listed the column since
+                    ('canal_json', 'left_out', array('id', 'note'), 3, 1),
+                    ('canal_json', 'left_out', array('id'), 6, 6)
+                """,
+                selected=f"""
+                    source_format, table_id, column_names, {SEQUENCE} as last_sequence,
+                    if(
+                        whole_position is null, null,
+                        {SEQUENCE.replace("cast(position", "cast(whole_position")}
+                    ) as last_whole_sequence
+                """,
+            ),
+            "table_columns": Rows(
+                columns="source_format, table_id, column_name, position",
+                good="""
+                    ('canal_json', 'partial', 'id', null), ('canal_json', 'partial', 'note', null),
+                    ('canal_json', 'updated', 'id', null), ('canal_json', 'updated', 'note', null),
+                    ('canal_json', 'narrowed', 'id', null), ('canal_json', 'narrowed', 'note', 6),
+                    ('shareplex_json', 'sparse', 'ID', null),
+                    ('shareplex_json', 'sparse', 'NOTE', null),
+                    ('canal_json', 'left_out', 'id', null), ('canal_json', 'left_out', 'note', null)
+                """,
+                selected=f"""
+                    source_format, table_id, column_name,
+                    if(position is null, null, {SEQUENCE}) as lost_sequence
+                """,
+            ),
         },
         outcome="warn",
     ),
