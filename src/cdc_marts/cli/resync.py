@@ -41,6 +41,14 @@ def resync(
             " load are inserts.",
         ),
     ] = None,
+    keep_changes: Annotated[
+        bool,
+        typer.Option(
+            "--keep-changes",
+            help="Apply changes on top of the load that landed after --since, and before the first"
+            " row of the load was written. Without this option, the command refuses such a load.",
+        ),
+    ] = False,
     *,
     target: Target,
 ) -> None:
@@ -66,6 +74,7 @@ def resync(
                 loaded_since,
                 topic,
                 relations_of(target),
+                keep_changes=keep_changes,
             )
         except ResyncError as error:
             stop(f"{error} Nothing was changed.", FAILED)

@@ -47,13 +47,16 @@ def resync(
     since: dt.datetime | None = None,
     topic: str | None = None,
     relations: Relations = OWN,
+    *,
+    keep_changes: bool = False,
 ) -> Resynced:
     """Replace everything that the table had when a full load began by the rows of this load.
 
     The load is the snapshot rows of the table that landed `since` a time (with its zone), or in a
     `topic`, or both. Without a time, it began when its first row was written. If a format loads by
     inserts, the load is all inserts of the topic, which may have nothing else of the table.
-    `run_dbt` runs a command of dbt in the same process.
+    `run_dbt` runs a command of dbt in the same process. `keep_changes`: changes that landed after
+    `since`, and before the first row of the load was written, stay on top of the load.
 
     If it raises ResyncError, nothing was changed.
     """
@@ -79,8 +82,10 @@ def resync(
     loaded_rows, began_at = load
     loaded_since = since or began_at
     number = table.next_number(loaded_since)
-    rows_before = table.row_count()
     position = table.highest_position(loaded_since)
+    if not (keep_changes or loaded_since >= began_at):
+        table.check_has_no_changes_beyond(position, loaded_since, began_at)
+    rows_before = table.row_count()
     times = (loaded_since.astimezone(dt.timezone.utc), dt.datetime.now(dt.timezone.utc))
     request = (source_format, table_id, number, topic, times[0], position, times[1])
     requests = local_rows(session, [request], session.table(relations.resyncs).schema)
@@ -161,6 +166,20 @@ class _Table:
         )
         [(highest,)] = changes.union(truncations).select(F.max("position")).collect()
         return highest
+
+    def check_has_no_changes_beyond(
+        self, position: Decimal | None, loaded_since: dt.datetime, began_at: dt.datetime
+    ) -> None:
+        """Raise ResyncError if changes landed in between, beyond the position of the load."""
+        if self.highest_position(began_at) == position:
+            return
+        began = began_at.isoformat()
+        raise ResyncError(
+            f"Changes of {printable(self.table_id)} landed between {loaded_since.isoformat()}"
+            f" (--since) and {began}, when the first row of the load was written. If the load"
+            f" contains them, repeat the command with --since {began}. If it does not, add"
+            " --keep-changes: they then stay on top of the load."
+        )
 
     def row_count(self) -> int:
         row_count = F.coalesce(F.sum("row_count"), F.lit(0))

@@ -20,6 +20,8 @@ TABLE = "shop.orders"
 STREAM, RELOAD = "t", "reload"
 #: Tables of the first format: a keyless one, and one that is loaded from two topics.
 LOGS, PARTS = "shop.logs", "shop.parts"
+#: A table of this format whose changes landed at several times, and whose last change was lost.
+PAUSED = "shop.paused"
 #: Tables that nobody repairs.
 OTHERS = ((STREAMX, "shop.others"), (CDL, "public.customers"))
 LOADED_AT = LANDED_AT + dt.timedelta(days=1)
@@ -238,6 +240,12 @@ def diverged(project: Project) -> Project:
     land(project, 0, BEFORE, LANDED_AT)
     land_loads(project, LOGS, {"logs": [row(1, "x"), row(1, "x"), row(2, "gone")]}, LANDED_AT)
     land_loads(project, PARTS, {"parts": [row(1, "old"), row(2, "gone")]}, LANDED_AT)
+    first, second = (
+        Landed("paused", offset, written(streamx("update", position, row(1, v), None, 0, PAUSED)))
+        for offset, (position, v) in enumerate([(500, "v1"), (600, "v2")])
+    )
+    project.land(STREAMX, [first])
+    project.land(STREAMX, [second], LOADED_AT - dt.timedelta(hours=1))
     for source_format, table in OTHERS:
         other = ENCODE[source_format]("insert", 5, row(1, "a"), None, 0, table)
         project.land(source_format, [Landed("others", 0, written(other))])
@@ -246,6 +254,7 @@ def diverged(project: Project) -> Project:
     land_loads(project, LOGS, {"logs_reload": [row(1, "x"), row(1, "x"), row(3, "new")]}, LOADED_AT)
     # A load that was begun again under another topic.
     land_loads(project, PARTS, {"parts_1": [row(1, "a")], "parts_2": [row(1, "b")]}, LOADED_AT)
+    land_loads(project, PAUSED, {"paused_reload": [row(1, "v3")]}, LOADED_AT)
     project.dbt("run")
     return project
 
@@ -359,6 +368,24 @@ def test_a_load_of_inserts_needs_a_topic_of_its_own(
     repaired: Repaired, load: tuple[str, ...], reason: str
 ) -> None:
     check_is_refused(CDL, "--table", TABLE, *load, reason=reason)
+
+
+def test_changes_that_landed_before_the_load_stay_on_top_of_it_only_if_asked(
+    repaired: Repaired,
+) -> None:
+    table, early = ("--table", PAUSED), ("--since", "2026-01-01T08:00")
+    check_is_refused(
+        STREAMX,
+        *table,
+        *early,
+        reason="Changes of shop.paused landed between 2026-01-01T08:00:00+00:00 (--since) and"
+        " 2026-01-02T00:00:00+00:00, when the first row of the load was written. If the load"
+        " contains them, repeat the command with --since 2026-01-02T00:00:00+00:00.",
+    )
+    repair(STREAMX, PAUSED, *early, "--keep-changes")
+    assert rows_of(repaired.project, STREAMX, PAUSED) == [row(1, "v2")]
+    repair(STREAMX, PAUSED, "--since", "2026-01-02T00:00:00+00:00")
+    assert rows_of(repaired.project, STREAMX, PAUSED) == [row(1, "v3")]
 
 
 def check_is_refused(source_format: str, *arguments: str, reason: str) -> None:
