@@ -2,8 +2,9 @@
   No live row of a table was written before the table had another key.  If a
   table gets another key, its older rows stay under the old key.  If such a row
   changes, it appears a second time, under the new key.  This also happens if
-  the table gets its old key back.  A warning names the table; `cdc-marts
-  resync` removes the old rows.
+  the table gets its old key back, and if messages publish a key column in
+  another JSON type (1 and "1").  A warning names the table; `cdc-marts resync`
+  removes the old rows.
 
   model: rows of tables with keys, deleted ones too, as `int_row_state`.
   truncations: as `int_truncations`.
@@ -19,8 +20,30 @@ row_state as (
     select
         *,
         {{ last_sequence() }} as last_sequence,
-        array_join(json_object_keys(row_key), ', ') as key_columns
+        json_object_keys(row_key) as key_names,
+        cast(try_parse_json(row_key) as map<string, variant>) as key_values
     from {{ model }}
+
+),
+
+-- NULL is of each type.
+typed_keys as (
+
+    select
+        * except (key_names, key_values),
+        array_join(key_names, ', ') as key_columns,
+        transform(
+            key_names,
+            name -> case
+                when schema_of_variant(key_values[name]) = 'VOID' then null
+                when
+                    schema_of_variant(key_values[name])
+                    rlike '^(BIGINT|DECIMAL|DOUBLE)'
+                    then 'number'
+                else lower(schema_of_variant(key_values[name]))
+            end
+        ) as key_types
+    from row_state
 
 ),
 
@@ -28,17 +51,17 @@ truncations as (select * from {{ truncations }}),
 
 live_rows as (
 
-    select row_state.*
-    from row_state
+    select typed_keys.*
+    from typed_keys
     left anti join truncations
         on
-            {{ matches('row_state', 'truncations', columns_of_table()) }}
+            {{ matches('typed_keys', 'truncations', columns_of_table()) }}
             and {{ is_truncated_by(
-                'row_state',
+                'typed_keys',
                 'truncations',
                 sequence='last_sequence',
             ) }}
-    where row_state.is_live
+    where typed_keys.is_live
 
 ),
 
@@ -48,10 +71,11 @@ live_keys as (
         source_format,
         table_id,
         key_columns,
+        key_types,
         count(*) as live_rows,
         min(last_sequence) as first_sequence
     from live_rows
-    group by source_format, table_id, key_columns
+    group by source_format, table_id, key_columns, key_types
 
 ),
 
@@ -61,9 +85,10 @@ table_keys as (
         source_format,
         table_id,
         key_columns,
+        key_types,
         max(last_sequence) as last_sequence
-    from row_state
-    group by source_format, table_id, key_columns
+    from typed_keys
+    group by source_format, table_id, key_columns, key_types
 
 ),
 
@@ -73,14 +98,26 @@ validation_errors as (
         live_keys.source_format,
         live_keys.table_id,
         live_keys.key_columns,
+        live_keys.key_types,
         live_keys.live_rows,
-        table_keys.key_columns as later_key_columns
+        table_keys.key_columns as later_key_columns,
+        table_keys.key_types as later_key_types
     from live_keys
     inner join table_keys
         on
             {{ matches('live_keys', 'table_keys', columns_of_table()) }}
-            and live_keys.key_columns <> table_keys.key_columns
             and live_keys.first_sequence < table_keys.last_sequence
+            and (
+                live_keys.key_columns <> table_keys.key_columns
+                or array_contains(
+                    zip_with(
+                        live_keys.key_types,
+                        table_keys.key_types,
+                        (key_type, later_type) -> key_type <> later_type
+                    ),
+                    true
+                )
+            )
 
 )
 

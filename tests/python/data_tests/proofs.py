@@ -1146,7 +1146,10 @@ PROOFS = {
                 ('visits', '{"a":2,"b":1}', true, 5),
                 -- truncated
                 ('seats', '{"number":1}', true, 3),
-                ('seats', '{"id":1}', true, 5)
+                ('seats', '{"id":1}', true, 5),
+                -- a unique key with NULL
+                ('fees', '{"a":1,"b":null}', true, 1),
+                ('fees', '{"a":1.5,"b":"x"}', true, 2)
             """,
             bad="""
                 -- known by the old key
@@ -1157,7 +1160,10 @@ PROOFS = {
                 -- the old key came back, and the row may be gone
                 ('guests', '{"id":1}', true, 1),
                 ('guests', '{"code":1}', false, 2),
-                ('guests', '{"id":2}', true, 3)
+                ('guests', '{"id":2}', true, 3),
+                -- the key column got another type
+                ('users', '{"shop":"a","id":1}', true, 1),
+                ('users', '{"shop":"a","id":"1"}', true, 2)
             """,
             selected="""
                 'canal_json' as source_format, table_id, row_key, is_live,
