@@ -83,10 +83,8 @@ def erase(
         _erase(erasure, found, with_mentions, target, staging)
         leftovers = _forget(erasure, made, target)
         is_back = erasure.has_rows(found)
-    tell(
-        f"Erased. {counted(len(made.tables), 'table')} were rebuilt, and no older snapshot of them"
-        " is left."
-    )
+    rebuilt = f"Erased. {counted(len(made.tables), 'table')} were rebuilt"
+    tell(rebuilt + ("." if leftovers.references else ", and no older snapshot of them is left."))
     _tell_leftovers(leftovers, erasure.landing, staging)
     if is_back:
         stop("A message with the rows has landed in the meantime: repeat this command.", FAILED)

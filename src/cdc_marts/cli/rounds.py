@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class Lander:
     """A function that lands new messages in a session, if any, and the jars that it needs."""
 
-    land: Callable[[SparkSession], Sequence[Landing]] | None = None
+    land: Callable[[SparkSession], Iterable[Landing]] | None = None
     packages: Sequence[str] = ()
 
 

@@ -131,7 +131,7 @@ def run(
             lander = _lander_of_kafka(wanted, target)
         elif paths:
             _read_files(messages, paths, source_format, map_file)
-            lander = Lander(lambda session: list(land_spooled(session, messages, target)))
+            lander = Lander(lambda session: land_spooled(session, messages, target))
         elif source_format or map_file:
             raise typer.BadParameter("--format and --map need --bootstrap-servers, or files.")
         else:

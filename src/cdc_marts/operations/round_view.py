@@ -19,11 +19,10 @@ def lines_of(done: Round, dbt: str) -> Iterator[str]:
         for landing in done.landings
         if landing.messages
     ]
-    if done.landing_seconds is not None:
+    if done.landings or done.landing_seconds is not None:
         in_formats = f" ({', '.join(formats)})" if formats else ""
-        parts.append(
-            f"landed {counted(done.landed, 'message')}{in_formats} in {done.landing_seconds:.1f} s"
-        )
+        took = "" if done.landing_seconds is None else f" in {done.landing_seconds:.1f} s"
+        parts.append(f"landed {counted(done.landed, 'message')}{in_formats}{took}")
         if repeated := sum(landing.repeated for landing in done.landings):
             parts.append(f"{repeated:,} of them had landed before")
         if waiting := sum(landing.waiting for landing in done.landings):

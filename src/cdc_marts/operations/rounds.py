@@ -10,7 +10,7 @@ import datetime as dt
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -30,8 +30,8 @@ class Round:
 
     number: int
     started_at: dt.datetime
-    #: one for each format
-    landings: Sequence[Landing] = ()
+    #: one for each format that has landed
+    landings: list[Landing] = field(default_factory=list)
     #: None if nothing was to land, or landing failed
     landing_seconds: float | None = None
     #: None if landing failed
@@ -47,15 +47,16 @@ class Round:
 
 def run_round(
     number: int,
-    land: Callable[[], Sequence[Landing]] | None,
+    land: Callable[[], Iterable[Landing]] | None,
     build: Callable[[], DbtOutcome],
     clock: Callable[[], float] = time.monotonic,
     explain: Callable[[BaseException], str] | None = None,
 ) -> Round:
     """Land and build, and return the outcome. An error in either is the failure of the round.
 
-    `land` is None if something else lands messages. If landing fails, nothing is built. `explain`
-    returns what to say of an error of Spark; by default, the error's own message is shown.
+    `land` is None if something else lands messages. If landing fails, nothing is built; the outcome
+    has the formats that had landed before. `explain` returns what to say of an error of Spark; by
+    default, the error's own message is shown.
     """
     from dbt.adapters.spark_session.api import SPARK_ERRORS, message_of
     from dbt_common.exceptions import DbtBaseException
@@ -67,7 +68,8 @@ def run_round(
     try:
         if land is not None:
             began = clock()
-            done.landings = land()
+            for landing in land():
+                done.landings.append(landing)
             done.landing_seconds = clock() - began
         began = clock()
         done.dbt = build()

@@ -116,6 +116,21 @@ def test_nothing_is_built_where_landing_fails(error: Exception) -> None:
     assert (done.failure, done.dbt) == (str(error), None)
 
 
+def test_a_round_tells_what_landed_before_landing_failed() -> None:
+    landing = Landing("landing.canal_json")
+    landing.add(("shop", 0), 0, 2, 3)
+
+    def land() -> Iterator[Landing]:
+        yield landing
+        raise LandingError("The disk is full.")
+
+    done = run_round(1, land, lambda: pytest.fail("dbt ran"))
+
+    first, reason = lines_of(done, "dbt build")
+    assert first.endswith("round 1 failed: landed 3 messages (canal_json 3)")
+    assert reason == "  The disk is full."
+
+
 def test_a_round_fails_with_its_nodes_or_with_why_dbt_ran_none() -> None:
     failed = DbtOutcome(Counter({"error": 1}), {"stg_canal_json": "no"}, [])
     refused = DbtOutcome(Counter(), {}, [], "a setting is wrong")

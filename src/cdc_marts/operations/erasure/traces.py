@@ -182,11 +182,12 @@ def _no_such_rows(table: ErasedTable, missing: Sequence[str]) -> str:
         return no_such_table(table.source_format, table.table_id, names, relations)
     [columns] = table.records().select("key_columns").limit(1).collect()
     shown = ",".join(f"{json.dumps(name, ensure_ascii=False)}:…" for name in columns[0])
+    form = f"{{{printable(shown)}}}" if shown else "the whole row, because the table has no key"
     return (
         f"No message that was read names a row {', '.join(map(printable, missing))} of"
         f" {printable(table.table_id)}. Give a key as the column row_key of"
         f" {relations.model('latest_state')} or"
-        f" {relations.model('change_events')} has it: {{{printable(shown)}}}."
+        f" {relations.model('change_events')} has it: {form}."
     )
 
 
