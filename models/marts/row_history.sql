@@ -164,7 +164,10 @@ compared_effects as (
     select
         *,
         lag(struct(
-            row_count, truncations_before, to_json(`row`) as row_text
+            row_count,
+            truncations_before,
+            row_key,
+            to_json(`row`) as row_text
         )) over (
             partition by source_format, table_id, row_id
             order by order_on_key, count_change
@@ -185,7 +188,10 @@ differing_effects as (
     from compared_effects
     where not (
             version_before <=> struct(
-                row_count, truncations_before, to_json(`row`) as row_text
+                row_count,
+                truncations_before,
+                row_key,
+                to_json(`row`) as row_text
             )
         )
 
