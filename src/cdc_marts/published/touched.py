@@ -98,7 +98,9 @@ def _events_that_lack_other_columns(run: ModelRun) -> DataFrame:
 def _rows_with_other_columns(run: ModelRun, published: DataFrame) -> DataFrame:
     """Return the rows that lose a column, or get one back.
 
-    A row lacks a column if it was written before its table lost that column for the last time.
+    A row lacks a column if it was written before its table lost that column for the last time. A
+    version may also stand for later events that wrote equal rows (`merge_equal_versions`), and does
+    not name the last one.
     """
     last_losses = _last_losses(run.rows("lost_columns"), "now").join(
         _last_losses(run.rows_before("lost_columns"), "before"),
@@ -111,12 +113,10 @@ def _rows_with_other_columns(run: ModelRun, published: DataFrame) -> DataFrame:
         F.greatest("now", "before").alias("last"),
         (F.col("now").isNull() | F.col("before").isNull()).alias("is_open"),
     )
-    written = F.col("last_sequence" if "last_sequence" in published.columns else "sequence")
-    return (
-        published.join(F.broadcast(spans), [*TABLE])
-        .where(written < F.col("last"))
-        .where(F.col("is_open") | (written >= F.col("first")))
-    )
+    rows = published.join(F.broadcast(spans), [*TABLE])
+    if "last_sequence" not in published.columns:
+        return rows.where("sequence < last")
+    return rows.where("last_sequence < last and (is_open or last_sequence >= first)")
 
 
 def _last_losses(lost_columns: DataFrame, name: str) -> DataFrame:
