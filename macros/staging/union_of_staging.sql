@@ -11,6 +11,7 @@ select
     * except (
         sequence, message_transaction_index, message_row_index
     ),
+    event_id as message_event_id,
     {{ message_sequence() }} as sequence
 from {{ ref('stg_' ~ source_format) }}
 {{ "union all" if not loop.last }}

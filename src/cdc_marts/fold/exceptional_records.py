@@ -98,6 +98,7 @@ def _described(records: DataFrame) -> DataFrame:
         "schema_id",
         "is_keyless",
         "op",
+        "message_event_id",
         "pairing_id",
         "delivery_position",
         F.struct("landing_commit", "topic", "partition", "offset", "row_index").alias("landing"),
@@ -113,13 +114,20 @@ def _deliveries(records: DataFrame, formats: Traits) -> DataFrame:
 
     Records whose `event_id` is made of coordinates are left out; such an id has a colon. An
     `update_before` is recognized by its `pairing_id`; a prefix keeps it apart from other ids.
+
+    A row of a load that repairs the table is there twice: by its `event_id`, and by that of its
+    message (`is_former`). By the latter, it is no redelivery, but others may be redeliveries of it.
     """
     delivery_id = F.when(
         F.col("record_type") == "update_before", F.concat(F.lit("before "), F.col("pairing_id"))
     ).when(F.instr("event_id", ":") == 0, F.col("event_id"))
+    known_by_id = records.where(~is_of_format_that(formats, "known_by_coordinates"))
+    moved = known_by_id.where("record_type = 'change' and event_id <> message_event_id")
     return (
-        records.where(~is_of_format_that(formats, "known_by_coordinates"))
-        .withColumn("delivery_id", delivery_id)
+        known_by_id.withColumns({"delivery_id": delivery_id, "is_former": F.lit(False)})
+        .unionByName(
+            moved.withColumns({"delivery_id": F.col("message_event_id"), "is_former": F.lit(True)})
+        )
         .where("delivery_id is not null")
         .withColumn("delivery_hash", F.xxhash64("source_format", "delivery_id"))
     )
@@ -135,17 +143,18 @@ def _redeliveries(new: DataFrame | None, deliveries: DataFrame) -> DataFrame:
         hashes = deliveries.groupBy("delivery_hash").count().where("count > 1")
     else:
         hashes = new.select("delivery_hash").distinct()
+        new = new.where("not is_former")
     of_one_id = Window.partitionBy("source_format", "delivery_id")
-    return (
-        _with_revisions(deliveries.join(hashes, "delivery_hash", "left_semi"), new)
+    redeliveries = (
+        deliveries.join(hashes, "delivery_hash", "left_semi")
         .withColumn("first_landing", F.min("landing").over(of_one_id))
-        .where("landing > first_landing")
-        .select(
-            "*",
-            F.lit("redelivery").alias("exception"),
-            _keys("row_key", "previous_row_key"),
-            F.lit(None).cast("string").alias("old_row_key"),
-        )
+        .where("landing > first_landing and not is_former")
+    )
+    return _with_revisions(redeliveries, new).select(
+        "*",
+        F.lit("redelivery").alias("exception"),
+        _keys("row_key", "previous_row_key"),
+        F.lit(None).cast("string").alias("old_row_key"),
     )
 
 

@@ -20,6 +20,8 @@ TABLE = "shop.orders"
 STREAM, RELOAD = "t", "reload"
 #: Tables of the first format: a keyless one, and one that is loaded from two topics.
 LOGS, PARTS = "shop.logs", "shop.parts"
+#: One whose newer load landed before an older one with an equal row.
+COPIES = "shop.copies"
 #: A table of this format whose changes landed at several times, and whose last change was lost.
 PAUSED = "shop.paused"
 #: Tables that nobody repairs.
@@ -255,6 +257,8 @@ def diverged(project: Project) -> Project:
     # A load that was begun again under another topic.
     land_loads(project, PARTS, {"parts_1": [row(1, "a")], "parts_2": [row(1, "b")]}, LOADED_AT)
     land_loads(project, PAUSED, {"paused_reload": [row(1, "v3")]}, LOADED_AT)
+    land_loads(project, COPIES, {"copies_new": [row(1, "a")]}, LOADED_AT)
+    land_loads(project, COPIES, {"copies_old": [row(1, "a"), row(2, "gone")]}, LOADED_AT)
     project.dbt("run")
     return project
 
@@ -271,6 +275,7 @@ def repaired(diverged: Project, command_line: None) -> Repaired:
         (CDL, TABLE): ("--topic", RELOAD),
         (STREAMX, LOGS): ("--topic", "logs_reload"),
         (STREAMX, PARTS): since,
+        (STREAMX, COPIES): ("--topic", "copies_new"),
     }
     said = {table: repair(*table, *load) for table, load in loads.items()}
     return Repaired(diverged, said, (before, Others.of(diverged)))
@@ -309,6 +314,17 @@ def test_a_load_may_land_in_two_topics(repaired: Repaired) -> None:
         f" where table_id = '{PARTS}' and topic like 'parts/_%' escape '/'"
     )
     assert len(sequences) == 2
+
+
+def test_other_copies_of_a_row_of_the_load_stay_redeliveries(repaired: Repaired) -> None:
+    assert rows_of(repaired.project, STREAMX, COPIES) == [row(1, "a")]
+    events = repaired.project.rows(
+        f"select topic, row_key from marts.change_events where table_id = '{COPIES}'"
+    )
+    assert sorted(events, key=str) == [
+        {"topic": "copies_new", "row_key": '{"id":1}'},
+        {"topic": "copies_old", "row_key": '{"id":2}'},
+    ]
 
 
 def test_other_tables_stay_as_they_are(repaired: Repaired) -> None:

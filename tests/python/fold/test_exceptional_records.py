@@ -21,6 +21,7 @@ FORMATS = {
 COLUMNS = (
     "source_format topic partition offset row_index record_type event_id table_id row_key"
     " previous_row_key is_keyless schema_id op pairing_id delivery_position landing_commit"
+    " message_event_id"
 )
 KNOWN = (
     "source_format topic partition offset row_index event_id exception table_id row_keys"
@@ -29,7 +30,7 @@ KNOWN = (
 
 MESSAGES = "source_format topic partition offset"
 #: What names something else in each case.
-_OWN = {"topic", "table_id", "event_id", "pairing_id"}
+_OWN = {"topic", "table_id", "event_id", "message_event_id", "pairing_id"}
 
 Record = dict[str, Any]
 #: offset, exception, row_keys, old_row_key and is_revision
@@ -87,6 +88,10 @@ KEYLESS_AFTER = {**half(1, "a", 1, before=False), "is_keyless": True, "row_key":
 KEYLESS_HALVES = [half(o, str(o), 1, before=o == 1, is_keyless=True) for o in (1, 2)]
 BEFORE, AFTER = half(1, "a", 1, before=True), half(2, "b", 2, before=False)
 TAKEN = change(9, "twice", landing_commit=2, previous_row_key=TWO)
+#: A row of a load that repairs its table, and other deliveries of the row.
+RELOADED = change(3, "moved", message_event_id="twice", landing_commit=2)
+LATER_COPY = change(4, "twice", landing_commit=3)
+EARLIER_COPY = change(2, "twice", landing_commit=1)
 CHANGED_KEY = change(3, "moved", previous_row_key=TWO)
 NO_EXCEPTIONS = {
     "two changes": [change(1, "one"), change(2, "other")],
@@ -151,6 +156,25 @@ CASES = {
         [(3, "redelivery", [ONE], None, False)],
         earlier=[change(1, "twice"), change(2, "twice", landing_commit=2)],
         known=[known_of(change(2, "twice"), "redelivery", row_keys=[ONE])],
+    ),
+    "a row of a repairing load is still the first delivery of later copies": Case(
+        [RELOADED, LATER_COPY], [(4, "redelivery", [ONE], None, False)]
+    ),
+    "a copy lands after the repair": Case(
+        [LATER_COPY], [(4, "redelivery", [ONE], None, False)], earlier=[RELOADED]
+    ),
+    "a run moves the first delivery": Case(
+        [],
+        [(3, "replacement", [ONE], None, True)],
+        earlier=[RELOADED, LATER_COPY],
+        known=[known_of(LATER_COPY, "redelivery", row_keys=[ONE])],
+        replaced=[place_of(RELOADED)],
+    ),
+    "a row of a repairing load is no redelivery of earlier copies": Case(
+        [EARLIER_COPY, RELOADED], []
+    ),
+    "a row of a repairing load lands after another copy": Case(
+        [RELOADED], [], earlier=[EARLIER_COPY], replaced=[place_of(RELOADED)]
     ),
     "halves with different keys move their row": Case(
         [BEFORE, AFTER], [(2, "split_update", [ONE, TWO], ONE, False)]
