@@ -14,7 +14,7 @@ from cdc_marts.cli.session import open_session
 from cdc_marts.printing import counted, printable
 from cdc_marts.project.dbt_commands import run_dbt
 from cdc_marts.project.inventory import built_tables, descendants, relations_of
-from cdc_marts.project.session import is_embedded, only_run
+from cdc_marts.project.session import is_embedded, only_run, turn_of_others
 from cdc_marts.project.target import Target
 from cdc_marts.relations import staging_model
 
@@ -79,7 +79,8 @@ def erase(
             tell(f"Nothing was changed. {_price(erasure, len(made.tables))}")
             return
         if not is_confirmed:
-            typer.confirm(f"{_price(erasure, len(made.tables))} Erase?", abort=True)
+            with turn_of_others(target, say):
+                typer.confirm(f"{_price(erasure, len(made.tables))} Erase?", abort=True)
         _erase(erasure, found, with_mentions, target, staging)
         leftovers = _forget(erasure, made, target)
         is_back = erasure.has_rows(found)

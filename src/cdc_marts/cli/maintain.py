@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,13 +15,14 @@ from cdc_marts.cli.console import FAILED, WRONG_USE, confirm_or_stop, progress_b
 from cdc_marts.cli.options import on_target
 from cdc_marts.cli.session import open_session
 from cdc_marts.printing import counted, printable
-from cdc_marts.project.session import only_run
+from cdc_marts.project.session import only_run, turn_of_others
 from cdc_marts.project.target import ProjectError, Target
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from cdc_marts.operations.maintenance_plan import MaintenancePlan
+    from cdc_marts.operations.retention import Removal
     from cdc_marts.operations.stored_tables import TableCounts
 
 #: What the command says if nobody confirms a removal.
@@ -66,27 +68,31 @@ def maintain(
     from cdc_marts.operations.other_readers import other_readers
     from cdc_marts.operations.stored_tables import split_tables
 
-    with open_session(target) as session, only_run(session, target, say):
+    with open_session(target) as session:
         try:
             plan = maintenance_plan(target)
         except ProjectError as error:
             stop(str(error), WRONG_USE)
-        tables, others = split_tables(session, plan.tables, plan.relations.schemas)
         readers = other_readers(session, plan.relations.landing, plan.tables)
-        removed = _remove_old_messages(session, plan, readers, is_confirmed)
-        expiries = {name: table.expiry for name, table in plan.tables.items() if table.expiry}
-        width = max(map(len, (*tables, "all tables")))
-        maintained = maintain_tables(
-            session, tables, keep_days, expiries, removed, chain.from_iterable(readers.values())
-        )
-        with progress_bar(MofNCompleteColumn()) as progress:
-            all_done = []
-            for done in progress.track(maintained, total=len(tables)):
-                tell(f"{done.table:<{width}}  {line_of(done)}")
-                all_done.append(done)
-        if all_done:
-            total = Maintained.of_all(all_done)
-            tell(f"{total.table:<{width}}  {line_of(total)}")
+        retention = _Retention(session, plan, readers, dt.datetime.now(dt.timezone.utc))
+        if not is_confirmed:
+            retention.ask(target)
+        with only_run(session, target, say):
+            tables, others = split_tables(session, plan.tables, plan.relations.schemas)
+            removed = retention.remove()
+            expiries = {name: table.expiry for name, table in plan.tables.items() if table.expiry}
+            width = max(map(len, (*tables, "all tables")))
+            maintained = maintain_tables(
+                session, tables, keep_days, expiries, removed, chain.from_iterable(readers.values())
+            )
+            with progress_bar(MofNCompleteColumn()) as progress:
+                all_done = []
+                for done in progress.track(maintained, total=len(tables)):
+                    tell(f"{done.table:<{width}}  {line_of(done)}")
+                    all_done.append(done)
+            if all_done:
+                total = Maintained.of_all(all_done)
+                tell(f"{total.table:<{width}}  {line_of(total)}")
     if others:
         names = ", ".join(map(printable, others))
         tell(f"Not maintained, because no model of this project builds them: {names}.")
@@ -94,52 +100,78 @@ def maintain(
         tell(f"The target {target.name} has no tables yet.")
 
 
-def _remove_old_messages(
-    session: SparkSession,
-    plan: MaintenancePlan,
-    other_readers: Mapping[str, Sequence[str]],
-    is_confirmed: bool,
-) -> dict[str, TableCounts]:
-    """Remove messages by the setting `retention`; return the earlier counts of the landing tables.
+@dataclass(frozen=True)
+class _Retention:
+    """The removal of old messages from landing, by the setting `retention`.
 
     A landing table that other targets read keeps its messages: it is not known what they have read.
     """
-    from cdc_marts.operations.retention import RetentionError, removals, remove
-    from cdc_marts.operations.stored_tables import TableCounts
 
-    if plan.landing_days is None:
-        return {}
-    now = dt.datetime.now(dt.timezone.utc)
-    found = []
-    for removal in removals(session, plan.landing_days, now, plan.relations):
-        if readers := other_readers.get(removal.landing):
-            tell(
-                f"{removal.landing} keeps its messages, because tables of other targets read it"
-                f" too: {', '.join(map(printable, readers))}."
-            )
-        else:
-            found.append(removal)
-    for removal in found:
-        tell(
-            f"{removal.landing}: {counted(removal.messages, 'message')} that landed before"
-            f" {removal.before:%Y-%m-%d %H:%M} UTC can be removed."
-        )
-    first = [removal for removal in found if removal.is_first]
-    if first and not is_confirmed:
+    session: SparkSession
+    plan: MaintenancePlan
+    #: the tables of other targets that read a landing table
+    other_readers: Mapping[str, Sequence[str]]
+    now: dt.datetime
+
+    def ask(self, target: Target) -> None:
+        """Ask before messages of this age are removed for the first time; stop if not confirmed.
+
+        Other processes may write meanwhile, so that no run waits for an answer.
+        """
+        first = [
+            removal
+            for removal in self._removals(only_first=True)
+            if removal.landing not in self.other_readers
+        ]
+        if not first:
+            return
+        for removal in first:
+            tell(f"{_what_goes(removal)} can be removed.")
         staging = ", ".join(removal.staging for removal in first)
-        marts = sorted({mart for removal in first for mart in plan.marts[removal.source_format]})
-        confirm_or_stop(
-            f"Then {staging} can't be built from landing alone any more, and neither can what is"
-            f" made from it: {', '.join(map(printable, marts))}. A full refresh keeps the rows of"
-            " removed messages as they were read, and builds the marts from them. A changed parser,"
-            " key or topic setting no longer applies to these messages. Remove them?",
-            otherwise=NOT_CONFIRMED,
-        )
-    before = {}
-    for removal in found:
-        before[removal.landing] = TableCounts.of(session, removal.landing)
-        try:
-            remove(session, removal, plan.relations)
-        except RetentionError as error:
-            stop(str(error), FAILED)
-    return before
+        of_formats = (self.plan.marts[removal.source_format] for removal in first)
+        marts = ", ".join(map(printable, sorted({mart for marts in of_formats for mart in marts})))
+        with turn_of_others(target, say):
+            confirm_or_stop(
+                f"Then {staging} can't be built from landing alone any more, and neither can what"
+                f" is made from it: {marts}. A full refresh keeps the rows of removed messages as"
+                " they were read, and builds the marts from them. A changed parser, key or topic"
+                " setting no longer applies to these messages. Remove them?",
+                otherwise=NOT_CONFIRMED,
+            )
+
+    def remove(self) -> dict[str, TableCounts]:
+        """Remove the messages; return the earlier counts of the landing tables that lose some."""
+        from cdc_marts.operations.retention import RetentionError, remove
+        from cdc_marts.operations.stored_tables import TableCounts
+
+        before = {}
+        for removal in self._removals():
+            if readers := self.other_readers.get(removal.landing):
+                tell(
+                    f"{removal.landing} keeps its messages, because tables of other targets read it"
+                    f" too: {', '.join(map(printable, readers))}."
+                )
+                continue
+            tell(f"{_what_goes(removal)} are removed.")
+            before[removal.landing] = TableCounts.of(self.session, removal.landing)
+            try:
+                remove(self.session, removal, self.plan.relations)
+            except RetentionError as error:
+                stop(str(error), FAILED)
+        return before
+
+    def _removals(self, *, only_first: bool = False) -> Iterator[Removal]:
+        from cdc_marts.operations.retention import removals
+
+        days = self.plan.landing_days
+        if days is None:
+            return iter(())
+        relations = self.plan.relations
+        return removals(self.session, days, self.now, relations, only_first=only_first)
+
+
+def _what_goes(removal: Removal) -> str:
+    return (
+        f"{removal.landing}: {counted(removal.messages, 'message')} that landed before"
+        f" {removal.before:%Y-%m-%d %H:%M} UTC"
+    )

@@ -91,11 +91,17 @@ def days_of(setting: Any) -> int | None:
 
 
 def removals(
-    session: SparkSession, days: int, now: dt.datetime, relations: Relations = OWN
+    session: SparkSession,
+    days: int,
+    now: dt.datetime,
+    relations: Relations = OWN,
+    *,
+    only_first: bool = False,
 ) -> Iterator[Removal]:
     """Yield the messages to remove for each format that has any, and change nothing.
 
-    No run may begin until `remove` has ended.
+    No run may begin until `remove` has ended. `only_first`: leave out formats from which messages
+    of this age were removed before.
     """
     before = days_before(now, days)
     for source_format in SOURCE_FORMATS:
@@ -104,13 +110,15 @@ def removals(
             continue
         if not all(map(session.catalog.tableExists, (landing, staging))):
             continue
+        earlier = iceberg_table(session, landing).properties().get(PROPERTY)
+        is_first = earlier is None or int(earlier) > days
+        if only_first and not is_first:
+            continue
         removable = _removable(session, landing, staging, before)
         if removable.isEmpty():
             continue
         blocks = blocks_of(removable).transform(checkpointed)
         [(messages,)] = blocks.select(F.sum(F.bit_count("offset_bits"))).collect()
-        earlier = iceberg_table(session, landing).properties().get(PROPERTY)
-        is_first = earlier is None or int(earlier) > days
         yield Removal(source_format, landing, staging, before, days, messages, is_first, blocks)
 
 

@@ -83,6 +83,19 @@ def turn_to_write(target: Target, on_notice: Callable[[str], None]) -> Iterator[
         release_home()
 
 
+@contextmanager
+def turn_of_others(target: Target, on_notice: Callable[[str], None]) -> Iterator[None]:
+    """Let other processes write to an embedded catalog while a person answers a question.
+
+    Wait for them afterwards, unless the block ends with an error.
+    """
+    from dbt.adapters.spark_session.api import release_home, take_home
+
+    release_home()
+    yield
+    take_home(_credentials(target, on_notice).lock_timeout)
+
+
 def explain(error: BaseException, target: Target) -> str:
     """Return what a person needs to know of an error in the session of a target."""
     from dbt.adapters.spark_session.api import message_of

@@ -1,20 +1,23 @@
-"""Commands that write to a shared catalog wait for dbt runs, and runs for them: the run lock."""
+"""Commands that write wait for dbt runs, and runs for them, but not for a question's answer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import typer
+from dbt.adapters.spark_session import api
 from dbt.adapters.spark_session.api import RunLock, SessionError
 from pyspark.sql import SparkSession
 
 from cdc_marts.project import session
-from cdc_marts.project.session import only_run
+from cdc_marts.project.session import only_run, turn_of_others
 from cdc_marts.project.target import Target
 
-LOCK = "locks.of_upkeep"
+LOCK = "locks.of_maintenance"
 
 
 @pytest.fixture
@@ -26,7 +29,7 @@ def target(monkeypatch: pytest.MonkeyPatch, spark: SparkSession) -> Iterator[Tar
     spark.sql(f"drop table if exists {LOCK} purge")
 
 
-def test_upkeep_and_a_run_wait_for_each_other(spark: SparkSession, target: Target) -> None:
+def test_maintenance_and_a_run_wait_for_each_other(spark: SparkSession, target: Target) -> None:
     with only_run(spark, target), pytest.raises(SessionError, match="still uses"):
         RunLock(spark.newSession(), LOCK).take(timeout=0.1)
     run = RunLock(spark.newSession(), LOCK)
@@ -34,3 +37,18 @@ def test_upkeep_and_a_run_wait_for_each_other(spark: SparkSession, target: Targe
     with pytest.raises(SessionError, match="still uses"), only_run(spark, target):
         pass
     run.release()
+
+
+@pytest.mark.parametrize("error", [None, typer.Abort()])
+def test_others_may_write_while_a_question_waits(
+    error: Exception | None, target: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If the answer ends the command, it does not wait for them."""
+    done: list[str] = []
+    monkeypatch.setattr(api, "release_home", lambda: done.append("released"))
+    monkeypatch.setattr(api, "take_home", lambda _: done.append("taken"))
+    with suppress(typer.Abort), turn_of_others(target, done.append):
+        done.append("asked")
+        if error is not None:
+            raise error
+    assert done == ["released", "asked", *(["taken"] if error is None else [])]
