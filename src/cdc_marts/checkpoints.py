@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -11,6 +13,8 @@ from cdc_marts.local_rows import held_by_driver
 _MOST_HELD_BY_DRIVER = 4 * 2**20
 #: Rows of keys: about 100 bytes each.
 _MOST_BROADCAST = 200_000
+#: How often Spark is asked for the sizes of blocks, and the seconds in between.
+_MOST_LOOKS, _BETWEEN_LOOKS = 100, 0.02
 
 
 def checkpointed(frame: DataFrame) -> DataFrame:
@@ -24,7 +28,8 @@ def checkpointed(frame: DataFrame) -> DataFrame:
     conflicting references". So the columns get new ids.
     """
     kept = frame.localCheckpoint()
-    if _bytes_of(kept) <= _MOST_HELD_BY_DRIVER:
+    size = _bytes_of(kept)
+    if size is not None and size <= _MOST_HELD_BY_DRIVER:
         return held_by_driver(kept)
     return kept.select(*(kept[f"`{name}`"].alias(name) for name in kept.columns))
 
@@ -39,8 +44,18 @@ def broadcast_if_few(kept: DataFrame) -> DataFrame:
     return F.broadcast(kept) if kept.count() <= _MOST_BROADCAST else kept
 
 
-def _bytes_of(checkpoint: DataFrame) -> int:
-    """Return the bytes of a local checkpoint's blocks in memory and on disk."""
-    number = checkpoint._jdf.queryExecution().analyzed().rdd().id()
-    stored = checkpoint.sparkSession._jsparkSession.sparkContext().getRDDStorageInfo()
-    return sum(one.memSize() + one.diskSize() for one in stored if one.id() == number)
+def _bytes_of(checkpoint: DataFrame) -> int | None:
+    """Return the bytes of a local checkpoint's blocks in memory and on disk; None if unknown.
+
+    Spark notes the size of a block a moment after it stores the block, or later if it is busy.
+    """
+    rdd = checkpoint._jdf.queryExecution().analyzed().rdd()
+    number, partitions = rdd.id(), rdd.getNumPartitions()
+    context = checkpoint.sparkSession._jsparkSession.sparkContext()
+    for look in range(_MOST_LOOKS):
+        if look:
+            time.sleep(_BETWEEN_LOOKS)
+        noted = [one for one in context.getRDDStorageInfo() if one.id() == number]
+        if sum(one.numCachedPartitions() for one in noted) >= partitions:
+            return sum(one.memSize() + one.diskSize() for one in noted)
+    return None

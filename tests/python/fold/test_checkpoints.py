@@ -81,8 +81,15 @@ def test_many_rows_stay_with_the_executors(
     kept = checkpointed(rows)
 
     assert not kept.isLocal()
-    assert checkpoints._bytes_of(rows.localCheckpoint()) > 4_000
+    assert (checkpoints._bytes_of(rows.localCheckpoint()) or 0) > 4_000
     assert spark.range(50).join(broadcast_if_few(kept), ["id"]).count() == 40
+
+
+def test_rows_of_unknown_size_stay_with_the_executors(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoints, "_MOST_LOOKS", 0)
+    assert not checkpointed(spark.range(3)).isLocal()
 
 
 def test_what_reads_an_empty_checkpoint_is_left_out(spark: SparkSession) -> None:

@@ -9,7 +9,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from cdc_marts import arrivals
+from cdc_marts import offset_ranges
 from cdc_marts.arrivals import parse_arrivals, staging_rows
 from cdc_marts.offset_blocks import blocks_of
 
@@ -93,7 +93,7 @@ def test_messages_that_an_earlier_run_read_are_not_parsed_again(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, most_conditions: int
 ) -> None:
     """Also if there are more partitions than conditions, and their offsets are far apart."""
-    monkeypatch.setattr(arrivals, "_MOST_CONDITIONS", most_conditions)
+    monkeypatch.setattr(offset_ranges, "_MOST_CONDITIONS", most_conditions)
     messages = [("orders", 0, 5, 2), ("orders", 1, 10**12, 2), ("customers", 0, 7, 2)]
     read_again = [("orders", 1, 10**12 - 1, 2), ("customers", 0, 6, 2)]
     # These are not among the messages, though their partition or their offset is.

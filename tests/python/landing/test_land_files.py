@@ -477,7 +477,7 @@ def test_binary_messages_are_not_taken_for_texts(tmp_path: Path) -> None:
 def test_envelopes_are_not_landed_as_bare_messages(tmp_path: Path, without_spark: None) -> None:
     path = written(tmp_path / "messages.jsonl", envelope(0))
 
-    assert "Land it without --topic" in refusal(path, "--topic", "shop")
+    assert "Leave out --topic" in refusal(path, "--topic", "shop")
 
 
 def test_bare_messages_of_a_topic_that_the_map_skips_do_not_land(
