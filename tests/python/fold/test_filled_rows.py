@@ -163,6 +163,22 @@ CASES = {
         {"come": {"id": 2, "a": 4}},
         pairs=[("gone", "come", "1")],
     ),
+    # Its effects under the earlier key have higher sequences than the insert.
+    "a row leaves its key in another partition, in which it changed before": Case(
+        [
+            INSERT,
+            effect(5, "1", {"id": 1, "b": 7}, is_partial=True, sequence=(5, 1, 10)),
+            {**GONE, "sequence": (5, 1, 11)},
+            {**COME, "sequence": (5, 0, 20)},
+            effect(6, "2", {"id": 2, "a": 5}, is_partial=True),
+        ],
+        {
+            "5": {"id": 1, "a": 1, "b": 7},
+            "come": {"id": 2, "a": 4, "b": 7},
+            "6": {"id": 2, "a": 5, "b": 7},
+        },
+        pairs=[("gone", "come", "1")],
+    ),
     "a delete that took an older row ends nothing": Case(
         [INSERT, effect(2, "1", None), PARTIAL],
         {"3": {"id": 1, "a": 9, "b": 2}},

@@ -164,6 +164,26 @@ CASES = [
         ],
         [row(1, "loaded"), row(2, "loaded"), {"id": 3, "status": "before"}],
     ),
+    # The rows changed beside their deletes, whose partition sorts behind that of the inserts.
+    Case(
+        "two_keys_change_to_a_lower_partition",
+        [
+            {
+                OTHER: change("r", 70, 1, "loaded", "old"),
+                OTHER + 1: change("r", 70, 2, "loaded", "old"),
+                0: change("r", 70, 5, "loaded"),
+            },
+            {
+                OTHER + 2: change("u", 80, 1, "updated", "of 1", transaction=7),
+                OTHER + 3: change("d", 80, 1, None, None, transaction=7),
+                OTHER + 4: change("u", 90, 2, "updated", "of 2", transaction=7),
+                OTHER + 5: change("d", 90, 2, None, None, transaction=7),
+                1: change("c", 80, 3, "moved", PLACEHOLDER, transaction=7),
+                2: change("c", 90, 4, "moved", PLACEHOLDER, transaction=7),
+            },
+        ],
+        [row(3, "moved", "of 1"), row(4, "moved", "of 2"), row(5, "loaded")],
+    ),
     Case(
         "a_row_comes_back",
         [{**LOAD, 2: DELETE}, {3: change("c", 95, 2, "back")}],
