@@ -7,13 +7,17 @@
 
   Canal: an insert lacks the column, and no event has listed it since.  If
   images of the table were seen with fewer columns, this is no proof that the
-  table lost the column, because inserts may leave out columns too.
+  table lost the column, because inserts may leave out columns too.  Events
+  before the last truncation do not count.
 
   model: the statements, as in `ddl_events`.  events: the events, as in
   `change_events`.  versions: the schema versions, as in `int_table_schemas`.
-  table_columns: the columns of tables, as in `int_table_columns`.
+  table_columns: the columns of tables, as in `int_table_columns`.  truncations:
+  as `int_truncations`.
 -#}
-{% test dropped_columns_are_gone(model, events, versions, table_columns) %}
+{% test dropped_columns_are_gone(
+    model, events, versions, table_columns, truncations
+) %}
 
 {{ config(severity='warn') }}
 
@@ -63,6 +67,8 @@ drops_without_names as (
 
 ),
 
+last_truncations as ({{ last_truncations_of_tables_sql(truncations) }}),
+
 -- SharePlex leaves NULL columns out of inserts, so this shows nothing there.
 left_out_columns as (
 
@@ -73,12 +79,16 @@ left_out_columns as (
         cast(null as timestamp) as dropped_at
     from {{ versions }} as versions
     inner join {{ table_columns }} as table_columns
-        on {{ matches(
-            'versions', 'table_columns', ['source_format', 'table_id']
-        ) }}
+        on {{ matches('versions', 'table_columns', columns_of_table()) }}
+    left join last_truncations
+        on {{ matches('versions', 'last_truncations', columns_of_table()) }}
     where
         versions.source_format = 'canal_json'
         and table_columns.lost_sequence is null
+        and (
+            last_truncations.sequence is null
+            or last_truncations.sequence < versions.last_sequence
+        )
     group by
         versions.source_format,
         versions.table_id,

@@ -1,13 +1,14 @@
 {#-
   No event repeats another event under another id.  If a DTS task is created
   again, it numbers its records from the beginning, and each run of a DataWorks
-  task may number them anew.  In full loads of keyless tables, the rows of CDL, StreamX and DataHub TUPLE have no ids.  So a repeated
-  change counts as another event.  If a row of a keyless table is inserted or
-  changed while a full load runs, both the load and the stream have it.
-  But two changes that differ only in their ids may also be two changes: equal
-  rows of a keyless table, or a row that got the same values twice within one
-  transaction.  A warning names the tables; a new full load shows the rows of
-  the source.  In keyless tables, events before the last truncation do not count.
+  task may number them anew.  So a change that it repeats counts as another
+  event.  In full loads of keyless tables, the rows of CDL, StreamX and DataHub
+  TUPLE have no ids.  If a row of a keyless table is inserted or changed while a
+  full load runs, both the load and the stream have it.  But two changes that
+  differ only in their ids may also be two changes: equal rows of a keyless
+  table, or a row that got the same values twice within one transaction.  A
+  warning names the tables; a new full load shows the rows of the source.  In
+  keyless tables, events before the last truncation do not count.
 
   model: the events with their images, as in `change_events`.  keyless_rows: as
   `int_keyless_rows`.  truncations: as `int_truncations`.

@@ -2,7 +2,9 @@
   No TRUNCATE or DROP TABLE ends rows of a full load that landed after it.  If
   the rows of a full load have no log position, they come before the stream, and
   before all statements in it.  So the load of a table whose name was truncated
-  or dropped earlier has no rows.  A warning names the tables; `cdc-marts resync`
+  or dropped earlier has no rows.  If such a load repeats the rows of an earlier
+  one, they look like redeliveries; they count here if they stand behind the
+  statement in its partition.  A warning names the tables; `cdc-marts resync`
   repairs them.
 
   model: the records, as in `int_records`.  exceptions: the exceptional records,
@@ -14,7 +16,14 @@
 
 with
 
-records as (select * from {{ model }}),
+records as (
+
+    select
+        *,
+        {{ is_of_format_that('numbers_no_loads') }} as numbers_no_loads
+    from {{ model }}
+
+),
 
 redeliveries as (
 
@@ -29,7 +38,7 @@ last_truncations as (
         source_format,
         table_id,
         max(sequence) as sequence,
-        max_by(struct(topic, `partition`, source_op), sequence) as statement
+        max_by(struct(topic, source_op), sequence) as statement
     from {{ truncations }}
     where not {{ is_of_format_that('ordered_by_landing') }}
     group by source_format, table_id
@@ -43,7 +52,7 @@ statements as (
         table_id,
         sequence,
         statement.topic,
-        statement.`partition`,
+        sequence.`partition`,
         sequence.offset
     from last_truncations
     where statement.source_op <> 'RESYNC'
@@ -65,9 +74,11 @@ landed_statements as (
 
 loaded_rows as (
 
-    select records.*
+    select
+        records.*,
+        redeliveries.event_id is not null as is_redelivery
     from records
-    left anti join redeliveries
+    left join redeliveries
         on {{ is_same_record('records', 'redeliveries') }}
     where
         records.record_type = 'change'
@@ -92,8 +103,13 @@ validation_errors as (
             and if(
                 loaded_rows.topic = statements.topic
                 and loaded_rows.`partition` = statements.`partition`,
-                loaded_rows.offset > statements.offset,
+                loaded_rows.offset > statements.offset
+                and (
+                    not loaded_rows.is_redelivery
+                    or loaded_rows.numbers_no_loads
+                ),
                 loaded_rows.landing_commit > statements.landing_commit
+                and not loaded_rows.is_redelivery
             )
     group by
         loaded_rows.source_format,

@@ -176,7 +176,7 @@ def land_kafka(
         errors.status("Landing from Kafka"),
     ):
         try:
-            landings = kafka.land_kafka(session, wanted, say, relations_of(target))
+            landings = list(kafka.land_kafka(session, wanted, say, relations_of(target)))
         except LandingError as error:
             stop(f"{error} Nothing was landed.", FAILED)
     for landing in landings:

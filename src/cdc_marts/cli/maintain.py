@@ -65,7 +65,6 @@ def maintain(
     from cdc_marts.operations.maintenance import maintain as maintain_tables
     from cdc_marts.operations.maintenance_plan import maintenance_plan
     from cdc_marts.operations.maintenance_view import line_of
-    from cdc_marts.operations.other_readers import other_readers
     from cdc_marts.operations.stored_tables import split_tables
 
     with open_session(target) as session:
@@ -73,13 +72,12 @@ def maintain(
             plan = maintenance_plan(target)
         except ProjectError as error:
             stop(str(error), WRONG_USE)
-        readers = other_readers(session, plan.relations.landing, plan.tables)
-        retention = _Retention(session, plan, readers, dt.datetime.now(dt.timezone.utc))
-        if not is_confirmed:
-            retention.ask(target)
+        retention = _Retention(session, plan, dt.datetime.now(dt.timezone.utc))
+        confirmed = None if is_confirmed else retention.ask(target)
         with only_run(session, target, say):
             tables, others = split_tables(session, plan.tables, plan.relations.schemas)
-            removed = retention.remove()
+            readers = retention.other_readers()
+            removed = retention.remove(readers, confirmed)
             expiries = {name: table.expiry for name, table in plan.tables.items() if table.expiry}
             width = max(map(len, (*tables, "all tables")))
             maintained = maintain_tables(
@@ -109,24 +107,26 @@ class _Retention:
 
     session: SparkSession
     plan: MaintenancePlan
-    #: the tables of other targets that read a landing table
-    other_readers: Mapping[str, Sequence[str]]
     now: dt.datetime
 
-    def ask(self, target: Target) -> None:
+    def other_readers(self) -> Mapping[str, Sequence[str]]:
+        """Return the tables of other targets that read a landing table."""
+        from cdc_marts.operations.other_readers import other_readers
+
+        return other_readers(self.session, self.plan.relations.landing, self.plan.tables)
+
+    def ask(self, target: Target) -> set[str]:
         """Ask before messages of this age are removed for the first time; stop if not confirmed.
 
-        Other processes may write meanwhile, so that no run waits for an answer.
+        Return the landing tables of these messages. Other processes may write meanwhile, so that no
+        run waits for an answer.
         """
-        first = [
-            removal
-            for removal in self._removals(only_first=True)
-            if removal.landing not in self.other_readers
-        ]
+        readers = self.other_readers()
+        first = [one for one in self._removals(only_first=True) if one.landing not in readers]
         if not first:
-            return
+            return set()
         for removal in first:
-            tell(f"{_what_goes(removal)} can be removed.")
+            tell(f"{_can_be_removed(removal)}.")
         staging = ", ".join(removal.staging for removal in first)
         of_formats = (self.plan.marts[removal.source_format] for removal in first)
         marts = ", ".join(map(printable, sorted({mart for marts in of_formats for mart in marts})))
@@ -138,21 +138,34 @@ class _Retention:
                 " setting no longer applies to these messages. Remove them?",
                 otherwise=NOT_CONFIRMED,
             )
+        return {removal.landing for removal in first}
 
-    def remove(self) -> dict[str, TableCounts]:
-        """Remove the messages; return the earlier counts of the landing tables that lose some."""
+    def remove(
+        self, other_readers: Mapping[str, Sequence[str]], confirmed: set[str] | None
+    ) -> dict[str, TableCounts]:
+        """Remove the messages; return the earlier counts of the landing tables that lose some.
+
+        `confirmed`: the landing tables from which messages of this age may be removed for the first
+        time; None for all. No run may begin meanwhile.
+        """
         from cdc_marts.operations.retention import RetentionError, remove
         from cdc_marts.operations.stored_tables import TableCounts
 
         before = {}
         for removal in self._removals():
-            if readers := self.other_readers.get(removal.landing):
+            if readers := other_readers.get(removal.landing):
                 tell(
                     f"{removal.landing} keeps its messages, because tables of other targets read it"
                     f" too: {', '.join(map(printable, readers))}."
                 )
                 continue
-            tell(f"{_what_goes(removal)} are removed.")
+            if confirmed is not None and removal.is_first and removal.landing not in confirmed:
+                tell(f"{_can_be_removed(removal)}: the next `cdc-marts maintain` asks for it.")
+                continue
+            tell(
+                f"Removing {counted(removal.messages, 'message')} that landed before"
+                f" {removal.before:%Y-%m-%d %H:%M} UTC from {removal.landing}."
+            )
             before[removal.landing] = TableCounts.of(self.session, removal.landing)
             try:
                 remove(self.session, removal, self.plan.relations)
@@ -170,8 +183,8 @@ class _Retention:
         return removals(self.session, days, self.now, relations, only_first=only_first)
 
 
-def _what_goes(removal: Removal) -> str:
+def _can_be_removed(removal: Removal) -> str:
     return (
         f"{removal.landing}: {counted(removal.messages, 'message')} that landed before"
-        f" {removal.before:%Y-%m-%d %H:%M} UTC"
+        f" {removal.before:%Y-%m-%d %H:%M} UTC can be removed"
     )

@@ -45,8 +45,8 @@ def resync(
         bool,
         typer.Option(
             "--keep-changes",
-            help="Apply changes on top of the load that landed after --since, and before the first"
-            " row of the load was written. Without this option, the command refuses such a load.",
+            help="Keep changes that landed between --since and the first row of the load, and apply"
+            " them on top of the load. Without this option, the command refuses such a load.",
         ),
     ] = False,
     *,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,7 +71,7 @@ def land_kafka(
     subscription: Subscription,
     report: Callable[[str], None] = lambda _: None,
     relations: Relations = OWN,
-) -> list[Landing]:
+) -> Iterator[Landing]:
     """Append the new messages of topics to the landing tables of their formats.
 
     The session needs `PACKAGES`. A partition resumes after its highest landed offset. Offsets
@@ -81,8 +81,9 @@ def land_kafka(
     also if a topic is not the one that landed before, unless it was `moved` with its offsets, and
     if Kafka does not answer. Nothing has landed then.
 
-    A format is one commit: if the process is killed, all messages of a format have landed or none.
-    The next landing does the rest. `report` is called with sentences for the user.
+    A format is one commit, and lands when its outcome is asked for: if the process is killed, all
+    messages of a format have landed or none. The next landing does the rest. `report` is called
+    with sentences for the user.
     """
     settings, unused = client_settings(session, subscription.properties)
     if unused:
@@ -97,7 +98,7 @@ def land_kafka(
             for source_format, topics in found.items()
         ]
     _bound(readings, subscription.max_messages)
-    return [reading.land(settings) for reading in readings]
+    return (reading.land(settings) for reading in readings)
 
 
 def _topics_by_format(

@@ -163,7 +163,7 @@ class Broker:
             # A known failure is named by its innermost cause.
             reason = reasons[-1] if remedy else ": ".join(reasons)
             raise LandingError(
-                f"Kafka at {self._servers} did not answer the request"
+                f"The request to Kafka at {self._servers} failed"
                 f" ({without_secrets(reason.rstrip('.'), self._settings)}):"
                 f" {remedy or 'check --properties'}."
             ) from None

@@ -100,8 +100,8 @@ def removals(
 ) -> Iterator[Removal]:
     """Yield the messages to remove for each format that has any, and change nothing.
 
-    No run may begin until `remove` has ended. `only_first`: leave out formats from which messages
-    of this age were removed before.
+    To remove them, no run may begin until `remove` has ended. `only_first`: leave out formats from
+    which messages of this age were removed before.
     """
     before = days_before(now, days)
     for source_format in SOURCE_FORMATS:

@@ -129,6 +129,8 @@ def member(path: Path, *names: str) -> str | None:
         raise ProjectError(f"{path}{line}: this is not YAML: {error.problem}.") from error
     except yaml.YAMLError as error:
         raise ProjectError(f"{path}: this is not YAML: {one_line(error)}.") from error
+    except ValueError as error:  # a date that does not exist
+        raise ProjectError(f"{path} can't be read: {error}.") from error
     except (OSError, KeyError, TypeError):
         return None
 

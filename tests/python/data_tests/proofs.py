@@ -717,8 +717,8 @@ PROOFS = {
                 -- loaded before
                 ('dataworks_json', 'orders', 'shop', 1, 1, -1, 'snapshot', 'a'),
                 ('dataworks_json', 'orders', 'shop', 2, 1, 5, 'TRUNCATE', null),
-                -- delivered again, or an insert
-                ('dataworks_json', 'orders', 'shop', 3, 2, -1, 'snapshot', 'a'),
+                -- delivered again in another topic, or an insert
+                ('dataworks_json', 'orders', 'load', 3, 2, -1, 'snapshot', 'a'),
                 ('dataworks_json', 'orders', 'shop', 4, 2, 4, 'insert', 'b'),
                 -- landed with the statement, in another topic
                 ('dataworks_json', 'orders', 'load', 9, 1, -1, 'snapshot', 'c'),
@@ -738,6 +738,8 @@ PROOFS = {
                 ('dataworks_json', 'visits', 'shop', 13, 1, 5, 'TRUNCATE', null),
                 -- landed later, in another topic
                 ('dataworks_json', 'visits', 'load', 1, 2, -1, 'snapshot', 'h'),
+                -- the same row as before the statement: it looks like a redelivery
+                ('dataworks_json', 'visits', 'shop', 14, 1, -1, 'snapshot', 'j'),
                 ('cdl_debezium_json', 'carts', 'shop', 3, 1, 5, 'TRUNCATE', null),
                 -- without a log position
                 ('cdl_debezium_json', 'carts', 'shop', 4, 1, null, 'snapshot', 'i')
@@ -752,10 +754,10 @@ PROOFS = {
         ),
         {
             "exceptions": Rows(
-                columns="offset, event_id",
-                good="(3, 'a')",
+                columns="topic, offset, event_id",
+                good="('load', 3, 'a'), ('shop', 14, 'j')",
                 selected="""
-                    'dataworks_json' as source_format, 'shop' as topic, 0 as `partition`,
+                    'dataworks_json' as source_format, topic, 0 as `partition`,
                     cast(offset as bigint) as offset, 0 as row_index, event_id,
                     'redelivery' as exception
                 """,
@@ -773,7 +775,7 @@ PROOFS = {
                     ('cdl_debezium_json', 'carts', 3, 5, 'TRUNCATE')
                 """,
                 selected=f"""
-                    source_format, table_id, 'shop' as topic, 0 as `partition`, source_op,
+                    source_format, table_id, 'shop' as topic, source_op,
                     {SEQUENCE.replace("0L as offset", "cast(number as bigint) as offset")}
                         as sequence
                 """,
@@ -968,7 +970,10 @@ PROOFS = {
                     ('canal_json', 'narrowed', array('id'), 6, 6),
                     -- an insert leaves out NULL columns
                     ('shareplex_json', 'sparse', array('ID', 'NOTE'), 1, 1),
-                    ('shareplex_json', 'sparse', array('ID'), 6, 6)
+                    ('shareplex_json', 'sparse', array('ID'), 6, 6),
+                    -- repaired since
+                    ('canal_json', 'repaired', array('id', 'note'), 3, 1),
+                    ('canal_json', 'repaired', array('id'), 9, 6)
                 """,
                 bad="""
                     -- no event has listed the column since
@@ -983,10 +988,16 @@ PROOFS = {
                     ) as last_whole_sequence
                 """,
             ),
+            "truncations": Rows(
+                columns="source_format, table_id, position",
+                good="('canal_json', 'repaired', 7), ('canal_json', 'left_out', 2)",
+                selected=f"source_format, table_id, {SEQUENCE} as sequence",
+            ),
             "table_columns": Rows(
                 columns="source_format, table_id, column_name, position",
                 good="""
                     ('canal_json', 'partial', 'id', null), ('canal_json', 'partial', 'note', null),
+                    ('canal_json', 'repaired', 'note', null),
                     ('canal_json', 'updated', 'id', null), ('canal_json', 'updated', 'note', null),
                     ('canal_json', 'narrowed', 'id', null), ('canal_json', 'narrowed', 'note', 6),
                     ('shareplex_json', 'sparse', 'ID', null),

@@ -202,6 +202,14 @@ def test_an_erased_row_is_in_no_file_and_other_rows_stay(
         assert erasure.is_unfinished
     project.dbt("run", "--full-refresh")
     assert set(live_rows(project).values()) == {2}
+    # Somebody else's tag keeps a snapshot with the rows.
+    landing = erasures[CANAL].landing
+    spark.sql(f"alter table {landing} create tag kept")
+    kept = erase(project, "--yes", "--mentions")
+    assert kept.exit_code == 1
+    assert f"drop them, and repeat this command. {landing}: kept" in kept.output
+    assert erasures[CANAL].is_unfinished
+    spark.sql(f"alter table {landing} drop tag kept")
     result = erase(project, "--yes", "--mentions")
     assert result.exit_code == 0, result.output
     assert "An earlier erasure was interrupted. This command completes it." in result.output

@@ -219,6 +219,10 @@ def test_no_project_is_said_with_the_option(elsewhere: Path) -> None:
     [
         (b"name: shop\nprofile: shop\nvars: {a: b\n", ":4: this is not YAML: "),
         ("name: shop  # 商店\nprofile: shop\n".encode("gbk"), " is not UTF-8 at byte 15."),
+        (
+            b"name: shop\nprofile: shop\nvars: {a: 2026-02-30}\n",
+            " can't be read: day is out of range",
+        ),
         (b"name: shop\n", " names no profile. "),
     ],
 )

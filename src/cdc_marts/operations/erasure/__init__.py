@@ -76,7 +76,7 @@ class Erasure(ErasedTable):
 
         `tables`: the landing table, and all tables that were built anew. `is_alone`: no other
         process can write to the landing table meanwhile. Return the tags and branches of tables,
-        made by somebody else, that keep older snapshots.
+        made by somebody else, that keep older snapshots. Then the erasure is not complete.
         """
         now = int(time.time() * 1000) + 1
         young = now if is_alone else now - int(ORPHANS_OLDER_THAN.total_seconds() * 1000)
@@ -86,7 +86,8 @@ class Erasure(ErasedTable):
             orphans_before = young if table == self.landing else now
             names = forget_past(self.session, table, needed[table], orphans_before)
             references += [f"{table}: {name}" for name in names]
-        progress.note_end(self.session, self.landing)
+        if not references:
+            progress.note_end(self.session, self.landing)
         return references
 
     def has_rows(self, found: Found) -> bool:
