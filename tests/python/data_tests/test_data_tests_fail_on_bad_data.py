@@ -6,6 +6,8 @@ macros and tests, over the rows of `proofs.py`.
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -78,3 +80,22 @@ def test_every_data_test_of_the_project_has_a_proof(manifest: Node) -> None:
         for node in nodes_of(manifest, "test")
     }
     assert used - OF_DBT == set(PROOFS)
+
+
+def test_a_proof_has_no_columns_that_the_models_lack(manifest: Node, spark: SparkSession) -> None:
+    """Otherwise a data test could pass here, and read a column that its model does not have."""
+    columns_of = {node["name"]: set(node["columns"]) for node in nodes_of(manifest, "model")}
+    had: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    for node in nodes_of(manifest, "test"):
+        if tested := node.get("test_metadata"):
+            for argument, value in tested["kwargs"].items():
+                for name in re.findall(r"ref\('(\w+)'\)", str(value)):
+                    had[tested["name"], argument] |= columns_of.get(name, set())
+    assert had["full_loads_outlive_truncations", "truncations"] == columns_of["int_truncations"]
+    invented = {
+        (test, argument): sorted(set(spark.sql(rows.sql(True)).columns) - had[test, argument])
+        for test, proof in PROOFS.items()
+        for argument, rows in {"model": proof.model, **proof.arguments}.items()
+        if isinstance(rows, Rows) and had[test, argument]
+    }
+    assert {key: names for key, names in invented.items() if names} == {}
