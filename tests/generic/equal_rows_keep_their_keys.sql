@@ -21,18 +21,14 @@ colliding_keys as (
 
 ),
 
-truncations as (select * from {{ truncations }}),
+events as ({{ since_truncations_sql(model, truncations) }}),
 
 events_on_colliding_keys as (
 
     select events.*
-    from {{ model }} as events
+    from events
     left semi join colliding_keys
         on {{ matches('events', 'colliding_keys') }}
-    left anti join truncations
-        on
-            {{ matches('events', 'truncations', columns_of_table()) }}
-            and {{ is_truncated_by('events', 'truncations') }}
 
 ),
 

@@ -15,18 +15,9 @@
 
 with
 
-truncations as (select * from {{ truncations }}),
-
 effects as (
-
-    select effects.*
-    from {{ model }} as effects
-    left anti join truncations
-        on
-            {{ matches('effects', 'truncations', columns_of_table()) }}
-            and {{ is_truncated_by('effects', 'truncations') }}
-    where effects.is_keyless
-
+    {{ since_truncations_sql(model, truncations) }}
+    where events.is_keyless
 ),
 
 counted_effects as (

@@ -12,18 +12,7 @@
 
 with
 
-truncations as (select * from {{ truncations }}),
-
-events as (
-
-    select events.*
-    from {{ model }} as events
-    left anti join truncations
-        on
-            {{ matches('events', 'truncations', columns_of_table()) }}
-            and {{ is_truncated_by('events', 'truncations') }}
-
-),
+events as ({{ since_truncations_sql(model, truncations) }}),
 
 validation_errors as (
 

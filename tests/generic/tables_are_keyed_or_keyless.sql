@@ -13,18 +13,7 @@
 
 with
 
-truncations as (select * from {{ truncations }}),
-
-effects as (
-
-    select effects.*
-    from {{ model }} as effects
-    left anti join truncations
-        on
-            {{ matches('effects', 'truncations', columns_of_table()) }}
-            and {{ is_truncated_by('effects', 'truncations') }}
-
-),
+effects as ({{ since_truncations_sql(model, truncations) }}),
 
 validation_errors as (
 

@@ -63,6 +63,11 @@ def lost_columns(versions: DataFrame, drops: DataFrame, formats: Traits) -> Data
     return local_rows(versions.sparkSession, lost, schema)
 
 
+def _before_the_rows(sequence: Row) -> Row:
+    """Return the place before all rows of a message."""
+    return Row(**{**sequence.asDict(), "row_index": None})
+
+
 @dataclass(frozen=True)
 class _Version:
     """A schema version: the columns that it lists, and its first and last place in the log."""
@@ -167,14 +172,15 @@ class _Table:
         return left_out
 
     def _spelt_anew(self) -> dict[tuple[str, Order], Row]:
-        """Return the sequences of events that list a column in another letter case, as `_left_out`.
+        """Return the places before events that list a column in another letter case.
 
-        No statement needs to say that it is renamed: MySQL's MODIFY may name a column in another
-        letter case, and the column has this name then.
+        They are by column and order. The event itself lacks nothing: the column has another name.
+        No statement needs to say so: MySQL's MODIFY may name a column in another letter case, and
+        the column has this name then.
         """
         spelt_anew: dict[tuple[str, Order], Row] = {}
         for version in self.versions:
-            first, last = version.first_and_last
+            first, last = map(_before_the_rows, version.first_and_last)
             for column, seen in self.first_seen.items():
                 if not self._respells(version, column):
                     continue

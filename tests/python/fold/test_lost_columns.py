@@ -211,6 +211,13 @@ def test_where_letter_case_counts_another_spelling_is_another_column(
     assert lost(spark, of_system(source_type, *RESPELLED)) == []
 
 
+def test_the_event_that_lists_another_spelling_lacks_nothing(spark: SparkSession) -> None:
+    """The column is gone before the event, and so before all rows of its message."""
+    versions = frame(spark, VERSIONS, of_system("mysql", *RESPELLED))
+    found = lost_columns(versions, frame(spark, DROPS, []), FORMATS).collect()
+    assert min(tuple(row.sequence) for row in found) == (11, None, 0, 11, None)
+
+
 def test_a_column_in_another_letter_case_is_gone_also_where_images_are_partial(
     spark: SparkSession,
 ) -> None:

@@ -293,6 +293,19 @@ CASES = [
         ],
         [row(id="1", Email="b"), row(id="2", Email="c"), row(id="3")],
     ),
+    Case(
+        "a_column_that_modify_spells_anew_is_gone_with_the_update_that_shows_it",
+        "canal_json",
+        [
+            {
+                0: canal("INSERT", row(id="1", email="a")),
+                1: canal("ALTER", sql="alter table {table} modify Email varchar(20)"),
+            },
+            {2: canal("UPDATE", row(id="1", Email="b"), old=row(Email="a"))},
+        ],
+        [row(id="1", Email="b")],
+        history=[row(id="1", email="a"), row(id="1", Email="b")],
+    ),
     # More keys than a run follows in both directions from the key that changes in the second run.
     Case(
         "rows_keep_their_values_when_the_last_of_many_shifted_keys_changes",
