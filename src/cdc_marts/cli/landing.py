@@ -35,7 +35,7 @@ from cdc_marts.printing import counted, printable
 from cdc_marts.project.inventory import relations_of
 from cdc_marts.project.session import only_run
 from cdc_marts.project.target import Target
-from cdc_marts.source_formats import has_trait
+from cdc_marts.source_formats import SOURCE_FORMATS, has_trait
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -288,11 +288,11 @@ def read_with_progress_bar(
 ) -> None:
     """Read files before Spark starts. A wrong file ends the command."""
     from cdc_marts.landing.file_messages import read_files
-    from cdc_marts.landing.topic_map import SKIP
 
     bare_topics = [topic or topics.topic_of_file(path) for path in paths]
-    for name in sorted({topics.format_of(bare) or SKIP for bare in bare_topics if bare} - {SKIP}):
-        if has_trait(name, "has_binary_messages"):
+    formats = {topics.format_of(bare) for bare in bare_topics if bare}
+    for name in SOURCE_FORMATS:
+        if name in formats and has_trait(name, "has_binary_messages"):
             say(
                 f"Messages of {name} are binary, and a line break inside a message splits it. Use"
                 " envelopes with value_base64 to land such messages whole."

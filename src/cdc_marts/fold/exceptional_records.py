@@ -122,11 +122,13 @@ def _deliveries(records: DataFrame, formats: Traits) -> DataFrame:
         F.col("record_type") == "update_before", F.concat(F.lit("before "), F.col("pairing_id"))
     ).when(F.instr("event_id", ":") == 0, F.col("event_id"))
     known_by_id = records.where(~is_of_format_that(formats, "known_by_coordinates"))
-    moved = known_by_id.where("record_type = 'change' and event_id <> message_event_id")
+    reloaded = known_by_id.where("record_type = 'change' and event_id <> message_event_id")
     return (
         known_by_id.withColumns({"delivery_id": delivery_id, "is_former": F.lit(False)})
         .unionByName(
-            moved.withColumns({"delivery_id": F.col("message_event_id"), "is_former": F.lit(True)})
+            reloaded.withColumns(
+                {"delivery_id": F.col("message_event_id"), "is_former": F.lit(True)}
+            )
         )
         .where("delivery_id is not null")
         .withColumn("delivery_hash", F.xxhash64("source_format", "delivery_id"))

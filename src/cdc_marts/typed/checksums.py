@@ -1,4 +1,4 @@
-"""Checksums by which a run sees what has changed since the mart was built."""
+"""Checksums: they show a run what has changed since it last built the mart."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ _TRANSFORM = re.compile(r"\w+\(\s*(?:\d+\s*,)?(.*?)(?:,\s*\d+\s*)?\)")
 
 
 def partition_columns(partition_by: Iterable[str]) -> list[TypedColumn]:
-    """Return the columns by which a mart is partitioned before its table's first message."""
+    """Return the partition columns of a mart whose table has no message yet."""
     columns = []
     for transform in partition_by:
         name = _partition_column(transform)

@@ -1,4 +1,4 @@
-"""The progress of an erasure, as a property of the landing table, so that a kill is noticed."""
+"""A property of the landing table that says that an erasure is not complete."""
 
 from __future__ import annotations
 
