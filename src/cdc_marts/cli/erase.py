@@ -83,11 +83,11 @@ def erase(
                 typer.confirm(f"{_price(erasure, len(made.tables))} Erase?", abort=True)
         _erase(erasure, found, with_mentions, target, staging)
         leftovers = _forget(erasure, made, target)
-        is_back = erasure.has_rows(found)
+        are_back = erasure.are_back(found, with_mentions)
     rebuilt = f"Erased. {counted(len(made.tables), 'table')} were rebuilt"
     tell(rebuilt + ("." if leftovers.references else ", and no older snapshot of them is left."))
     _tell_leftovers(leftovers, erasure.landing, staging)
-    if is_back:
+    if are_back:
         stop("A message with the rows has landed in the meantime: repeat this command.", FAILED)
 
 

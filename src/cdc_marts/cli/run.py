@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import functools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from cdc_marts.landing.kafka import Subscription
     from cdc_marts.landing.spool import SpooledMessages
 
+#: The longest time between two rounds.
+_LONGEST_REST = dt.timedelta(days=365)
 #: dbt's unit tests test the SQL, not the data.
 _BUILD = ("build", "--exclude-resource-type", "unit_test")
 
@@ -151,9 +154,10 @@ def _seconds_between_rounds(every: str | None, max_failures: int | None) -> floa
         if max_failures is not None:
             raise typer.BadParameter("--max-failures goes with --every.")
         return None
-    if not (seconds := time_span(every, "--every").total_seconds()):
-        raise typer.BadParameter("--every needs a time span above 0.")
-    return seconds
+    span = time_span(every, "--every")
+    if not dt.timedelta(0) < span <= _LONGEST_REST:
+        raise typer.BadParameter(f"--every needs a time span above 0, up to {_LONGEST_REST.days}d.")
+    return span.total_seconds()
 
 
 def _refuse_given(options_of_kafka: Mapping[str, object]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Proof:
     """
 
     model: Rows
-    arguments: Mapping[str, Rows | list[str] | dict[str, int]] = field(default_factory=dict)
+    arguments: Mapping[str, Rows | list[str] | dict[str, Any]] = field(default_factory=dict)
     outcome: str = "fail"
 
     @property
@@ -280,6 +281,34 @@ PROOFS = {
                 ('canal_json', 'erp', 'erp.customers', 'mysql')
             """,
         ),
+        outcome="warn",
+    ),
+    "declared_tables_are_spelt_right": Proof(
+        Rows(
+            columns="source_format, table_id",
+            good="""
+                ('canal_json', 'shop.orders'),
+                -- as another table, which has messages too
+                ('canal_json', 'shop.order'),
+                ('canal_json', 'shop.elsewhere'),
+                -- nearly as a declared table of another format
+                ('dts_avro', 'shop.Customers')
+            """,
+            bad="""
+                -- its declaration has capitals
+                ('canal_json', 'shop.customers'),
+                -- its declaration lacks a letter
+                ('canal_json', 'shop.items')
+            """,
+        ),
+        arguments={
+            "tables": {
+                "orders": {"source_format": "canal_json", "table_id": "shop.orders"},
+                "customers": {"source_format": "canal_json", "table_id": "SHOP.Customers"},
+                "items": {"source_format": "canal_json", "table_id": "shop.item"},
+                "to_come": {"source_format": "canal_json", "table_id": "shop.payments"},
+            }
+        },
         outcome="warn",
     ),
     "messages_can_be_read": Proof(

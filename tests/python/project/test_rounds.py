@@ -262,6 +262,7 @@ def test_each_round_ends_with_a_report(
         (["--report", "no/such/folder/r.html"], "The page can't be written to no/such/folder"),
         (["--max-failures", "2"], "--max-failures goes with --every"),
         (["--every", "0s"], "--every needs a time span above 0"),
+        (["--every", "366d"], "--every needs a time span above 0, up to 365d"),
         (["--every", "soon"], "--every needs a time span such as"),
         (["--format", "canal_json"], "need --bootstrap-servers, or files"),
         (["--topics", "shop"], "--topics needs --bootstrap-servers."),

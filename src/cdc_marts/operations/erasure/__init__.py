@@ -90,6 +90,9 @@ class Erasure(ErasedTable):
             progress.note_end(self.session, self.landing)
         return references
 
-    def has_rows(self, found: Found) -> bool:
-        """Return whether a message that was read meanwhile names one of these rows."""
-        return traces.has_rows(self, found)
+    def are_back(self, found: Found, with_mentions: bool) -> bool:
+        """Return whether a message that was read meanwhile names one of these rows.
+
+        `with_mentions`: or whether one mentions such a row.
+        """
+        return traces.are_back(self, found, with_mentions)

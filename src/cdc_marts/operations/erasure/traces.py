@@ -65,13 +65,16 @@ def find(table: ErasedTable, keys: Iterable[str], is_unfinished: bool) -> Found:
     )
 
 
-def has_rows(table: ErasedTable, found: Found) -> bool:
-    """Return whether a message that was read meanwhile names one of these rows."""
+def are_back(table: ErasedTable, found: Found, with_mentions: bool) -> bool:
+    """Return whether a message that was read meanwhile names one of these rows, or mentions it.
+
+    `with_mentions`: mentions were erased too.
+    """
     # Only an event, and no message, has the key of a keyless row that is made of two halves.
     return any(
         not _coordinates_of_rows(rows, found.row_keys, found.pairing_ids).isEmpty()
         for rows in (table.records(), table.events())
-    )
+    ) or (with_mentions and bool(_mentions(table, found.row_keys)))
 
 
 def _followed(table: ErasedTable, asked: Sequence[str]) -> list[str]:

@@ -85,6 +85,24 @@ def unread_rows(session: SparkSession, name: str, consumer: str | None) -> tuple
     return appended_rows(session, name, "*", watermark, newest.id), count
 
 
+def rows_after(session: SparkSession, name: str, start: int, end: int) -> tuple[str, int] | None:
+    """Return the rows that were appended between two snapshots: a table expression, their number.
+
+    None if snapshot `end` is not the one of `start` with more rows: rows were deleted or
+    overwritten since, or `start` has expired, or it is of a table that was rebuilt.
+    """
+    count = 0
+    for snapshot in snapshots(session, iceberg_table(session, name), end):
+        if snapshot.id == start:
+            rows = appended_rows(session, name, "*", start, end) if count else no_rows(name, "*")
+            return rows, count
+        if snapshot.operation == "append":
+            count += int(snapshot.summary.get("added-records", "0"))
+        elif changes_rows(snapshot):
+            return None
+    return None
+
+
 def brings_rows(snapshot: Snapshot) -> bool:
     """Return whether a snapshot has rows that the one before it did not have."""
     if snapshot.operation == "append":
