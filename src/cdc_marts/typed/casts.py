@@ -13,10 +13,15 @@ from pyspark.sql import functions as F
 from cdc_marts.expressions import base64_text
 from cdc_marts.typed.types import exact_digits
 
-_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
-_TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6}0*)?)?"
-_ZONE = r"( ?(Z|UTC|[+-][0-9]{2}(:?[0-9]{2})?))?"
-_TIME_PATTERNS = {"timestamp": f"{_TIME}{_ZONE}$", "timestamp_ntz": f"{_TIME}$"}
+_DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_CLOCK = r"[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6}0*)?)?"
+_MIDNIGHT = r"[ T]00:00(:00([.]0+)?)?"
+_ZONE = r" ?(Z|UTC|[+-][0-9]{2}(:?[0-9]{2})?)"
+_TIME_PATTERNS = {
+    "date": f"^{_DAY}({_MIDNIGHT})?$",
+    "timestamp": f"^{_DAY}{_CLOCK}({_ZONE})?$",
+    "timestamp_ntz": f"^{_DAY}({_CLOCK})?$",
+}
 
 _TIMES = ("date", "timestamp", "timestamp_ntz")
 #: The type that holds the seconds since 1970 of each timestamp.
@@ -38,14 +43,15 @@ def cast_exactly(value: Column, from_type: str, to_type: str) -> Column:
         return _cast_text(value.try_cast("string"), to_type)
     if to_type == "variant":
         return value.cast("variant")
-    if from_type == "timestamp" and _is_number(to_type):
+    if from_type == "timestamp" and is_number(to_type):
         return _cast_there_and_back(_seconds_of(value), _SECONDS, to_type)
-    if {from_type, to_type} <= set(_TIMES) or (_is_number(from_type) and _is_number(to_type)):
+    if {from_type, to_type} <= set(_TIMES) or (is_number(from_type) and is_number(to_type)):
         return _cast_there_and_back(value, from_type, to_type)
     return F.lit(None).cast(to_type)
 
 
-def _is_number(spark_type: str) -> bool:
+def is_number(spark_type: str) -> bool:
+    """Return whether a Spark type is one of numbers."""
     return spark_type in ("float", "double") or exact_digits(spark_type) is not None
 
 
@@ -76,8 +82,6 @@ def _cast_text(text: Column, spark_type: str) -> Column:
         return text_to_double(text)
     if spark_type == "float":
         return text_to_float(text)
-    if spark_type == "date":
-        return F.when(text.rlike(_DATE), _in_calendar(text.try_cast("date")))
     if spark_type in _TIME_PATTERNS:
         is_time = text.rlike(_TIME_PATTERNS[spark_type])
         return F.when(is_time, _in_calendar(text.try_cast(spark_type)))
@@ -85,6 +89,10 @@ def _cast_text(text: Column, spark_type: str) -> Column:
         return F.try_to_binary(text, F.lit("base64"))
     if spark_type == "variant":
         return F.try_parse_json(text)
+    if exact_digits(spark_type) is not None:
+        # Spark reads a point or an exponent as a decimal only.
+        whole = text_to_decimal(text, "decimal(38,0)").try_cast(spark_type)
+        return F.coalesce(text.try_cast(spark_type), whole)
     return text.try_cast(spark_type)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from cdc_marts.typed.casts import cast_exactly
+from cdc_marts.typed.casts import cast_exactly, is_number
 from cdc_marts.typed.declaration import Declaration
 from cdc_marts.typed.decoding import read_value
 from cdc_marts.typed.listed_columns import ListedColumn
@@ -87,7 +87,8 @@ class TypedColumn:
     def _value(self, text: Column, decoding: Decoding) -> Column:
         source_type, published = decoding.source_type, self.published()
         own_type = source_type.spark_type
-        if self.is_cast or self.spark_type in ("string", own_type):
+        counts_seconds = own_type == "timestamp" and is_number(self.spark_type)
+        if (self.is_cast and not counts_seconds) or self.spark_type in ("string", own_type):
             return read_value(text, published, source_type, self.spark_type)
         value = read_value(text, published, source_type, own_type)
         return cast_exactly(value, own_type, self.spark_type)

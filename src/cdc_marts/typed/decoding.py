@@ -21,6 +21,9 @@ from cdc_marts.typed.types import SourceType
 Decoder = Callable[[Column, Column, SourceType], Column]
 
 _TWO_TO_64 = Decimal(2**64)
+#: Long integers are converted in steps of so many hexadecimal digits, into parts of so many decimal
+#: ones. So each product fits a bigint, and no step has more parts than it has read chunks.
+_HEX_DIGITS, _DIGITS = 6, 9
 
 #: The first and the last time of the years 1 to 9999, in microseconds and in days since 1970.
 _CALENDAR_MICROS = (-62_135_596_800_000_000, 253_402_300_799_999_999)
@@ -118,7 +121,7 @@ def _little_endian_bits(text: Column, value: Column, source_type: SourceType) ->
 
 
 def integer_of_bytes(published: Column) -> Column:
-    """Return the decimal digits of big-endian two's-complement bytes, exact to 38; null beyond."""
+    """Return the decimal digits of big-endian two's-complement bytes."""
     digits = F.hex(published)
     is_negative = digits >= "8"
     sign = F.when(is_negative, "F").otherwise("0")
@@ -127,10 +130,56 @@ def integer_of_bytes(published: Column) -> Column:
     # Two halves of 64 bits, both of the number's sign.
     high = F.conv(F.left(wide, F.lit(16)), 16, -10).cast("decimal(20,0)") + ones
     low = F.conv(F.right(wide, F.lit(16)), 16, 10).cast("decimal(20,0)") - ones * _TWO_TO_64
-    return F.when(F.length(digits).between(1, 16), F.conv(F.lpad(digits, 16, sign), 16, -10)).when(
-        F.length(digits).between(17, 32),
-        F.try_add(F.try_multiply(high, F.lit(_TWO_TO_64)), low).cast("string"),
+    in_a_decimal = F.try_add(F.try_multiply(high, F.lit(_TWO_TO_64)), low).cast("string")
+    return (
+        F.when(F.length(digits).between(1, 16), F.conv(F.lpad(digits, 16, sign), 16, -10))
+        .when(F.length(digits).between(17, 32), F.coalesce(in_a_decimal, _long_integer(digits)))
+        .when(F.length(digits) > 32, _long_integer(digits))
     )
+
+
+def _long_integer(digits: Column) -> Column:
+    """Return the decimal digits of two's-complement bytes in hexadecimal, however many."""
+    is_negative = digits >= "8"
+    # The complement of a negative number is less by 1 than its amount.
+    complement = F.translate(digits, "0123456789ABCDEF", "FEDCBA9876543210")
+    amount = F.when(is_negative, complement).otherwise(digits)
+    chunk_count = F.ceil(F.length(digits) / _HEX_DIGITS)
+    padded = F.lpad(amount, (chunk_count * _HEX_DIGITS).cast("int"), F.lit("0"))
+    chunks = F.regexp_extract_all(padded, F.lit(f"(.{{{_HEX_DIGITS}}})"))
+    zeros = F.array_repeat(F.lit(0).cast("bigint"), chunk_count.cast("int"))
+    parts = F.aggregate(
+        chunks,
+        zeros,
+        lambda parts, chunk: _times_plus(parts, 16**_HEX_DIGITS, F.conv(chunk, 16, 10)),
+    )
+    amounts = F.when(is_negative, _times_plus(parts, 1, F.lit("1"))).otherwise(parts)
+    texts = F.transform(F.reverse(amounts), lambda part: F.lpad(part.cast("string"), _DIGITS, "0"))
+    return F.concat(
+        F.when(is_negative, "-").otherwise(""),
+        F.regexp_replace(F.array_join(texts, ""), r"^0+(?=\d)", ""),
+    )
+
+
+def _times_plus(parts: Column, factor: int, addend: Column) -> Column:
+    """Multiply a number by `factor`, and add `addend`.
+
+    `parts`: the number as decimal digits in parts of 9, the lowest ones first. The result has as
+    many parts.
+    """
+
+    def carried(done: Column, part: Column) -> Column:
+        sum_ = part * factor + done["carry"]
+        digits = F.lit(10**_DIGITS).cast("bigint")
+        return F.struct(
+            F.concat(done["parts"], F.array(sum_ % digits)).alias("parts"),
+            F.call_function("div", sum_, digits).alias("carry"),
+        )
+
+    begin = F.struct(
+        F.array().cast("array<bigint>").alias("parts"), addend.cast("bigint").alias("carry")
+    )
+    return F.aggregate(parts, begin, carried, lambda done: done["parts"])
 
 
 def scaled_digits(digits: Column, scale: Column) -> Column:

@@ -96,6 +96,12 @@ CONNECT_EXAMPLES = [
         "string",
         "1.000000000000000000000000000000",
     ),
+    Example(
+        (f"{CONNECT}Decimal", {"scale": "30", "connect.decimal.precision": "65"}),
+        base64_of(-(10**64) - 5, 28),
+        "string",
+        "-10000000000000000000000000000000000.000000000000000000000000000005",
+    ),
     Example(f"{TIME}Date", 19783, "date", day("2024-03-01")),
     Example(f"{TIME}Time", 86399999, "string", "23:59:59.999"),
     Example(f"{TIME}MicroTime", -45015250000, "string", "-12:30:15.25"),
@@ -136,6 +142,13 @@ CONNECT_EXAMPLES = [
         "-0.00000000000000000001",
     ),
     Example(f"{DATA}VariableScaleDecimal", {"scale": -2, "value": "BQ=="}, "string", "500"),
+    # uint256, the number type of blockchains
+    Example(
+        f"{DATA}VariableScaleDecimal",
+        {"scale": 0, "value": base64_of(2**256 - 1, 33)},
+        "string",
+        str(2**256 - 1),
+    ),
     Example(f"{DATA}Json", '{"a": 1e20}', "string", '{"a": 1e20}'),
     Example(f"{DATA}EnumSet", "a,b", "string", "a,b"),
     Example(f"{DATA}geometry.Point", {"x": 1.5}, "variant", '{"x":1.5}'),

@@ -501,6 +501,10 @@ CASTS = [
     ("1e-3", "decimal(10,2)", None),
     ("999999999", "decimal(10,2)", None),
     ("1.5", "int", None),
+    ("12.00", "int", 12),
+    ("1e3", "bigint", 1000),
+    ("1.5e0", "bigint", None),
+    ("9223372036854775808.0", "bigint", None),
     ("2147483648", "int", None),
     ("2147483648", "bigint", 2147483648),
     ("twelve", "double", None),
@@ -510,6 +514,9 @@ CASTS = [
     ("2024-02-30", "date", None),
     ("0000-00-00", "date", None),
     ("2024", "date", None),
+    ("2024-03-01T00:00:00", "date", dt.date(2024, 3, 1)),
+    ("2024-03-01 00:00:00.000", "date", dt.date(2024, 3, 1)),
+    ("2024-03-01T07:01:00", "date", None),
     ("0000-00-00 00:00:00", "timestamp_ntz", None),
     ("07:01:00", "timestamp", None),
     ("+10000-01-01T00:00:00Z", "timestamp", None),
@@ -518,6 +525,8 @@ CASTS = [
     ("2024-03-01 07:01:00+08:00", "timestamp_ntz", None),
     ("2024-03-01 07:01:00.1234567", "timestamp_ntz", None),
     ("2024-03-01T07:01:00", "timestamp_ntz", dt.datetime(2024, 3, 1, 7, 1)),
+    ("2024-03-01", "timestamp_ntz", dt.datetime(2024, 3, 1)),
+    ("2024-03-01", "timestamp", None),
     ("no base64!", "binary", None),
     ("AAE=", "binary", bytearray(b"\0\1")),
     ("{", "variant", None),
@@ -526,6 +535,7 @@ CASTS = [
 
 TIMESTAMP, DATE = "org.apache.kafka.connect.data.Timestamp", "io.debezium.time.Date"
 WALL_CLOCK = "io.debezium.time.Timestamp"
+ZONED = "io.debezium.time.ZonedTimestamp"
 #: 2024-03-01 07:01:00.001
 MILLIS, SECONDS, MIDNIGHT = 1_709_276_460_001, 1_709_276_460, 1_709_251_200_000
 
@@ -546,6 +556,8 @@ CASTS_OF_DECODED: list[tuple[str, Any, str, Any]] = [
     (TIMESTAMP, MILLIS, "string", "2024-03-01 07:01:00.001"),
     (TIMESTAMP, MILLIS, "boolean", None),
     (TIMESTAMP, MILLIS, "binary", None),
+    (ZONED, "2024-03-01T07:01:00Z", "bigint", SECONDS),
+    (ZONED, "2024-03-01T07:01:00.5Z", "bigint", None),
     (WALL_CLOCK, MILLIS, "date", None),
     (WALL_CLOCK, MIDNIGHT, "date", dt.date(2024, 3, 1)),
     (WALL_CLOCK, MIDNIGHT, "bigint", None),
