@@ -221,14 +221,19 @@ def _has_partial_json(message: Column) -> Column:
     Canal's server writes such a change as an expression, which is not JSON.
     """
     types, images = message["mysqlType"], message["data"]
+
+    def is_json(type_name: Column) -> Column:
+        # A server may publish a type as a statement has it.
+        return F.lower(type_name) == "json"
+
     # Most tables have no JSON column, and a look at the types is quicker than at the images.
-    has_json = F.array_contains(F.map_values(types), "json")
+    has_json = F.exists(F.map_values(types), is_json)
 
     def has_change(row: Column) -> Column:
         return F.exists(
             F.map_entries(columns_of(row)),
             lambda column: (
-                (types[column["key"]] == "json")
+                is_json(types[column["key"]])
                 & column["value"].try_cast("string").rlike(_JSON_CHANGE)
             ),
         )
@@ -345,8 +350,12 @@ def _checks_of_rows(is_swapped: Column) -> tuple[Check, ...]:
             is_row_message & (F.size("rows") < 1),
             "missing_image",
             F.when(
-                is_swapped, "an update of a swapped topic needs at least one row in `old`"
-            ).otherwise("a row change needs at least one row in `data`"),
+                F.col("rows").isNull() & non_empty(F.col("sql")).isNotNull(),
+                "the message has a statement instead of rows: let the MySQL server log rows, by"
+                " `binlog_format` ROW, and load the table again (`cdc-marts resync`)",
+            )
+            .when(is_swapped, "an update of a swapped topic needs at least one row in `old`")
+            .otherwise("a row change needs at least one row in `data`"),
         ),
         (
             is_swapped & F.col("changes").isNull(),

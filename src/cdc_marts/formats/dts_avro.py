@@ -196,7 +196,9 @@ def _columns() -> Column:
 
 def _image(side: str) -> tuple[Column, ...]:
     """Return `values_…` by position, their `hash_…`, and `unreadable_…`, a rejection of a value."""
-    values = F.col(f"record.{side}Images.member_array")
+    sent = F.col(f"record.{side}Images.member_array")
+    # As in the SDK of DTS, an image without values is no image.
+    values = F.when(F.array_size(sent) > 0, sent)
     return (
         F.transform(values, lambda value, index: value_of(value, _is_jsonb(index))).alias(
             f"values_{side}"

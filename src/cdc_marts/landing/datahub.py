@@ -29,7 +29,7 @@ from datahub.exceptions import (
     SeekOutOfRangeException,
     ShardSealedException,
 )
-from datahub.models import CursorType, RecordType
+from datahub.models import CursorType, Field, FieldType, RecordSchema, RecordType
 from pyspark.sql import SparkSession
 from requests import RequestException
 from requests.adapters import HTTPAdapter
@@ -49,6 +49,8 @@ _BATCH = 1000
 #: Seconds between tries if DataHub says that there were too many requests.
 _PAUSES = (1, 2, 4, 8)
 _USER_AGENT = "cdc-marts"
+#: More than any sequence.
+_NO_END = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -122,14 +124,16 @@ class DataHubTopics:
         """
         shard_name = f"{topic.full_name}, shard {shard}"
         oldest = self._cursor(topic, shard, CursorType.OLDEST)
-        latest = self._cursor(topic, shard, CursorType.LATEST)
-        if oldest is None or latest is None:
+        if oldest is None:
             return
+        newest = self._cursor(topic, shard, CursorType.LATEST)
+        # A closed shard may have no cursor at its end: it gets no records any more.
+        latest = _NO_END if newest is None else newest.sequence
         start = max(oldest.sequence, 0) if next_sequence is None else next_sequence
-        if start > latest.sequence + 1:
+        if start > latest + 1:
             raise LandingError(
                 f"{shard_name} has landed up to sequence {start - 1}, but DataHub has it only up to"
-                f" {latest.sequence}. The topic was deleted and created again. Its records would"
+                f" {latest}. The topic was deleted and created again. Its records would"
                 " count as landed already. Publish them to a topic with another name."
             )
         if start < oldest.sequence:
@@ -141,15 +145,15 @@ class DataHubTopics:
                 raise LandingError(f"{said} Use --skip-lost to land the remaining records.")
             report(said)
             start = oldest.sequence
-        if start > latest.sequence:
+        if start > latest:
             return
         # The newest sequence of an empty shard may be 0.
-        may_be_empty = start == max(latest.sequence, 0)
+        may_be_empty = newest is None or start == max(latest, 0)
         first = self._cursor(topic, shard, CursorType.SEQUENCE, start, may_be_empty)
         if first is None:
             return
         last = start - 1
-        for record in self._records(topic, shard, first.cursor, latest.sequence):
+        for record in self._records(topic, shard, first.cursor, latest):
             if record.sequence <= last:
                 raise LandingError(
                     f"{shard_name} has several records with the sequence {record.sequence}: the"
@@ -172,7 +176,8 @@ class DataHubTopics:
             shards = self._client.list_shard(project, name).shards
         source_format = _FORMATS[described.record_type]
         ids = sorted((shard.shard_id for shard in shards), key=int)
-        return DataHubTopic(project, name, source_format, described.record_schema, ids)
+        schema = None if described.record_schema is None else _as_integers(described.record_schema)
+        return DataHubTopic(project, name, source_format, schema, ids)
 
     def _cursor(
         self,
@@ -270,6 +275,24 @@ def land_datahub(
                 for message in datahub.read(topic, shard, next_sequence, skip_lost, report):
                     messages.add(topic.source_format, message)
         yield from land_files(session, messages, relations)
+
+
+def _as_integers(schema: RecordSchema) -> RecordSchema:
+    """Return the schema with its TIMESTAMPs as the integers (microseconds) that they are.
+
+    The SDK refuses a record with a TIMESTAMP in the last hours of the year 9999.
+    """
+    return RecordSchema(
+        [
+            Field(
+                field.name,
+                FieldType.BIGINT if field.type is FieldType.TIMESTAMP else field.type,
+                field.comment,
+                field.allow_null,
+            )
+            for field in schema.field_list
+        ]
+    )
 
 
 def _message(topic: DataHubTopic, shard: str, record: Any) -> Message:

@@ -359,6 +359,15 @@ REJECTED: dict[str, tuple[Any, str]] = {
     "no data": (message("INSERT"), "missing_image"),
     "no rows": (message("UPDATE", data=[], old=[]), "missing_image"),
     "a row that is no object": (message("INSERT", data=["x"]), "missing_image"),
+    "a partial change of a JSON column, with its type in capitals": (
+        message(
+            "UPDATE",
+            data=[JSON_EXPRESSION],
+            old=[{"name": '{"a": 1, "b": 2}'}],
+            mysqlType={"id": "BIGINT", "name": "JSON"},
+        ),
+        "missing_image",
+    ),
     "a partial change of a JSON column": (
         message(
             "UPDATE",
@@ -415,6 +424,12 @@ def test_what_cannot_be_read_is_rejected_by_name(row: Row, value: Any, reject_co
     assert bytes(row["value"]) == text.encode()
     assert row["event_id"] is None
     assert row["after"] is None
+
+
+@said(message("DELETE", sql="DELETE FROM `shop`.`sessions`", mysqlType=None, pkNames=None))
+def test_a_statement_instead_of_rows_says_what_to_set(row: Row) -> None:
+    assert row["reject_code"] == "missing_image"
+    assert "`binlog_format` ROW" in row["reject_reason"]
 
 
 @pytest.mark.parametrize(

@@ -121,6 +121,19 @@ def test_an_update_may_come_without_the_row_before(row: Row) -> None:
     assert row["after"] == {"id": 7, "note": "new", "amount": 12.5}
 
 
+@said({**INSERT, "beforeImages": []}, {**DELETE, "afterImages": []}, {**UPDATE, "beforeImages": []})
+def test_an_image_without_values_is_no_image(rows: Rows) -> None:
+    insert, delete, update = rows
+    assert (insert["op"], insert["before"]) == ("insert", None)
+    assert (delete["op"], delete["after"]) == ("delete", None)
+    assert (update["op"], update["before"]) == ("update", None)
+
+
+@said({**INSERT, "afterImages": []})
+def test_an_insert_needs_the_values_of_its_row(row: Row) -> None:
+    assert row["reject_code"] == "missing_image"
+
+
 MINIMAL_UPDATE = change("UPDATE", TABLE, before={"id": 7}, after={"note": "new"}, key=["id"])
 
 

@@ -37,6 +37,8 @@ class Topic:
     columns: list[tuple[str, str]] | None = None
     #: the sequence of the cursor LATEST of a shard without records; a server may also answer 0
     latest_of_nothing: int = -1
+    #: whether the shards are closed, so that there is no cursor LATEST, and none behind the records
+    is_closed: bool = False
     #: shard -> its records that are still there
     shards: dict[str, list[Record]] = field(default_factory=lambda: {"0": []})
 
@@ -119,15 +121,17 @@ class _Handler(BaseHTTPRequestHandler):
         return (
             _cursor(topic, records, body)
             if body["Action"] == "cursor"
-            else self._records(records, body)
+            else self._records(topic, records, body)
         )
 
-    def _records(self, records: list[Record], body: dict[str, Any]) -> dict[str, Any]:
+    def _records(self, topic: Topic, records: list[Record], body: dict[str, Any]) -> dict[str, Any]:
         self.server.requests.append(body)
         if self.server.refusals:
             raise _Refused(*self.server.refusals.pop(0))
         start = int(body["Cursor"])
         found = [record for record in records if record.sequence >= start][: body["Limit"]]
+        if topic.is_closed and not found:
+            raise _Refused(400, "InvalidShardOperation")
         return {
             "NextCursor": str(found[-1].sequence + 1 if found else start),
             "RecordCount": len(found),
@@ -160,6 +164,8 @@ def _description(topic: Topic) -> dict[str, Any]:
 def _cursor(topic: Topic, records: list[Record], body: dict[str, Any]) -> dict[str, Any]:
     first, last = (records[0].sequence, records[-1].sequence) if records else (0, -1)
     latest = last if records else topic.latest_of_nothing
+    if topic.is_closed and (body["Type"] == "LATEST" or not records):
+        raise _Refused(400, "InvalidShardOperation")
     sequence = {"OLDEST": first, "LATEST": latest}.get(body["Type"], body.get("Sequence"))
     if body["Type"] == "SEQUENCE" and not first <= sequence <= last:
         raise _Refused(400, "SeekOutOfRange")

@@ -96,6 +96,32 @@ def test_tuples_land_as_json_objects_with_exact_values(
     assert "Landed 2 messages in landing.datahub_tuple (target local)" in result.stdout
 
 
+@pytest.mark.parametrize("micros", [253402300799000000, 253402300799999999, -62135596800000000])
+def test_times_at_both_ends_of_the_calendar_land(
+    land: Land, server: DataHubServer, catalog: SparkSession, micros: int
+) -> None:
+    topic = Topic([("at", "TIMESTAMP")])
+    topic.put([str(micros)])
+    server.projects["shop"] = {"prices": topic}
+    result = land("shop.prices")
+    assert result.exit_code == 0, result.output
+    [row] = rows(catalog, "datahub_tuple")
+    assert json.loads(row.value) == {"at": micros}
+
+
+def test_the_records_of_a_closed_shard_land(
+    land: Land, server: DataHubServer, catalog: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(datahub_landing, "_BATCH", 2)
+    changes, nothing = Topic(is_closed=True), Topic(is_closed=True)
+    changes.put(b"a", b"b", b"c")
+    server.projects["shop"] = {"changes": changes, "nothing": nothing}
+    for _ in range(2):
+        result = land("shop.*")
+        assert result.exit_code == 0, result.output
+    assert [row.offset for row in rows(catalog, "datahub_blob")] == [0, 1, 2]
+
+
 def test_each_record_lands_once_also_of_shards_and_topics_that_are_new(
     land: Land, server: DataHubServer, catalog: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
