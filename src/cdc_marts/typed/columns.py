@@ -13,7 +13,7 @@ from cdc_marts.typed.casts import cast_exactly, is_number
 from cdc_marts.typed.declaration import Declaration
 from cdc_marts.typed.decoding import read_value
 from cdc_marts.typed.listed_columns import ListedColumn
-from cdc_marts.typed.types import SourceType, common_type
+from cdc_marts.typed.types import EPOCH_CASTS, SourceType, common_type
 
 Warn = Callable[[str], Any]
 
@@ -133,6 +133,12 @@ def _typed_column(
     declared: Declaration, column: ListedColumn, name: str, warn: Warn
 ) -> TypedColumn:
     """Return the column with the type that holds all values that were published for it."""
+    cast = declared.casts.get(column.name)
+    if cast in EPOCH_CASTS:
+        counted = SourceType(spark_type=EPOCH_CASTS[cast], decoding=cast)
+        return TypedColumn(
+            name, column.name, counted.spark_type, True, [Decoding(counted)], column.lost_at
+        )
     decodings: list[Decoding] = []
     for schema_id, source_type in column.named_types:
         decoding = next((d for d in decodings if d.source_type == source_type), None)
@@ -147,7 +153,6 @@ def _typed_column(
         decoding.schema_ids.append(schema_id)
     decodings = decodings or [Decoding(SourceType())]
     own_types = list(dict.fromkeys(decoding.source_type.spark_type for decoding in decodings))
-    cast = declared.casts.get(column.name)
     spark_type = cast or common_type(own_types)
     if cast is None and spark_type == "string" and len(own_types) > 1:
         warn(

@@ -29,7 +29,14 @@ _CASTABLE = (
     *("boolean", "int", "bigint", "float", "double", "string", "binary"),
     *("date", "timestamp", "timestamp_ntz", "variant"),
 )
-CASTABLE_TYPES = ", ".join(("decimal(p,s)", *_CASTABLE))
+#: A cast of numbers that count time since 1970: the rule that reads them -> its Spark type.
+EPOCH_CASTS = {
+    "epoch_days": "date",
+    "epoch_millis": "timestamp",
+    "epoch_micros": "timestamp",
+    "epoch_nanos": "timestamp",
+}
+CASTABLE_TYPES = ", ".join(("decimal(p,s)", *_CASTABLE, *EPOCH_CASTS))
 
 #: Sets of types -> the type that holds all their values.
 _WIDER = {
@@ -143,7 +150,10 @@ _DTS_DIALECTS = {
 
 
 def castable_type(name: Any) -> str | None:
-    """Return Spark's name of a type in a declared cast; None for a type that is not allowed."""
+    """Return Spark's name of a type in a declared cast, or the name of a cast in `EPOCH_CASTS`.
+
+    None for a type that is not allowed.
+    """
     name = re.sub(r"\s+", "", str(name).lower())
     decimal = re.fullmatch(r"(?:decimal|numeric|dec)\((\d+)(?:,(\d+))?\)", name)
     if decimal:
@@ -151,7 +161,7 @@ def castable_type(name: Any) -> str | None:
         is_possible = scale <= precision and 1 <= precision <= MOST_DIGITS
         return f"decimal({precision},{scale})" if is_possible else None
     name = _ALIASES.get(name, name)
-    return name if name in _CASTABLE else None
+    return name if name in (*_CASTABLE, *EPOCH_CASTS) else None
 
 
 def completed_type(spark_type: str, source_type: str, parameters: Mapping[str, Any]) -> str:

@@ -531,6 +531,12 @@ CASTS = [
     ("AAE=", "binary", bytearray(b"\0\1")),
     ("{", "variant", None),
     ("maybe", "boolean", None),
+    ("1760000000000001", "epoch_micros", dt.datetime(2025, 10, 9, 8, 53, 20, 1)),
+    ("-1", "epoch_millis", dt.datetime(1969, 12, 31, 23, 59, 59, 999000)),
+    ("253402300800000000", "epoch_micros", None),
+    ("1760000000000000001", "epoch_nanos", None),
+    ("19783", "epoch_days", dt.date(2024, 3, 1)),
+    ("2024-03-01", "epoch_days", None),
 ]
 
 TIMESTAMP, DATE = "org.apache.kafka.connect.data.Timestamp", "io.debezium.time.Date"

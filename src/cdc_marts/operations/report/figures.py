@@ -133,7 +133,7 @@ def _lag(facts: Facts) -> Figure:
                 _seconds(one.median_lag),
                 _seconds(one.longest_lag),
             )
-            for one in facts.traffic
+            for one in reversed(facts.traffic)
             if one.median_lag is not None
         ],
         plot if lags else None,
@@ -158,7 +158,7 @@ def _volume(facts: Facts) -> Figure:
         ("landed (UTC)", "topic", "format", "messages"),
         [
             (_time(one.at), printable(one.topic), one.source_format, one.messages)
-            for one in facts.traffic
+            for one in reversed(facts.traffic)
         ],
         plot if volumes else None,
     )
