@@ -166,6 +166,9 @@ class _Reading:
     def land(self, settings: Mapping[str, str]) -> Landing:
         messages = _messages(self._session, self._servers, settings, self.ranges)
         if messages is not None:
+            # After a kill, the rows alone do not show where other partitions begin.
+            begins = {partition: begin for partition, (begin, _) in self.ranges.items()}
+            self._offsets.keep(begins, {})
             _append(messages, self.ranges, self.landing)
         read_to = {partition: end for partition, (_, end) in self.ranges.items()}
         self._offsets.keep(read_to, self.landing.offsets)

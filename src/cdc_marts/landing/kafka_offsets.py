@@ -1,9 +1,10 @@
 """The offsets up to which topics have landed.
 
 The highest landed offset of a partition says where to resume. After each landing, a table property
-adds the topic id, and offsets without messages (of transactions, or deleted). It counts only while
-the highest offset is the noted one; without it, Kafka is asked for these offsets again. It does not
-count either if the topic was deleted and created again before a message of it landed.
+adds the topic id, and offsets without messages (of transactions, or deleted). Before a landing, it
+notes where partitions begin that never landed. It counts only while the highest offset is the noted
+one; without it, Kafka is asked for these offsets again. It does not count either if the topic was
+deleted and created again before a message of it landed.
 
     cdc-marts.kafka.<topic> = {"id": "…", "read_to": {"<partition>": [<highest>, <next>]}}
 """
@@ -84,6 +85,7 @@ class LandedOffsets:
             text = json.dumps(note)
             if text != self._notes[topic]:
                 update, is_changed = update.set(_PROPERTY.format(topic), text), True
+                self._notes[topic] = text
         if is_changed:
             update.commit()
 

@@ -7,6 +7,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import Row, SparkSession
@@ -446,22 +447,50 @@ def test_an_append_that_fails_lands_nothing(
     assert landed(catalog) == [(0, 0, b"a"), (0, 1, b"b")]
 
 
-def test_a_run_that_is_killed_right_after_its_commit_is_gone_on_with(
-    land: Land, kafka: Kafka, catalog: SparkSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def killed(*_: object) -> None:
-        raise KeyboardInterrupt
+def kill_after_its_commit(land: Callable[[], Result]) -> None:
+    """Land, and be killed after the rows are committed, before anything is noted of them."""
+    keep = LandedOffsets.keep
 
+    def keep_or_die(self: LandedOffsets, read_to: Any, offsets: Any) -> None:
+        if offsets:
+            raise KeyboardInterrupt
+        keep(self, read_to, offsets)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(LandedOffsets, "keep", keep_or_die)
+        assert land().exit_code != 0
+
+
+def test_a_run_that_is_killed_right_after_its_commit_is_gone_on_with(
+    land: Land, kafka: Kafka, catalog: SparkSession
+) -> None:
     kafka.create_topic("killed")
     kafka.produce_in_transaction("killed", *messages(b"a"), is_committed=True)
-    with monkeypatch.context() as patched:
-        patched.setattr(LandedOffsets, "keep", killed)
-        assert land("killed").exit_code != 0
+    kill_after_its_commit(lambda: land("killed"))
     assert landed(catalog) == [(0, 0, b"a")]
 
     kafka.produce("killed", *messages(b"b"))
     land("killed")
     assert landed(catalog) == [(0, 0, b"a"), (0, 2, b"b")]
+
+
+def test_a_kill_does_not_forget_where_partitions_without_new_messages_begin(
+    land: Land, kafka: Kafka, catalog: SparkSession
+) -> None:
+    start = 1_760_000_000_000
+    kafka.create_topic("begun_and_killed", 2)
+    for partition in (0, 1):
+        kafka.produce("begun_and_killed", *messages(b"old"), partition=partition, timestamp=1)
+    kafka.produce("begun_and_killed", *messages(b"new"), timestamp=start)
+
+    def from_start() -> Result:
+        return land("begun_and_killed", "--start", "2025-10-09T08:53:20")
+
+    kill_after_its_commit(from_start)
+    assert landed(catalog) == [(0, 1, b"new")]
+    kafka.produce("begun_and_killed", *messages(b"next"), partition=1)
+    from_start()
+    assert landed(catalog) == [(0, 1, b"new"), (1, 1, b"next")]
 
 
 # Brokers and their settings
