@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from dbt.adapters.spark_session.api import SPARK_ERRORS
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -26,7 +27,7 @@ from cdc_marts.landing.kafka_ranges import (
     size_of,
 )
 from cdc_marts.landing.kafka_settings import client_settings
-from cdc_marts.landing.outcome import Landing
+from cdc_marts.landing.outcome import Landing, Partition
 from cdc_marts.landing.tables import create_landing_table
 from cdc_marts.landing.topic_map import SKIP, TopicMap
 from cdc_marts.relations import OWN, Relations
@@ -40,6 +41,9 @@ PACKAGES = (
     "org.apache.kafka:kafka-clients:3.9.1",
     "org.apache.commons:commons-pool2:2.12.1",
 )
+
+#: Spark's Kafka source counts microseconds, also for a time that is too late for them.
+_OVERFLOW = "java.lang.ArithmeticException: long overflow"
 
 #: How many messages are worth a task of their own, and a file of their own.
 _TASK_SIZE, _FILE_SIZE = 10_000, 100_000
@@ -164,6 +168,21 @@ class _Reading:
         )
 
     def land(self, settings: Mapping[str, str]) -> Landing:
+        try:
+            self._land(settings)
+        except SPARK_ERRORS as error:
+            if _OVERFLOW not in str(error):
+                raise
+            (topic, partition), offset = self._first_unreadable(settings)
+            raise LandingError(
+                f"The time of {topic}, partition {partition}, offset {offset} is too late for"
+                " Spark: perhaps it has nanoseconds instead of milliseconds. Set"
+                " message.timestamp.type=LogAppendTime for the topic, and land its messages that"
+                " have such times by `cdc-marts land files`, with their offsets."
+            ) from None
+        return self.landing
+
+    def _land(self, settings: Mapping[str, str]) -> None:
         messages = _messages(self._session, self._servers, settings, self.ranges)
         if messages is not None:
             # After a kill, the rows alone do not show where other partitions begin.
@@ -172,7 +191,28 @@ class _Reading:
             _append(messages, self.ranges, self.landing)
         read_to = {partition: end for partition, (_, end) in self.ranges.items()}
         self._offsets.keep(read_to, self.landing.offsets)
-        return self.landing
+
+    def _first_unreadable(self, settings: Mapping[str, str]) -> tuple[Partition, int]:
+        """Return the partition and the offset of a message whose time Spark can't read."""
+
+        def can_read(partition: Partition, start: int, end: int) -> bool:
+            range_ = {partition: (start, end)}
+            try:
+                messages = _messages(self._session, self._servers, settings, range_)
+                return messages is None or messages.count() >= 0
+            except SPARK_ERRORS:
+                return False
+
+        partition, (start, end) = next(
+            item for item in self.ranges.items() if not can_read(item[0], *item[1])
+        )
+        while end - start > 1:
+            middle = (start + end) // 2
+            if can_read(partition, start, middle):
+                start = middle
+            else:
+                end = middle
+        return partition, start
 
 
 def _messages(

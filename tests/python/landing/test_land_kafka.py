@@ -493,6 +493,23 @@ def test_a_kill_does_not_forget_where_partitions_without_new_messages_begin(
     assert landed(catalog) == [(0, 1, b"new"), (1, 1, b"next")]
 
 
+def test_a_time_in_nanoseconds_is_named_with_its_offset(
+    land: Land, kafka: Kafka, catalog: SparkSession
+) -> None:
+    kafka.create_topic("nanos", 2)
+    kafka.produce("nanos", *messages(b"a", b"b"))
+    kafka.produce("nanos", *messages(b"c", b"d", b"e"), partition=1)
+    kafka.produce("nanos", *messages(b"late"), partition=1, timestamp=1_760_000_000_123_000_000)
+    kafka.produce("nanos", *messages(b"f"), partition=1)
+
+    result = land("nanos")
+
+    assert result.exit_code == 1
+    assert "The time of nanos, partition 1, offset 3 is too late for Spark" in result.stderr
+    assert "Nothing was landed." in result.stderr
+    assert landed(catalog) == []
+
+
 # Brokers and their settings
 
 
