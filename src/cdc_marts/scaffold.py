@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 DESCRIPTIONS = TYPED_MARTS / "_typed__models.yml"
 
 _MODEL = "{{ cdc_marts.typed_mart() }}\n"
-_MODEL_FOLDERS = ("models", "python_models", "seeds")
+#: Where cdc_marts has its models and seeds.
+_FOLDERS = ("models", "python_models", "seeds")
 
 
 class ScaffoldError(Exception):
@@ -48,6 +49,8 @@ class TableName:
 class Scaffolding:
     """The marts that were written, and the marts that existed before."""
 
+    #: where the models are, in the project
+    folder: Path
     declared: dict[str, TableName] = field(default_factory=dict)
     models: list[str] = field(default_factory=list)
     #: mart -> table that had a declaration and a model before
@@ -83,16 +86,17 @@ def scaffold(root: Path, tables: Iterable[TableName]) -> Scaffolding:
     Existing declarations, files and comments stay as they are.
     """
     project = _Project(root / PROJECT_FILE)
-    descriptions = _Descriptions(root / DESCRIPTIONS)
+    folder = project.typed_marts
+    descriptions = _Descriptions(root / folder / DESCRIPTIONS.name)
     declarations = project.tables
     names = {
         TableName(d["source_format"], d["table_id"]): name
         for name, d in declarations.items()
         if isinstance(d, dict) and {"source_format", "table_id"} <= d.keys()
     }
-    models = set(_model_names(root))
-    taken = {*declarations, *models, *_model_names(PACKAGE_ROOT)}
-    done = Scaffolding()
+    models = set(_model_names(root, project.folders))
+    taken = {*declarations, *models, *_model_names(PACKAGE_ROOT, _FOLDERS)}
+    done = Scaffolding(folder)
     for table in tables:
         name = names.get(table)
         if name is None:
@@ -111,7 +115,7 @@ def scaffold(root: Path, tables: Iterable[TableName]) -> Scaffolding:
         project.save()
         descriptions.add(done.models)
         for name in done.models:
-            _write(root / TYPED_MARTS / f"{name}.sql", _MODEL)
+            _write(root / folder / f"{name}.sql", _MODEL)
     return done
 
 
@@ -135,6 +139,19 @@ class _Project:
                 content[name] = CommentedMap()
             content = content[name]
         return content
+
+    @property
+    def typed_marts(self) -> Path:
+        """The folder of typed marts, in the first folder of the project's models."""
+        return Path(self._paths("model")[0]) / TYPED_MARTS.relative_to("models")
+
+    @property
+    def folders(self) -> list[str]:
+        """The folders with models and seeds, whose names must not be given again."""
+        return [*self._paths("model"), *self._paths("seed")]
+
+    def _paths(self, kind: str) -> list[str]:
+        return list(self._content.get(f"{kind}-paths") or [f"{kind}s"])
 
     def save(self) -> None:
         text = StringIO()
@@ -213,8 +230,8 @@ def _is_text_to_dbt(text: str) -> bool:
         return False
 
 
-def _model_names(root: Path) -> Iterator[str]:
-    for folder in _MODEL_FOLDERS:
+def _model_names(root: Path, folders: Iterable[str]) -> Iterator[str]:
+    for folder in folders:
         for path in (root / folder).rglob("*"):
             if path.suffix in (".sql", ".py", ".csv"):
                 yield path.stem

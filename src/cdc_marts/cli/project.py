@@ -64,8 +64,9 @@ def scaffold(
     """Declare a typed mart for every source table, and write its model.
 
     The command reads marts.source_tables of the target. It adds declarations to
-    `vars: tables` in dbt_project.yml, and models to models/marts/typed. Existing
-    declarations and models stay unchanged.
+    `vars: tables` in dbt_project.yml, and models to models/marts/typed, or to
+    marts/typed in the first of the project's `model-paths`. Existing declarations
+    and models stay unchanged.
     """
     from cdc_marts.scaffold import ScaffoldError, seen_tables
     from cdc_marts.scaffold import scaffold as write_marts
@@ -80,13 +81,13 @@ def scaffold(
 
 
 def _report_marts(done: Scaffolding, target: str) -> None:
-    from cdc_marts.project.target import PROJECT_FILE, TYPED_MARTS
+    from cdc_marts.project.target import PROJECT_FILE
 
     width = max(map(len, (*done.models, *done.kept)))
     if done.models:
         tell(
             f"Declared {counted(len(done.declared), 'table')} in {PROJECT_FILE}, and wrote"
-            f" {counted(len(done.models), 'model')} to {TYPED_MARTS}:"
+            f" {counted(len(done.models), 'model')} to {done.folder}:"
         )
     for name in done.models:
         table = done.declared.get(name)

@@ -65,6 +65,22 @@ def test_a_table_gets_a_declaration_a_model_and_a_description(root: Path) -> Non
     assert {**entry, "name": ""} == {**shipped, "name": ""}
 
 
+def test_models_are_where_the_project_has_its_models(root: Path) -> None:
+    project = root / PROJECT_FILE
+    text = project.read_text("utf-8")
+    paths = text.replace('["models", "python_models"]', '["dbt/models", "more"]')
+    project.write_text(paths, "utf-8")
+    (root / "more").mkdir()
+    (root / "more" / "crm_orders.sql").write_text("select 1", "utf-8")
+    done = scaffold(root, [ORDERS])
+    assert done.folder == Path("dbt/models/marts/typed")
+    assert done.models == ["crm_orders_canal_json"]
+    assert {path.name for path in (root / done.folder).iterdir()} == {
+        "crm_orders_canal_json.sql",
+        "_typed__models.yml",
+    }
+
+
 def test_nothing_else_in_the_files_changes(root: Path) -> None:
     before = files(root)
     scaffold(root, [ORDERS])
