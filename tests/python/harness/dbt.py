@@ -33,11 +33,10 @@ def folders(
     If `profiles` is None, the profiles are beside the project's settings. If `written` is None, dbt
     writes into the project.
     """
-    written = written or project
-    return (
-        *("--project-dir", str(project), "--profiles-dir", str(profiles or project)),
-        *("--target-path", str(written / "target"), "--log-path", str(written / "logs")),
-    )
+    read = ("--project-dir", str(project), "--profiles-dir", str(profiles or project))
+    if written is None:
+        return read
+    return (*read, "--target-path", str(written / "target"), "--log-path", str(written / "logs"))
 
 
 def _errors_of(ended: dbtRunnerResult) -> str:
