@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from cdc_marts.operations.erasure import Erasure, Found
     from cdc_marts.project.inventory import Descendants
 
+_NOT_COMPLETE = (
+    "The erasure is not complete: older snapshots still have the rows. Repeat this command."
+)
+
 
 @on_target
 def erase(
@@ -123,7 +127,7 @@ def _erase(
 
     rebuild = ["run", "--full-refresh", "--select", f"{staging}+"]
     try:
-        erasure.erase(found, with_mentions, lambda: run_dbt(rebuild, target))
+        erasure.erase(found, with_mentions, lambda: run_dbt(rebuild, target, _NOT_COMPLETE))
     except ErasureError as error:
         stop(f"{error} Nothing was changed.", FAILED)
 

@@ -10,10 +10,12 @@ from cdc_marts.cli.console import tell
 from cdc_marts.cli.options import SourceFormat, on_target, source_format_of
 from cdc_marts.cli.session import open_session
 from cdc_marts.printing import counted, printable
-from cdc_marts.project.dbt_commands import run_dbt
+from cdc_marts.project.dbt_commands import NEXT_RUN_CONTINUES, run_dbt
 from cdc_marts.project.inventory import relations_of
 from cdc_marts.project.target import Target
 from cdc_marts.source_formats import SOURCE_FORMATS
+
+_IF_FAILED = f"{NEXT_RUN_CONTINUES} If a staging model failed, repeat `cdc-marts requeue`."
 
 
 @on_target
@@ -42,7 +44,7 @@ def requeue(
         outcomes = requeue_messages(
             session,
             source_formats,
-            lambda command: run_dbt(command, target),
+            lambda command: run_dbt(command, target, _IF_FAILED),
             relations_of(target),
         )
     if not outcomes:

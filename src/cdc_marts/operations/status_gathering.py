@@ -8,7 +8,7 @@ nor images are read, and only the topics of waiting messages.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from dbt.adapters.spark_session.api import (
@@ -21,6 +21,7 @@ from dbt.adapters.spark_session.api import (
 )
 from dbt_common.exceptions import DbtRuntimeError
 
+from cdc_marts.operations.erasure.progress import is_unfinished
 from cdc_marts.operations.status import Rejects, Run, Status, TopicStatus
 from cdc_marts.relations import OWN, Relations
 from cdc_marts.run_history import FAILED_STATUSES
@@ -57,6 +58,7 @@ def gather(
         notes.append(
             "A run read messages after the last one had ended: it still works or was killed."
         )
+    notes += _notes_on_erasures(session, relations)
     _add_counts(session, relations, topics, notes)
     _add_waiting(session, relations, topics, notes)
     _add_rejects(session, relations, topics, last_run)
@@ -74,6 +76,16 @@ def gather(
         notes,
         relations,
     )
+
+
+def _notes_on_erasures(session: SparkSession, relations: Relations) -> Iterator[str]:
+    for landing in map(relations.landed, SOURCE_FORMATS):
+        is_table = view_query(session, landing) is None and session.catalog.tableExists(landing)
+        if is_table and is_unfinished(session, landing):
+            yield (
+                f"An erasure of rows in {landing} is not complete: `cdc-marts erase` still works,"
+                " or must be repeated."
+            )
 
 
 def last_run_of(session: SparkSession, target: str, relations: Relations = OWN) -> Run | None:

@@ -23,20 +23,21 @@ _NODE_ENDED = {
     "LogSeedResult": "total",
     "LogSnapshotResult": "total",
 }
+#: What becomes of a run that failed, unless a command says something else.
+NEXT_RUN_CONTINUES = "Completed models keep their results, and the next run does the rest."
 
 
-def run_dbt(command: Sequence[str], target: Target) -> None:
+def run_dbt(command: Sequence[str], target: Target, if_failed: str = NEXT_RUN_CONTINUES) -> None:
     """Run a dbt command on `target`, in the open session.
 
-    dbt prints its messages. Raise if dbt fails.
+    dbt prints its messages. Raise if dbt fails. `if_failed`: what the error then says besides.
     """
     from dbt_common.exceptions import DbtRuntimeError
 
     result = invoke_dbt(command, target)
     if not result.success:
         raise DbtRuntimeError(
-            "dbt failed; its messages are above. Completed models keep their results, and the next"
-            " run does the rest."
+            f"dbt failed; its messages are above. {if_failed}"
         ) from result.exception
 
 
