@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
@@ -24,6 +24,13 @@ def compact_key(key: str) -> str:
     except ValueError:
         return key
     return _TEXT_OR_SPACE.sub(r"\1", key)
+
+
+def has_key(row_keys: Collection[str]) -> Column:
+    """Return whether a record or an event has one of these keys, now or before a change of it."""
+    keys = list(row_keys)
+    is_previous = F.coalesce(F.col("previous_row_key").isin(keys), F.lit(False))
+    return F.col("row_key").isin(keys) | is_previous
 
 
 def _values_of(row_key: str) -> list[str]:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructType
 
 from cdc_marts.coordinates import COORDINATES
 from cdc_marts.local_rows import local_rows
 from cdc_marts.operations.erasure.erased_table import ErasedTable, ErasureError, MessageRows
-from cdc_marts.operations.erasure.keys import compact_key, has_values_of
+from cdc_marts.operations.erasure.keys import compact_key, has_key, has_values_of
+from cdc_marts.operations.erasure.other_keys import other_keys
 from cdc_marts.operations.unknown_table import no_such_table
 from cdc_marts.parsing.ops import ROW_RECORDS
 from cdc_marts.printing import printable
@@ -78,15 +79,18 @@ def are_back(table: ErasedTable, found: Found, with_mentions: bool) -> bool:
 
 
 def _followed(table: ErasedTable, asked: Sequence[str]) -> list[str]:
-    """Return the keys, and the keys that their rows had before or later.
+    """Return the keys, and the other keys of their rows, as far as messages name them.
 
-    Such keys are found as far as messages name them.
+    A row gets another key by a change of its key, or by a change of the key of its table.
     """
+    records = table.records()
     found, new = list(asked), list(asked)
     while new:
         is_of_new = F.col("old_key").isin(new) | F.col("new_key").isin(new)
         pairs = _key_changes(table).where(is_of_new).distinct().collect()
-        new = sorted({key for pair in pairs for key in pair} - set(found))
+        keys = {key for pair in pairs for key in pair}
+        keys |= other_keys(records, new)
+        new = sorted(keys - set(found))
         found += new
     return found
 
@@ -109,7 +113,7 @@ def _pairing_ids(table: ErasedTable, row_keys: Sequence[str]) -> list[str]:
     marts. For a keyless row, this key has the columns of both halves.
     """
     halves = [
-        rows.where(_is_of(row_keys)).select("pairing_id")
+        rows.where(has_key(row_keys)).select("pairing_id")
         for rows in (table.records(), table.events())
     ]
     found = halves[0].union(halves[1]).where("pairing_id is not null").distinct().collect()
@@ -123,7 +127,7 @@ def _coordinates_of_rows(
     columns = (*COORDINATES, "row_index")
     halves = local_rows(rows.sparkSession, [(id_,) for id_ in pairing_ids], _PAIRING_ID)
     of_updates = rows.join(F.broadcast(halves), "pairing_id", "left_semi")
-    return rows.where(_is_of(row_keys)).select(*columns).union(of_updates.select(*columns))
+    return rows.where(has_key(row_keys)).select(*columns).union(of_updates.select(*columns))
 
 
 def _messages(
@@ -192,9 +196,3 @@ def _no_such_rows(table: ErasedTable, missing: Sequence[str]) -> str:
         f" {relations.model('latest_state')} or"
         f" {relations.model('change_events')} has it: {form}."
     )
-
-
-def _is_of(row_keys: Collection[str]) -> Column:
-    keys = list(row_keys)
-    is_previous = F.coalesce(F.col("previous_row_key").isin(keys), F.lit(False))
-    return F.col("row_key").isin(keys) | is_previous

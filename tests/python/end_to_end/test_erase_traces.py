@@ -1,0 +1,110 @@
+"""An erasure also finds the messages of a row that do not have the given key."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import pytest
+from dbt.cli.main import dbtRunnerResult
+
+from cdc_marts.operations.erasure import Erasure
+from cdc_marts.operations.status_gathering import gather
+from cdc_marts.project import dbt_commands
+from tests.python.harness.commands import run_command
+from tests.python.harness.project import Landed, Project
+
+CANAL = "canal_json"
+#: What an erasure reads, and what shows what is left.
+RUN = ("run", "--select", "+change_events +latest_state +int_split_key_changes")
+#: A table that gets a longer key, and one that gets its first key with another spelling.
+PEOPLE, VISITORS = "shop.people", "shop.visitors"
+KEY, EARLIER_KEY = '{"tenant":"eu","id":"7"}', '{"id":"7"}'
+VISITOR, EARLIER_VISITOR = '{"ID":"7"}', '{"id":"7","mail":"v1Qzebra"}'
+
+pytestmark = pytest.mark.thorough
+
+Row = dict[str, str]
+
+
+def person(id_: str, tenant: str, mail: str) -> Row:
+    return {"id": id_, "tenant": tenant, "mail": mail}
+
+
+def canal(kind: str, table_id: str, keys: Sequence[str], row: Row) -> bytes:
+    database, _, table = table_id.partition(".")
+    message = {
+        "database": database,
+        "table": table,
+        "type": kind,
+        "isDdl": False,
+        "es": 1_767_225_600_000,
+        "ts": 1_767_225_600_000,
+        "pkNames": list(keys),
+        "mysqlType": dict.fromkeys(row, "varchar(20)"),
+        "data": [row],
+    }
+    return json.dumps(message).encode()
+
+
+MESSAGES = [
+    canal("INSERT", PEOPLE, ["id"], person("7", "eu", "p1Qzebra")),
+    canal("INSERT", PEOPLE, ["id"], person("8", "us", "other")),
+    canal("UPDATE", PEOPLE, ["tenant", "id"], person("7", "eu", "p2Qzebra")),
+    canal("INSERT", PEOPLE, ["tenant", "id"], person("7", "us", "other")),
+    canal("INSERT", VISITORS, [], {"id": "7", "mail": "v1Qzebra"}),
+    canal("INSERT", VISITORS, [], {"id": "8", "mail": "v1Qzebra"}),
+    canal("UPDATE", VISITORS, ["ID"], {"ID": "7", "mail": "v2Qzebra"}),
+    canal("INSERT", VISITORS, ["ID"], {"ID": "8", "mail": "7"}),
+]
+
+
+@pytest.fixture(scope="module")
+def built(project: Project) -> Project:
+    project.land(CANAL, [Landed("shop", i, value) for i, value in enumerate(MESSAGES)])
+    project.dbt(*RUN)
+    return project
+
+
+@pytest.mark.parametrize(
+    ("table_id", "key", "keys", "offsets"),
+    [
+        (PEOPLE, KEY, {KEY, EARLIER_KEY}, [0, 2]),
+        (PEOPLE, EARLIER_KEY, {KEY, EARLIER_KEY}, [0, 2]),
+        (PEOPLE, '{"tenant":"us","id":"7"}', {'{"tenant":"us","id":"7"}'}, [3]),
+        (VISITORS, VISITOR, {VISITOR, EARLIER_VISITOR}, [4, 6]),
+        (VISITORS, EARLIER_VISITOR, {VISITOR, EARLIER_VISITOR}, [4, 6]),
+    ],
+)
+def test_messages_from_before_and_after_a_change_of_the_table_s_key_are_found(
+    built: Project, table_id: str, key: str, keys: Collection[str], offsets: Sequence[int]
+) -> None:
+    found = Erasure(built.spark, CANAL, table_id).find([key])
+
+    assert set(found.row_keys) == keys
+    assert sorted(message.offset for message in found.whole) == offsets
+    assert not found.shared
+
+
+@pytest.mark.usefixtures("command_line")
+def test_a_rebuild_that_fails_asks_for_the_command_again(
+    built: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    invoke = dbt_commands.invoke_dbt
+
+    def without_rebuild(command: Sequence[str], *arguments: Any) -> dbtRunnerResult:
+        if "--full-refresh" in command:
+            return dbtRunnerResult(success=False)
+        return invoke(command, *arguments)
+
+    monkeypatch.setattr(dbt_commands, "invoke_dbt", without_rebuild)
+    of_row = ("--format", CANAL, "--table", PEOPLE, "--key", '{"id":"8"}')
+
+    result = run_command("erase", *of_row, "--target", "local", "--yes")
+
+    assert result.exit_code == 1
+    assert "The erasure is not complete" in result.output
+    assert "Repeat this command." in result.output
+    assert "next run does the rest" not in result.output
+    assert any("erasure" in note for note in gather(built.spark, "local").notes)
