@@ -101,14 +101,7 @@ def _first_arrivals(messages: DataFrame, ranges: list[Row], dbt: Any) -> DataFra
     Earlier messages are looked up in the model's table, only in the offset ranges of `messages`.
     """
     if any(range_.messages != range_.offsets for range_ in ranges):
-        by_arrival = Window.partitionBy(*COORDINATES).orderBy(
-            "landing_commit", "landed_at", "value"
-        )
-        messages = (
-            messages.withColumn("arrival", F.row_number().over(by_arrival))
-            .where("arrival = 1")
-            .drop("arrival")
-        )
+        messages = with_arrival(messages).where("arrival = 1").drop("arrival")
     if dbt.is_incremental:
         staged = messages.sparkSession.table(str(dbt.this))
         if dbt.replaced_rows is not None:
@@ -117,6 +110,12 @@ def _first_arrivals(messages: DataFrame, ranges: list[Row], dbt: Any) -> DataFra
         if not earlier.isEmpty():
             messages = messages.join(earlier, list(COORDINATES), "left_anti")
     return messages
+
+
+def with_arrival(messages: DataFrame) -> DataFrame:
+    """Number the copies of each message as `arrival`. The first copy counts."""
+    by_arrival = Window.partitionBy(*COORDINATES).orderBy("landing_commit", "landed_at", "value")
+    return messages.withColumn("arrival", F.row_number().over(by_arrival))
 
 
 def _offset_ranges(messages: DataFrame) -> list[Row]:

@@ -22,6 +22,13 @@ def blocks_of(messages: DataFrame) -> DataFrame:
     return blocks.agg(offset_bits().alias("offset_bits"))
 
 
+def blocks_with_copies(messages: DataFrame) -> DataFrame:
+    """Return the blocks in which a message occurs more than once."""
+    blocks = messages.withColumn("offset_block", block_number()).groupBy(*_BLOCK)
+    counted = blocks.agg(offset_bits().alias("offset_bits"), F.count("*").alias("messages"))
+    return counted.where(F.col("messages") > F.bit_count("offset_bits")).select(*BLOCK_COLUMNS)
+
+
 def messages_in(blocks: DataFrame) -> DataFrame:
     """Return `topic`, `partition` and `offset` of all messages in blocks."""
     bit_index = F.explode(F.sequence(F.lit(0), F.lit(OFFSETS_IN_A_BLOCK - 1)))

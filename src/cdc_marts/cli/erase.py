@@ -191,6 +191,11 @@ def _lines(erasure: Erasure, found: Found, with_mentions: bool) -> Iterator[str]
     yield f"Landed messages that lose their value and key: {len(found.whole):,}"
     if found.shared:
         yield f"Landed messages that lose these rows and keep others: {len(found.shared):,}"
+    if found.copied:
+        yield (
+            "Messages with other copies that no run reads, and that have the values of the key:"
+            f" {len(found.copied):,}. These copies are erased too."
+        )
     if found.mentions:
         what = "are erased too" if with_mentions else "stay, unless you add --mentions"
         yield (

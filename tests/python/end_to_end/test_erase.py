@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +148,9 @@ def landed(project: Project) -> Project:
         sent = messages(source_format, history(source_format))
         # A message that landed twice, and one that nobody can read.
         project.land(source_format, [*sent, sent[0]])
+        # A copy with the content of another message, which no run reads.
+        if FIRST_KEY.encode() in (sent[1].value or b"") and source_format != CANAL:
+            project.land(source_format, [replace(sent[0], value=sent[1].value)])
     unreadable = json.dumps({"data": [person(LAST_KEY, MAILS[2])]}).encode()[:-1]
     # A statement on a row that counts as one on a schema, and changes none.
     text = f"insert into people values ('{LAST_KEY}', '{MAILS[2]}')"

@@ -13,7 +13,7 @@ from cdc_marts.operations.erasure import Erasure
 from cdc_marts.operations.status_gathering import gather
 from cdc_marts.project import dbt_commands
 from tests.python.harness.commands import run_command
-from tests.python.harness.project import Landed, Project
+from tests.python.harness.project import Landed, Project, content
 
 CANAL = "canal_json"
 #: What an erasure reads, and what shows what is left.
@@ -60,9 +60,25 @@ MESSAGES = [
 ]
 
 
+CUSTOMERS, CUSTOMER = "shop.customers", "Vk9Qzebra"
+#: Offsets and customers of two exports. In the second one, rows have moved by one offset, and two
+#: messages have the same offset: the smaller one counts.
+EXPORTS = [
+    [(0, CUSTOMER), (1, "A1")],
+    [(0, "A0"), (1, CUSTOMER), (2, "A1"), (3, CUSTOMER), (3, "A2")],
+]
+MARTS = ("marts.change_events", "marts.latest_state")
+
+
+def customer(id_: str) -> bytes:
+    return canal("INSERT", CUSTOMERS, ["id"], {"id": id_})
+
+
 @pytest.fixture(scope="module")
 def built(project: Project) -> Project:
     project.land(CANAL, [Landed("shop", i, value) for i, value in enumerate(MESSAGES)])
+    for landing in EXPORTS:
+        project.land(CANAL, [Landed("export", offset, customer(id_)) for offset, id_ in landing])
     project.dbt(*RUN)
     return project
 
@@ -87,6 +103,22 @@ def test_messages_from_before_and_after_a_change_of_the_table_s_key_are_found(
     assert not found.shared
 
 
+def test_copies_that_no_run_reads_lose_the_row_and_other_rows_stay(built: Project) -> None:
+    erasure = Erasure(built.spark, CANAL, CUSTOMERS)
+    others = others_of(built)
+    found = erasure.find([json.dumps({"id": CUSTOMER}, separators=(",", ":"))])
+    assert [message.offset for message in found.whole] == [0]
+    assert [message.offset for message in found.copied] == [1, 3]
+
+    erasure.erase(found, False, lambda: built.dbt(*RUN, "--full-refresh"))
+
+    landed = built.rows(f"select offset, value from landing.{CANAL} where topic = 'export'")
+    assert len(landed) == sum(map(len, EXPORTS))
+    assert not any(CUSTOMER.encode() in (message["value"] or b"") for message in landed)
+    assert not erasure.are_back(found, with_mentions=False)
+    assert others_of(built) == others
+
+
 @pytest.mark.usefixtures("command_line")
 def test_a_rebuild_that_fails_asks_for_the_command_again(
     built: Project, monkeypatch: pytest.MonkeyPatch
@@ -108,3 +140,8 @@ def test_a_rebuild_that_fails_asks_for_the_command_again(
     assert "Repeat this command." in result.output
     assert "next run does the rest" not in result.output
     assert any("erasure" in note for note in gather(built.spark, "local").notes)
+
+
+def others_of(project: Project) -> list[str]:
+    """Return the rows of the marts without the customer."""
+    return [row for mart in MARTS for row in content(project.spark, mart) if CUSTOMER not in row]

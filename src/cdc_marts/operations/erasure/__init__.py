@@ -53,7 +53,8 @@ class Erasure(ErasedTable):
         """Delete what was found from the landing table, and rebuild what follows from it.
 
         If messages were removed from landing, their rows in staging become tombstones, because a
-        rebuild of staging keeps these rows.
+        rebuild of staging keeps these rows. Copies that no run reads get the content of the copy
+        that counts, because the order of copies that landed together depends on their content.
 
         `with_mentions`: erase `found.mentions` too. `rebuild`: it builds the staging table and
         everything that is made from it. If the process is interrupted, another erasure of the same
@@ -62,7 +63,7 @@ class Erasure(ErasedTable):
         If it raises ErasureError, nothing was changed.
         """
         whole = [*found.whole, *(found.mentions if with_mentions else ())]
-        replacements = replacements_of(self, whole, found.shared, found.row_keys)
+        replacements = replacements_of(self, whole, found.shared, found.copied, found.row_keys)
         if not self.is_unfinished:
             progress.note_begin(self.session, self.landing)
         redact(self, replacements)

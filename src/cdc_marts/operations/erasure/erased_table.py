@@ -13,6 +13,7 @@ from pyspark.sql.types import IntegerType, LongType, StringType, StructType
 
 from cdc_marts.expressions import is_of_table
 from cdc_marts.local_rows import local_rows
+from cdc_marts.offset_blocks import in_blocks, removed_of
 from cdc_marts.parsing.ops import ROW_RECORDS
 from cdc_marts.relations import OWN, Relations, staging_model
 
@@ -30,6 +31,13 @@ Coordinates = tuple[str, int, int]
 
 class ErasureError(Exception):
     """The erasure is not possible; the message says why and what to do."""
+
+
+class Content(NamedTuple):
+    """The value and the key of a message."""
+
+    value: bytes | None = None
+    key: bytes | None = None
 
 
 class MessageRows(NamedTuple):
@@ -74,6 +82,17 @@ class ErasedTable:
                 f" {staging_model(self.source_format)}+), and expire older snapshots (cdc-marts"
                 " maintain --keep-days 0)."
             )
+
+    def messages(self) -> DataFrame:
+        """Return the landed messages of the format, as its staging model reads them."""
+        return self.session.table(self.relations.model(f"base_{self.source_format}"))
+
+    def removed_among(self, messages: DataFrame) -> DataFrame:
+        """Return those of the messages that were removed from landing."""
+        if not self.session.catalog.tableExists(self.relations.removed_messages):
+            return messages.where("false")
+        removed = self.session.table(self.relations.removed_messages)
+        return in_blocks(messages, removed_of(removed, self.source_format))
 
     def records(self) -> DataFrame:
         """Return the staging rows that name a row of the table."""

@@ -12,9 +12,10 @@ from pyspark.sql.types import BinaryType, IntegerType, LongType, StringType, Str
 
 from cdc_marts.coordinates import COORDINATES
 from cdc_marts.local_rows import local_rows
-from cdc_marts.offset_blocks import in_blocks, removed_of
+from cdc_marts.operations.erasure.copies import counted_copies
 from cdc_marts.operations.erasure.erased_table import (
     COORDINATES_SCHEMA,
+    Content,
     Coordinates,
     ErasedTable,
     ErasureError,
@@ -26,10 +27,17 @@ from cdc_marts.operations.erasure.progress import REDACTED
 from cdc_marts.parsing.records import STAGING_COLUMNS
 from cdc_marts.printing import printable
 
-#: Coordinates of a message -> its new value.
-Replacements = Mapping[Coordinates, bytes | None]
+#: Coordinates of a message -> what replaces the content of all its copies.
+Replacements = Mapping[Coordinates, Content]
 
-_REPLACEMENT = StructType([*COORDINATES_SCHEMA.fields, StructField("replacement", BinaryType())])
+_TOMBSTONE = Content()
+_REPLACEMENT = StructType(
+    [
+        *COORDINATES_SCHEMA.fields,
+        StructField("new_value", BinaryType()),
+        StructField("new_key", BinaryType()),
+    ]
+)
 #: A row to erase, by the coordinates of its message. A null index means all rows of the message.
 _ROW_TO_ERASE = (
     StructType()
@@ -46,31 +54,32 @@ def replacements_of(
     table: ErasedTable,
     whole: Sequence[MessageRows],
     shared: Sequence[MessageRows],
+    copied: Sequence[MessageRows],
     row_keys: Sequence[str],
 ) -> Replacements:
-    """Return the new values of messages in landing, and of the queue tombstones of their keys.
+    """Return the replacements of messages in landing, and of the queue tombstones of their keys.
 
-    `whole`: messages that are erased. `shared`: messages that lose some of their rows. `row_keys`:
-    the keys of the rows. Raise ErasureError if a message can't be split.
+    `whole`: messages that are erased. `shared`: messages that lose some of their rows. `copied`:
+    messages whose copies get the content of the one that counts. `row_keys`: the keys of the rows.
+    Raise ErasureError if a message can't be split.
     """
-    rows_of = {message.coordinates: message.rows for message in shared}
-    of_shared = table.session.table(table.landing).join(
-        coordinates_frame(table.session, rows_of), list(COORDINATES), "left_semi"
-    )
-    messages = of_shared.where("value is not null").select(*COORDINATES, "value")
-    replacements: dict[Coordinates, bytes | None] = {}
-    for topic, partition, offset, value in messages.collect():
-        rows = rows_of[topic, partition, offset]
-        message = MessageRows(topic, partition, offset, rows)
-        replacements[message.coordinates] = _without_rows(table, message, bytes(value))
-    replacements |= dict.fromkeys(message.coordinates for message in whole)
-    replacements |= dict.fromkeys(_tombstones(table, list(replacements)))
-    return replacements | dict.fromkeys(_lone_tombstones(table, whole, row_keys))
+    contents = counted_copies(table, [message.coordinates for message in (*shared, *copied)])
+    replacements = {
+        message.coordinates: contents.get(message.coordinates, _TOMBSTONE) for message in copied
+    }
+    redacted = {
+        message.coordinates: _without_rows(table, message, contents.get(message.coordinates))
+        for message in shared
+    }
+    redacted |= dict.fromkeys((message.coordinates for message in whole), _TOMBSTONE)
+    redacted |= dict.fromkeys(_tombstones(table, list(redacted)), _TOMBSTONE)
+    redacted |= dict.fromkeys(_lone_tombstones(table, whole, row_keys), _TOMBSTONE)
+    return replacements | redacted
 
 
 def redact(table: ErasedTable, replacements: Replacements) -> None:
-    """Delete keys of messages and replace their values. They do not count as new messages."""
-    rows = [(*coordinates, value) for coordinates, value in replacements.items()]
+    """Replace the contents of messages. They do not count as new messages."""
+    rows = [(*coordinates, *new) for coordinates, new in replacements.items()]
     redacted = local_rows(table.session, rows, _REPLACEMENT).withColumn("is_redacted", F.lit(True))
 
     def of_redacted(rows: DataFrame) -> DataFrame:
@@ -78,8 +87,8 @@ def redact(table: ErasedTable, replacements: Replacements) -> None:
         is_redacted = F.col("is_redacted").isNotNull()
         return joined.withColumns(
             {
-                "key": F.when(~is_redacted, F.col("key")),
-                "value": F.when(is_redacted, F.col("replacement")).otherwise(F.col("value")),
+                "key": F.when(is_redacted, F.col("new_key")).otherwise(F.col("key")),
+                "value": F.when(is_redacted, F.col("new_value")).otherwise(F.col("value")),
             }
         )
 
@@ -117,11 +126,13 @@ def redact_irreplaceable_rows(table: ErasedTable, messages: Sequence[MessageRows
     rewrite_rows(table.session, table.staging, {row["_file"] for row in files}, of_redacted)
 
 
-def _without_rows(table: ErasedTable, message: MessageRows, value: bytes) -> bytes:
-    """Return the value of a message without its rows to erase."""
+def _without_rows(table: ErasedTable, message: MessageRows, content: Content | None) -> Content:
+    """Return the content of a message without its rows to erase, and without its key."""
+    if content is None or content.value is None:
+        return _TOMBSTONE
     parser = importlib.import_module(f"cdc_marts.formats.{table.source_format}")
     try:
-        return bytes(parser.without_rows(value, message.rows))
+        return Content(bytes(parser.without_rows(content.value, message.rows)))
     except ValueError as error:
         name = f"{printable(message.topic)} {message.partition} {message.offset}"
         raise ErasureError(
@@ -161,12 +172,8 @@ def _lone_tombstones(
 def _irreplaceable(table: ErasedTable, messages: Sequence[MessageRows]) -> DataFrame:
     """Return `topic` and `_file` of the staging rows of messages that landing no longer has."""
     staged = table.session.table(table.staging).select(*COORDINATES, "_file")
-    if not table.session.catalog.tableExists(table.relations.removed_messages):
-        return staged.where("false")
-    removed = table.session.table(table.relations.removed_messages)
     coordinates = coordinates_frame(table.session, [message.coordinates for message in messages])
-    of_messages = staged.join(coordinates, list(COORDINATES), "left_semi")
-    return in_blocks(of_messages, removed_of(removed, table.source_format))
+    return table.removed_among(staged.join(coordinates, list(COORDINATES), "left_semi"))
 
 
 def _coordinates_in(messages: DataFrame) -> list[Coordinates]:

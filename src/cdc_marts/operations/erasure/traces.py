@@ -13,6 +13,7 @@ from pyspark.sql.types import StringType, StructType
 
 from cdc_marts.coordinates import COORDINATES
 from cdc_marts.local_rows import local_rows
+from cdc_marts.operations.erasure.copies import unread_mentions
 from cdc_marts.operations.erasure.erased_table import ErasedTable, ErasureError, MessageRows
 from cdc_marts.operations.erasure.keys import compact_key, has_key, has_values_of
 from cdc_marts.operations.erasure.other_keys import other_keys
@@ -37,6 +38,8 @@ class Found:
     shared: list[MessageRows]
     #: messages that name no row, but whose text has all values of one of the keys
     mentions: list[MessageRows]
+    #: other messages, with copies that no run reads and that have all values of one of the keys
+    copied: list[MessageRows]
     #: `pairing_id` of the split updates of these rows
     pairing_ids: list[str]
 
@@ -56,26 +59,33 @@ def find(table: ErasedTable, keys: Iterable[str], is_unfinished: bool) -> Found:
     row_keys = _followed(table, asked)
     pairing_ids = _pairing_ids(table, row_keys)
     whole, shared = _messages(table, row_keys, pairing_ids)
+    of_rows = {message.coordinates for message in (*whole, *shared)}
+    copied = sorted(unread_mentions(table, row_keys) - of_rows)
     return Found(
         row_keys,
         _live(table, row_keys),
         whole,
         shared,
         _mentions(table, row_keys),
+        [MessageRows(*coordinates) for coordinates in copied],
         pairing_ids,
     )
 
 
 def are_back(table: ErasedTable, found: Found, with_mentions: bool) -> bool:
-    """Return whether a message that was read meanwhile names one of these rows, or mentions it.
+    """Return whether a message that landed meanwhile names one of these rows, or mentions it.
 
     `with_mentions`: mentions were erased too.
     """
     # Only an event, and no message, has the key of a keyless row that is made of two halves.
-    return any(
-        not _coordinates_of_rows(rows, found.row_keys, found.pairing_ids).isEmpty()
-        for rows in (table.records(), table.events())
-    ) or (with_mentions and bool(_mentions(table, found.row_keys)))
+    return (
+        any(
+            not _coordinates_of_rows(rows, found.row_keys, found.pairing_ids).isEmpty()
+            for rows in (table.records(), table.events())
+        )
+        or bool(unread_mentions(table, found.row_keys))
+        or (with_mentions and bool(_mentions(table, found.row_keys)))
+    )
 
 
 def _followed(table: ErasedTable, asked: Sequence[str]) -> list[str]:
