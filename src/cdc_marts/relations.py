@@ -34,6 +34,11 @@ def staging_model(source_format: str) -> str:
     return f"stg_{source_format}"
 
 
+def with_all_made_from(source_format: str) -> str:
+    """Return an argument of `--select`: all models that are made from a landing table."""
+    return f"source:{PACKAGE}.{LANDING_SOURCE}.{source_format}+"
+
+
 @dataclass(frozen=True)
 class Relations:
     """Names of tables and views (`schema.name`), by the names of the models in the package.

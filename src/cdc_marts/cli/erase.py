@@ -16,7 +16,7 @@ from cdc_marts.project.dbt_commands import run_dbt
 from cdc_marts.project.inventory import built_tables, descendants, relations_of
 from cdc_marts.project.session import is_embedded, only_run, turn_of_others
 from cdc_marts.project.target import Target
-from cdc_marts.relations import staging_model
+from cdc_marts.relations import with_all_made_from
 
 if TYPE_CHECKING:
     from cdc_marts.operations.erasure import Erasure, Found
@@ -72,25 +72,24 @@ def erase(
 
     if target.name == "demo":
         stop("The samples of the demo are seeds and stay there. Use another target.", WRONG_USE)
-    staging = staging_model(source_format.value)
     with open_session(target) as session:
         erasure = Erasure(session, source_format.value, table_id, relations_of(target))
-        found = _find(erasure, keys, target, staging, is_dry_run)
+        made = descendants(target, source_format.value)
+        found = _find(erasure, keys, made, target, is_dry_run)
         for line in _lines(erasure, found, with_mentions):
             tell(line)
-        made = descendants(target, staging)
         if is_dry_run:
             tell(f"Nothing was changed. {_price(erasure, len(made.tables))}")
             return
         if not is_confirmed:
             with turn_of_others(target, say):
                 typer.confirm(f"{_price(erasure, len(made.tables))} Erase?", abort=True)
-        _erase(erasure, found, with_mentions, target, staging)
+        _erase(erasure, found, with_mentions, made, target)
         leftovers = _forget(erasure, made, target)
         are_back = erasure.are_back(found, with_mentions)
     rebuilt = f"Erased. {counted(len(made.tables), 'table')} were rebuilt"
     tell(rebuilt + ("." if leftovers.references else ", and no older snapshot of them is left."))
-    _tell_leftovers(leftovers, erasure.landing, staging)
+    _tell_leftovers(leftovers, erasure)
     if are_back:
         stop("A message with the rows has landed in the meantime: repeat this command.", FAILED)
 
@@ -108,24 +107,24 @@ class _Leftovers:
 
 
 def _find(
-    erasure: Erasure, keys: Sequence[str], target: Target, staging: str, is_dry_run: bool
+    erasure: Erasure, keys: Sequence[str], made: Descendants, target: Target, is_dry_run: bool
 ) -> Found:
     """Return the traces of the rows. Messages that wait for a run are read first."""
     from cdc_marts.operations.erasure import ErasureError
 
     try:
-        _read_what_waits(erasure, target, staging, is_dry_run)
+        _read_what_waits(erasure, made, target, is_dry_run)
         return erasure.find(keys)
     except ErasureError as error:
         stop(f"{error} Nothing was changed.", FAILED)
 
 
 def _erase(
-    erasure: Erasure, found: Found, with_mentions: bool, target: Target, staging: str
+    erasure: Erasure, found: Found, with_mentions: bool, made: Descendants, target: Target
 ) -> None:
     from cdc_marts.operations.erasure import ErasureError
 
-    rebuild = ["run", "--full-refresh", "--select", f"{staging}+"]
+    rebuild = ["run", "--full-refresh", "--select", *made.selectors]
     try:
         erasure.erase(found, with_mentions, lambda: run_dbt(rebuild, target, _NOT_COMPLETE))
     except ErasureError as error:
@@ -148,7 +147,7 @@ def _forget(erasure: Erasure, made: Descendants, target: Target) -> _Leftovers:
     return _Leftovers(references, [*made.kept, *unknown], readers.get(erasure.landing, ()))
 
 
-def _tell_leftovers(leftovers: _Leftovers, landing: str, staging: str) -> None:
+def _tell_leftovers(leftovers: _Leftovers, erasure: Erasure) -> None:
     """Tell what may still have the rows, and what to do. Tags and branches end the command."""
     if leftovers.references:
         stop(
@@ -163,14 +162,15 @@ def _tell_leftovers(leftovers: _Leftovers, landing: str, staging: str) -> None:
         )
     if leftovers.of_other_targets:
         tell(
-            f"Tables of other targets also read {landing}:"
+            f"Tables of other targets also read {erasure.landing}:"
             f" {', '.join(map(printable, leftovers.of_other_targets))}. They still have the rows,"
             " and so has what is made from them. With each of these targets, run `dbt run"
-            f" --full-refresh --select {staging}+`, and then `cdc-marts maintain --keep-days 0`."
+            f" --full-refresh --select {with_all_made_from(erasure.source_format)}`, and then"
+            " `cdc-marts maintain --keep-days 0`."
         )
 
 
-def _read_what_waits(erasure: Erasure, target: Target, staging: str, is_dry_run: bool) -> None:
+def _read_what_waits(erasure: Erasure, made: Descendants, target: Target, is_dry_run: bool) -> None:
     """Read messages that wait for a run first: they may contain the rows."""
     waiting = erasure.count_waiting()
     if not waiting or erasure.is_unfinished:
@@ -178,7 +178,7 @@ def _read_what_waits(erasure: Erasure, target: Target, staging: str, is_dry_run:
     if is_dry_run:
         tell(f"{counted(waiting, 'message')} wait for a run, and may contain the rows.")
         return
-    run_dbt(["run", "--select", f"{staging}+"], target)
+    run_dbt(["run", "--select", *made.selectors], target)
 
 
 def _lines(erasure: Erasure, found: Found, with_mentions: bool) -> Iterator[str]:

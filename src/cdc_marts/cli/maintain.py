@@ -102,7 +102,8 @@ def maintain(
 class _Retention:
     """The removal of old messages from landing, by the setting `retention`.
 
-    A landing table that other targets read keeps its messages: it is not known what they have read.
+    A landing table keeps its messages if other targets, or models that are not of this package,
+    read it: it is not known what they have read.
     """
 
     session: SparkSession
@@ -122,7 +123,11 @@ class _Retention:
         run waits for an answer.
         """
         readers = self.other_readers()
-        first = [one for one in self._removals(only_first=True) if one.landing not in readers]
+        first = [
+            removal
+            for removal in self._removals(only_first=True)
+            if not self._readers_besides_staging(removal, readers)
+        ]
         if not first:
             return set()
         for removal in first:
@@ -153,10 +158,10 @@ class _Retention:
 
         before = {}
         for removal in self._removals():
-            if readers := other_readers.get(removal.landing):
+            if readers := self._readers_besides_staging(removal, other_readers):
                 tell(
-                    f"{removal.landing} keeps its messages, because tables of other targets read it"
-                    f" too: {', '.join(map(printable, readers))}."
+                    f"{removal.landing} keeps its messages, because other tables than"
+                    f" {removal.staging} read it too: {', '.join(map(printable, readers))}."
                 )
                 continue
             if confirmed is not None and removal.is_first and removal.landing not in confirmed:
@@ -172,6 +177,12 @@ class _Retention:
             except RetentionError as error:
                 stop(str(error), FAILED)
         return before
+
+    def _readers_besides_staging(
+        self, removal: Removal, other_readers: Mapping[str, Sequence[str]]
+    ) -> list[str]:
+        of_other_targets = other_readers.get(removal.landing, ())
+        return [*of_other_targets, *self.plan.direct_readers[removal.source_format]]
 
     def _removals(self, *, only_first: bool = False) -> Iterator[Removal]:
         from cdc_marts.operations.retention import removals

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cdc_marts.operations.retention import RetentionError, days_of
 from cdc_marts.project.dbt_commands import manifest_of
-from cdc_marts.project.inventory import BuiltTable, made_from, tables_in
+from cdc_marts.project.inventory import BuiltTable, direct_readers, made_from, tables_in
 from cdc_marts.project.target import ProjectError, Target
 from cdc_marts.relations import PACKAGE, Relations, is_mart, staging_model
 from cdc_marts.source_formats import SOURCE_FORMATS
@@ -28,6 +28,8 @@ class MaintenancePlan:
     landing_days: int | None
     #: format -> marts that are made from its messages, also in other projects
     marts: dict[str, list[str]]
+    #: format -> tables that read its landing table, besides those of this package
+    direct_readers: dict[str, list[str]]
     relations: Relations
 
 
@@ -45,7 +47,8 @@ def maintenance_plan(target: Target) -> MaintenancePlan:
     except RetentionError as error:
         raise ProjectError(str(error)) from error
     marts = {source_format: _marts_of(manifest, source_format) for source_format in SOURCE_FORMATS}
-    return MaintenancePlan(tables_in(manifest), days, marts, relations)
+    readers = {name: direct_readers(manifest, name) for name in SOURCE_FORMATS}
+    return MaintenancePlan(tables_in(manifest), days, marts, readers, relations)
 
 
 def _marts_of(manifest: Manifest, source_format: str) -> list[str]:
@@ -55,9 +58,10 @@ def _marts_of(manifest: Manifest, source_format: str) -> list[str]:
         of_typed_mart = node.config.meta.get(PACKAGE, {}).get("source_format")
         return of_typed_mart in (None, source_format)
 
+    staging = f"model.{PACKAGE}.{staging_model(source_format)}"
     return [
         f"{node.schema}.{node.alias}"
-        for node in made_from(manifest, staging_model(source_format), has_the_format)
+        for node in made_from(manifest, [staging], has_the_format)
         if is_mart(node)
         if node.config.materialized != "ephemeral"
     ]

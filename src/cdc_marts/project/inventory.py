@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cdc_marts.project.dbt_commands import manifest_of
 from cdc_marts.project.target import PROJECT_FILE, ProjectError, Target, member
-from cdc_marts.relations import LANDING_SCHEMA, OWN, PACKAGE, Relations, layer_of
+from cdc_marts.relations import LANDING_SCHEMA, LANDING_SOURCE, OWN, PACKAGE, Relations, layer_of
 
 if TYPE_CHECKING:
     from dbt.contracts.graph.manifest import Manifest
@@ -103,21 +103,25 @@ def tables_in(manifest: Manifest) -> dict[str, BuiltTable]:
 
 @dataclass(frozen=True)
 class Descendants:
-    """A model, and the tables that the project makes from it."""
+    """What the project makes from the landed messages of a format."""
 
     #: tables that `dbt run --full-refresh` rebuilds
     tables: list[str]
     #: the other tables: snapshots, and models with `full_refresh: false`
     kept: list[str]
+    #: arguments of `--select`, which select all of them
+    selectors: list[str]
 
 
-def descendants(target: Target, model: str) -> Descendants:
-    """Return what is made from `model`, a model of the package, as dbt reads the project now."""
+def descendants(target: Target, source_format: str) -> Descendants:
+    """Return what is made from the messages of a format, as dbt reads the project now."""
     from dbt.artifacts.resources.types import NodeType
 
-    made = Descendants([], [])
-    for node in made_from(manifest_of(target), model):
-        if node.config.materialized in ("view", "ephemeral"):
+    manifest = manifest_of(target)
+    landing = _landing_of(manifest, source_format)
+    made = Descendants([], [], [f"source:{name.removeprefix('source.')}+" for name in landing])
+    for node in made_from(manifest, landing):
+        if _is_view(node):
             continue
         is_rebuilt = getattr(node.config, "full_refresh", None) is not False
         is_kept = node.resource_type == NodeType.Snapshot or not is_rebuilt
@@ -125,21 +129,62 @@ def descendants(target: Target, model: str) -> Descendants:
     return made
 
 
+def direct_readers(manifest: Manifest, source_format: str) -> list[str]:
+    """Return the tables that read the landing table of a format, or a view of it.
+
+    Tables that know which messages were removed from landing are left out.
+    """
+    removed = f"source.{PACKAGE}.{LANDING_SOURCE}.removed_messages"
+
+    def is_view(node: ManifestNode) -> bool:
+        return _is_view(node) and removed not in node.depends_on_nodes
+
+    landing = _landing_of(manifest, source_format)
+    read = {*landing, *(view.unique_id for view in made_from(manifest, landing, is_view))}
+    return [
+        f"{node.schema}.{node.alias}"
+        for node in _models_and_snapshots(manifest)
+        if read & set(node.depends_on_nodes)
+        if removed not in node.depends_on_nodes and not _is_view(node)
+    ]
+
+
 def made_from(
-    manifest: Manifest, model: str, is_wanted: Callable[[ManifestNode], bool] = lambda _: True
+    manifest: Manifest,
+    origins: Iterable[str],
+    is_wanted: Callable[[ManifestNode], bool] = lambda _: True,
 ) -> list[ManifestNode]:
-    """Return a model of the package, and the wanted models and snapshots that are made from it."""
-    found, last = {f"model.{PACKAGE}.{model}"}, 0
+    """Return the wanted models and snapshots that are made from these nodes, named by their ids."""
+    origins = set(origins)
+    found, last = set(origins), 0
     while len(found) > last:
         last = len(found)
         found |= {
-            name
-            for name, node in manifest.nodes.items()
-            if node.resource_type in ("model", "snapshot")
-            and found & set(node.depends_on_nodes)
-            and is_wanted(node)
+            node.unique_id
+            for node in _models_and_snapshots(manifest)
+            if found & set(node.depends_on_nodes) and is_wanted(node)
         }
-    return [manifest.nodes[name] for name in sorted(found)]
+    return [manifest.nodes[name] for name in sorted(found - origins)]
+
+
+def _models_and_snapshots(manifest: Manifest) -> Iterator[ManifestNode]:
+    for node in manifest.nodes.values():
+        if node.resource_type in ("model", "snapshot"):
+            yield node
+
+
+def _is_view(node: ManifestNode) -> bool:
+    return node.config.materialized in ("view", "ephemeral")
+
+
+def _landing_of(manifest: Manifest, source_format: str) -> list[str]:
+    """Return the ids of all sources that are the landing table of a format."""
+    landing = Relations.of_manifest(manifest).landed(source_format)
+    return [
+        name
+        for name, source in manifest.sources.items()
+        if f"{source.schema}.{source.identifier}" == landing
+    ]
 
 
 def _expiry(meta: Mapping[str, Any]) -> Expiry | None:

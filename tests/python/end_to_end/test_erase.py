@@ -219,7 +219,7 @@ def test_an_erased_row_is_in_no_file_and_other_rows_stay(
     assert "An earlier erasure was interrupted. This command completes it." in result.output
     target = Target.find("local", project.root, project.root / "profiles")
     for source_format in FORMATS[1:]:
-        made = descendants(target, f"stg_{source_format}").tables
+        made = descendants(target, source_format).tables
         erasure = erasures[source_format]
         built = [name for name in (erasure.landing, *made) if spark.catalog.tableExists(name)]
         assert erasure.forget(built, is_alone=True) == []

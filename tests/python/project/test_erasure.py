@@ -23,4 +23,4 @@ def test_messages_behind_a_view_are_erased_in_its_table(spark: SparkSession) -> 
         for table in ("messages", "stg_canal_json"):
             spark.sql(f"drop table erased.{table} purge")
         spark.sql("drop namespace erased")
-    assert "--full-refresh --select stg_canal_json+" in str(raised.value)
+    assert "--full-refresh --select source:cdc_marts.landing.canal_json+" in str(raised.value)

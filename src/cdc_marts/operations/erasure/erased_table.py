@@ -15,7 +15,7 @@ from cdc_marts.expressions import is_of_table
 from cdc_marts.local_rows import local_rows
 from cdc_marts.offset_blocks import in_blocks, removed_of
 from cdc_marts.parsing.ops import ROW_RECORDS
-from cdc_marts.relations import OWN, Relations, staging_model
+from cdc_marts.relations import OWN, Relations, with_all_made_from
 
 #: The columns that identify a message, as `COORDINATES` names them.
 COORDINATES_SCHEMA = (
@@ -79,7 +79,7 @@ class ErasedTable:
             raise ErasureError(
                 f"{self.landing} is a view: erase the messages in the table behind it. Then rebuild"
                 f" what was made from them (dbt run --full-refresh --select"
-                f" {staging_model(self.source_format)}+), and expire older snapshots (cdc-marts"
+                f" {with_all_made_from(self.source_format)}), and expire older snapshots (cdc-marts"
                 " maintain --keep-days 0)."
             )
 
