@@ -13,7 +13,7 @@ from cdc_marts.typed.casts import cast_exactly, is_number
 from cdc_marts.typed.declaration import Declaration
 from cdc_marts.typed.decoding import read_value
 from cdc_marts.typed.listed_columns import ListedColumn
-from cdc_marts.typed.types import EPOCH_CASTS, SourceType, common_type
+from cdc_marts.typed.types import EPOCH_CASTS, ColumnType, common_type
 
 Warn = Callable[[str], Any]
 
@@ -34,7 +34,7 @@ MART_COLUMNS = {
 class Decoding:
     """How values are read in rows of some schema versions."""
 
-    source_type: SourceType
+    column_type: ColumnType
     schema_ids: list[int] = field(default_factory=list)
 
 
@@ -85,12 +85,12 @@ class TypedColumn:
         return value
 
     def _value(self, text: Column, decoding: Decoding) -> Column:
-        source_type, published = decoding.source_type, self.published()
-        own_type = source_type.spark_type
+        column_type, published = decoding.column_type, self.published()
+        own_type = column_type.spark_type
         counts_seconds = own_type == "timestamp" and is_number(self.spark_type)
         if (self.is_cast and not counts_seconds) or self.spark_type in ("string", own_type):
-            return read_value(text, published, source_type, self.spark_type)
-        value = read_value(text, published, source_type, own_type)
+            return read_value(text, published, column_type, self.spark_type)
+        value = read_value(text, published, column_type, own_type)
         return cast_exactly(value, own_type, self.spark_type)
 
 
@@ -135,24 +135,24 @@ def _typed_column(
     """Return the column with the type that holds all values that were published for it."""
     cast = declared.casts.get(column.name)
     if cast in EPOCH_CASTS:
-        counted = SourceType(spark_type=EPOCH_CASTS[cast], decoding=cast)
+        counted = ColumnType(spark_type=EPOCH_CASTS[cast], decoding=cast)
         return TypedColumn(
             name, column.name, counted.spark_type, True, [Decoding(counted)], column.lost_at
         )
     decodings: list[Decoding] = []
-    for schema_id, source_type in column.named_types:
-        decoding = next((d for d in decodings if d.source_type == source_type), None)
+    for schema_id, column_type in column.named_types:
+        decoding = next((d for d in decodings if d.column_type == column_type), None)
         if decoding is None:
-            decodings.append(decoding := Decoding(source_type))
-            if not source_type.is_known:
+            decodings.append(decoding := Decoding(column_type))
+            if not column_type.is_known:
                 warn(
-                    f"Typed mart `{declared.name}`: the type `{source_type.name}` of column"
+                    f"Typed mart `{declared.name}`: the type `{column_type.name}` of column"
                     f" `{column.name}` is not in the code table source_types; its values are kept"
                     " as text."
                 )
         decoding.schema_ids.append(schema_id)
-    decodings = decodings or [Decoding(SourceType())]
-    own_types = list(dict.fromkeys(decoding.source_type.spark_type for decoding in decodings))
+    decodings = decodings or [Decoding(ColumnType())]
+    own_types = list(dict.fromkeys(decoding.column_type.spark_type for decoding in decodings))
     spark_type = cast or common_type(own_types)
     if cast is None and spark_type == "string" and len(own_types) > 1:
         warn(

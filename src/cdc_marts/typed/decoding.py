@@ -15,10 +15,10 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from cdc_marts.typed.casts import cast_exactly
-from cdc_marts.typed.types import SourceType
+from cdc_marts.typed.types import ColumnType
 
 #: (the value as text, the value as VARIANT, its type) -> the decoded value.
-Decoder = Callable[[Column, Column, SourceType], Column]
+Decoder = Callable[[Column, Column, ColumnType], Column]
 
 _TWO_TO_64 = Decimal(2**64)
 #: Long integers are converted in steps of so many hexadecimal digits, into parts of so many decimal
@@ -30,21 +30,21 @@ _CALENDAR_MICROS = (-62_135_596_800_000_000, 253_402_300_799_999_999)
 _CALENDAR_DAYS = (-719_162, 2_932_896)
 
 
-def read_value(text: Column, value: Column, source_type: SourceType, spark_type: str) -> Column:
+def read_value(text: Column, value: Column, column_type: ColumnType, spark_type: str) -> Column:
     """Return a published value as a Spark type; null if it does not fit.
 
     `text`, `value`: the value as string and as VARIANT.
     """
-    if source_type.is_array:
-        if spark_type != source_type.spark_type:
+    if column_type.is_array:
+        if spark_type != column_type.spark_type:
             return cast_exactly(text, "string", spark_type)
-        return _read_array(value, source_type.element)
-    decoded = DECODERS[source_type.decoding](text, value, source_type)
-    return cast_exactly(decoded, _decoded_type(source_type), spark_type)
+        return _read_array(value, column_type.element)
+    decoded = DECODERS[column_type.decoding](text, value, column_type)
+    return cast_exactly(decoded, _decoded_type(column_type), spark_type)
 
 
-def _decoded_type(source_type: SourceType) -> str:
-    decoding, spark_type = source_type.decoding, source_type.spark_type
+def _decoded_type(column_type: ColumnType) -> str:
+    decoding, spark_type = column_type.decoding, column_type.spark_type
     is_typed = (
         decoding.startswith("epoch_")
         or decoding == "variant"
@@ -53,7 +53,7 @@ def _decoded_type(source_type: SourceType) -> str:
     return spark_type if is_typed else "string"
 
 
-def _read_array(value: Column, element: SourceType) -> Column:
+def _read_array(value: Column, element: ColumnType) -> Column:
     """Read each element by the rule of its type; null if one does not fit."""
     elements = F.transform(
         value.try_cast("array<variant>"),
@@ -73,11 +73,11 @@ def _read_array(value: Column, element: SourceType) -> Column:
 # --- Texts and values that stay as they are -----------------------------------------------------
 
 
-def _text(text: Column, value: Column, source_type: SourceType) -> Column:
+def _text(text: Column, value: Column, column_type: ColumnType) -> Column:
     return text
 
 
-def _variant(text: Column, value: Column, source_type: SourceType) -> Column:
+def _variant(text: Column, value: Column, column_type: ColumnType) -> Column:
     """Return the value as it is, but NULL for JSON's null, which is a value in Spark's VARIANT."""
     return F.when(~F.is_variant_null(value), value)
 
@@ -90,30 +90,30 @@ def bytes_of_base64(text: Column) -> Column:
     return F.try_to_binary(text, F.lit("base64"))
 
 
-def _base64(text: Column, value: Column, source_type: SourceType) -> Column:
+def _base64(text: Column, value: Column, column_type: ColumnType) -> Column:
     return bytes_of_base64(text)
 
 
-def _base64_decimal(text: Column, value: Column, source_type: SourceType) -> Column:
+def _base64_decimal(text: Column, value: Column, column_type: ColumnType) -> Column:
     """Read Connect's Decimal: base64 of an unscaled number, or a number if so converted."""
-    scale = F.lit(int(source_type.parameters.get("scale", 0)))
+    scale = F.lit(int(column_type.parameters.get("scale", 0)))
     decoded = scaled_digits(integer_of_bytes(bytes_of_base64(text)), scale)
     return F.when(F.schema_of_variant(value) == "STRING", decoded).otherwise(text)
 
 
-def _variable_scale_decimal(text: Column, value: Column, source_type: SourceType) -> Column:
+def _variable_scale_decimal(text: Column, value: Column, column_type: ColumnType) -> Column:
     """Read Debezium's VariableScaleDecimal, `{"scale": 2, "value": "<base64>"}`."""
     digits = integer_of_bytes(bytes_of_base64(F.try_variant_get(value, "$.value", "string")))
     return scaled_digits(digits, F.try_variant_get(value, "$.scale", "int"))
 
 
-def _little_endian_bits(text: Column, value: Column, source_type: SourceType) -> Column:
+def _little_endian_bits(text: Column, value: Column, column_type: ColumnType) -> Column:
     """Read Debezium's Bits as a number. The first bit is the lowest.
 
     If the type has more than 64 bits, return the bytes as they came.
     """
     published = bytes_of_base64(text)
-    if source_type.spark_type == "binary":
+    if column_type.spark_type == "binary":
         return published
     digits = F.array_join(F.reverse(F.regexp_extract_all(F.hex(published), F.lit("(..)"))), "")
     # Without bits, there is no digit but the 0.
@@ -195,12 +195,12 @@ def scaled_digits(digits: Column, scale: Column) -> Column:
 # --- MySQL's own types, as a Canal server writes them --------------------------------------------
 
 
-def _mysql_enum(text: Column, value: Column, source_type: SourceType) -> Column:
+def _mysql_enum(text: Column, value: Column, column_type: ColumnType) -> Column:
     """Return the label of an ENUM that is written as a number. A label is kept.
 
     0 is MySQL's empty label.
     """
-    labels = F.array(*map(F.lit, _labels(source_type.name))).cast("array<string>")
+    labels = F.array(*map(F.lit, _labels(column_type.name))).cast("array<string>")
     return (
         F.when(text == "0", "")
         .when(text.rlike("^[0-9]+$"), F.get(labels, text.try_cast("int") - 1))
@@ -208,9 +208,9 @@ def _mysql_enum(text: Column, value: Column, source_type: SourceType) -> Column:
     )
 
 
-def _mysql_set(text: Column, value: Column, source_type: SourceType) -> Column:
+def _mysql_set(text: Column, value: Column, column_type: ColumnType) -> Column:
     """Return the labels of a SET that is written as bits, with commas between, as in MySQL."""
-    labels = _labels(source_type.name)
+    labels = _labels(column_type.name)
     bits = F.conv(text, 10, 2)
     padded = F.lpad(bits, 64, "0")
     chosen = [
@@ -225,20 +225,20 @@ def _mysql_set(text: Column, value: Column, source_type: SourceType) -> Column:
     )
 
 
-def _labels(source_type: str) -> list[str]:
+def _labels(column_type: str) -> list[str]:
     """Return the labels of `enum('a','it''s')`."""
-    return [label.replace("''", "'") for label in re.findall("'((?:[^']|'')*)'", source_type)]
+    return [label.replace("''", "'") for label in re.findall("'((?:[^']|'')*)'", column_type)]
 
 
-def _latin1(text: Column, value: Column, source_type: SourceType) -> Column:
+def _latin1(text: Column, value: Column, column_type: ColumnType) -> Column:
     """Read binaries that have one character per byte; null if a character is no byte."""
     return F.when(text.rlike(r"^[\x{00}-\x{FF}]*$"), F.encode(text, "ISO-8859-1"))
 
 
-def _padded_latin1(text: Column, value: Column, source_type: SourceType) -> Column:
+def _padded_latin1(text: Column, value: Column, column_type: ColumnType) -> Column:
     """Read BINARY(n). Canal leaves out the zero bytes that pad it."""
-    published = _latin1(text, value, source_type)
-    length = re.search(r"\(\s*(\d+)", source_type.name)
+    published = _latin1(text, value, column_type)
+    length = re.search(r"\(\s*(\d+)", column_type.name)
     if length is None:
         return published
     return F.rpad(published, int(length[1]), F.lit(bytearray(b"\0")))
@@ -247,27 +247,27 @@ def _padded_latin1(text: Column, value: Column, source_type: SourceType) -> Colu
 # --- Times ---------------------------------------------------------------------------------------
 
 
-def _epoch_days(text: Column, value: Column, source_type: SourceType) -> Column:
+def _epoch_days(text: Column, value: Column, column_type: ColumnType) -> Column:
     """Return the date of days since 1970-01-01; null outside the years 1 to 9999."""
     days = text.try_cast("int")
     date = F.date_add(F.lit(dt.date(1970, 1, 1)), days)
     return F.when(days.between(*_CALENDAR_DAYS), date)
 
 
-def _epoch_millis(text: Column, value: Column, source_type: SourceType) -> Column:
+def _epoch_millis(text: Column, value: Column, column_type: ColumnType) -> Column:
     micros = F.try_multiply(text.try_cast("bigint"), F.lit(1000).cast("bigint"))
-    return _time_of_micros(micros, source_type.spark_type)
+    return _time_of_micros(micros, column_type.spark_type)
 
 
-def _epoch_micros(text: Column, value: Column, source_type: SourceType) -> Column:
-    return _time_of_micros(text.try_cast("bigint"), source_type.spark_type)
+def _epoch_micros(text: Column, value: Column, column_type: ColumnType) -> Column:
+    return _time_of_micros(text.try_cast("bigint"), column_type.spark_type)
 
 
-def _epoch_nanos(text: Column, value: Column, source_type: SourceType) -> Column:
+def _epoch_nanos(text: Column, value: Column, column_type: ColumnType) -> Column:
     """Read nanoseconds; null if they are no whole microseconds, since nothing may be cut off."""
     nanos = text.try_cast("bigint")
     micros = F.when(nanos % 1000 == 0, _divided(nanos, 1000))
-    return _time_of_micros(micros, source_type.spark_type)
+    return _time_of_micros(micros, column_type.spark_type)
 
 
 def _time_of_micros(micros: Column, spark_type: str) -> Column:
@@ -276,15 +276,15 @@ def _time_of_micros(micros: Column, spark_type: str) -> Column:
     return F.when(micros.between(*_CALENDAR_MICROS), time)
 
 
-def _millis_of_day(text: Column, value: Column, source_type: SourceType) -> Column:
+def _millis_of_day(text: Column, value: Column, column_type: ColumnType) -> Column:
     return _time_text(text, 1000)
 
 
-def _micros_of_day(text: Column, value: Column, source_type: SourceType) -> Column:
+def _micros_of_day(text: Column, value: Column, column_type: ColumnType) -> Column:
     return _time_text(text, 1_000_000)
 
 
-def _nanos_of_day(text: Column, value: Column, source_type: SourceType) -> Column:
+def _nanos_of_day(text: Column, value: Column, column_type: ColumnType) -> Column:
     return _time_text(text, 1_000_000_000)
 
 

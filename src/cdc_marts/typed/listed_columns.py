@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from cdc_marts.typed.types import CodeTable, SourceType
+from cdc_marts.typed.types import CodeTable, ColumnType
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,13 @@ class ListedColumn:
 
     name: str
     #: newest first
-    types: Sequence[tuple[int, SourceType]]
+    types: Sequence[tuple[int, ColumnType]]
     is_current: bool
     #: the event that lost it last, a JSON text; None if it was never lost
     lost_at: str | None
 
     @property
-    def named_types(self) -> list[tuple[int, SourceType]]:
+    def named_types(self) -> list[tuple[int, ColumnType]]:
         """The types, without the versions that name no type of the column."""
         return [(schema_id, type_) for schema_id, type_ in self.types if type_.name]
 
@@ -52,11 +52,11 @@ def listed_columns(
     `current`: the columns that the table has now; None if it has all. `lost`: column -> the event
     that lost it last.
     """
-    types: dict[str, list[tuple[int, SourceType]]] = {}
+    types: dict[str, list[tuple[int, ColumnType]]] = {}
     for version in versions:
         for name in version.columns:
             parameters = json.loads(version.parameters.get(name) or "{}")
-            type_ = code_table.source_type(version.types.get(name) or "", parameters)
+            type_ = code_table.column_type(version.types.get(name) or "", parameters)
             types.setdefault(name, []).append((version.schema_id, type_))
     current = types if current is None else set(current)
     return {

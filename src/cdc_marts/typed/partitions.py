@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from cdc_marts.typed.columns import MART_COLUMNS, Decoding, TypedColumn, Warn
 from cdc_marts.typed.declaration import Declaration
-from cdc_marts.typed.types import SourceType
+from cdc_marts.typed.types import ColumnType
 
 #: A transform of Iceberg: a column, and before or after it a number of buckets or letters.
 _TRANSFORM = re.compile(r"\w+\(\s*(?:\d+\s*,)?(.*?)(?:,\s*\d+\s*)?\)")
@@ -20,7 +20,7 @@ def partition_columns(partition_by: Iterable[str]) -> list[TypedColumn]:
         name = _partition_column(transform)
         is_of_time = re.match(r"(year|month|day|hour)s?\(", transform)
         spark_type = "timestamp" if is_of_time else "string"
-        columns.append(TypedColumn(name, name, spark_type, True, [Decoding(SourceType())]))
+        columns.append(TypedColumn(name, name, spark_type, True, [Decoding(ColumnType())]))
     return columns
 
 

@@ -21,7 +21,7 @@ from cdc_marts.typed.listed_columns import (
     listed_columns,
     unlisted_column,
 )
-from cdc_marts.typed.types import CodeTable, TypeRule, dialects_of
+from cdc_marts.typed.types import CodeTable, TypeRule, type_systems_of
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,11 @@ def read_columns(
     `traits`: the traits of the table's format.
     """
     versions = _versions(table)
-    type_dialects = traits.get("type_dialects") or []
+    type_systems = traits.get("type_systems") or []
     has_sparse_rows = traits.get("has_sparse_rows", False)
     listed = listed_columns(
         versions,
-        _code_table(table, dialects_of(type_dialects, _source_type(versions))),
+        _code_table(table, type_systems_of(type_systems, _source_type(versions))),
         None if has_sparse_rows else _current_columns(table),
         _lost_columns(table),
     )
@@ -67,7 +67,7 @@ def read_columns(
         listed |= {n: unlisted_column(n) for n in _unlisted_columns(table) if n not in listed}
     listed = key_first(listed, table.declared.key or _key_columns(table))
     check_columns(table.declared, listed, warn)
-    if type_dialects:
+    if type_systems:
         check_types(table.declared, listed, warn)
     return listed
 
@@ -97,10 +97,10 @@ def _source_type(versions: Sequence[SchemaVersion]) -> str | None:
     return widest.source_type if widest is not None and widest.types else None
 
 
-def _code_table(table: TableInputs, dialects: Sequence[str]) -> CodeTable:
-    rules = table.run.rows("code_table").where(F.col("dialect").isin(list(dialects)))
+def _code_table(table: TableInputs, type_systems: Sequence[str]) -> CodeTable:
+    rules = table.run.rows("code_table").where(F.col("type_system").isin(list(type_systems)))
     columns = [field.name for field in fields(TypeRule)]
-    return CodeTable([TypeRule(*row) for row in rules.select(*columns).collect()], dialects)
+    return CodeTable([TypeRule(*row) for row in rules.select(*columns).collect()], type_systems)
 
 
 def _current_columns(table: TableInputs) -> list[str]:

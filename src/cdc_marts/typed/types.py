@@ -61,7 +61,7 @@ _UNBOUND = Digits(20, 18)
 
 
 @dataclass(frozen=True)
-class SourceType:
+class ColumnType:
     """A type as messages name it, with its rule of the code table.
 
     `name`: as published; empty if messages name none. `parameters`: of a Connect type. For an
@@ -80,67 +80,70 @@ class SourceType:
         return self.spark_type.startswith("array<")
 
     @property
-    def element(self) -> SourceType:
+    def element(self) -> ColumnType:
         """The type of an array's elements."""
         spark_type = self.spark_type.removeprefix("array<").removesuffix(">")
-        return SourceType(self.name, self.parameters, spark_type, self.decoding, self.is_known)
+        return ColumnType(self.name, self.parameters, spark_type, self.decoding, self.is_known)
 
 
 @dataclass(frozen=True)
 class TypeRule:
-    """A row of the code table: source types that match a pattern, in lower case."""
+    """A row of the code table, for type names of a type system that match a pattern.
 
-    dialect: str
-    source_type: str
+    The pattern matches the whole name in lower case.
+    """
+
+    type_system: str
+    type_pattern: str
     spark_type: str
     decoding: str
 
 
 @dataclass(frozen=True)
 class CodeTable:
-    """The rules of the dialects of a table's types. Dialects are tried in their order."""
+    """The rules for the types of a table. Its type systems are tried in their order."""
 
     rules: Sequence[TypeRule]
-    dialects: Sequence[str]
+    type_systems: Sequence[str]
 
-    def source_type(self, name: str, parameters: Mapping[str, Any]) -> SourceType:
+    def column_type(self, name: str, parameters: Mapping[str, Any]) -> ColumnType:
         """Return a type as published. If it has no rule, its values are text."""
         items = parameters if name == "array" else {}
         rule = self._rule(items.get("name") or items.get("type") or name)
         if items:
             parameters = items.get("parameters") or {}
         if rule is None:
-            return SourceType(name, parameters)
+            return ColumnType(name, parameters)
         spark_type = completed_type(rule.spark_type, name, parameters)
         if name == "array":
             spark_type = f"array<{spark_type}>"
-        return SourceType(name, parameters, spark_type, rule.decoding, is_known=True)
+        return ColumnType(name, parameters, spark_type, rule.decoding, is_known=True)
 
     def _rule(self, name: str) -> TypeRule | None:
         return next(
             (
                 rule
-                for dialect in self.dialects
+                for type_system in self.type_systems
                 for rule in self.rules
-                if rule.dialect == dialect and re.fullmatch(rule.source_type, name.lower())
+                if rule.type_system == type_system and re.fullmatch(rule.type_pattern, name.lower())
             ),
             None,
         )
 
 
-def dialects_of(dialects: Sequence[str], source_type: str | None) -> Sequence[str]:
-    """Return the dialects of the code table in which a table's types are looked up, in this order.
+def type_systems_of(of_format: Sequence[str], source_type: str | None) -> Sequence[str]:
+    """Return the type systems in which the types of a table are looked up, in this order.
 
-    `dialects`: the dialects of the table's format. `source_type`: the kind of database, if a format
+    `of_format`: those of the table's format. `source_type`: the kind of database, if a format
     carries tables of several kinds.
     """
-    if list(dialects) == ["dts"]:
-        return [_DTS_DIALECTS.get(source_type or "", "dts")]
-    return [source_type] if source_type is not None and source_type in dialects else dialects
+    if list(of_format) == ["dts"]:
+        return [_DTS_TYPE_SYSTEMS.get(source_type or "", "dts")]
+    return [source_type] if source_type is not None and source_type in of_format else of_format
 
 
 #: DTS numbers types per kind of database.
-_DTS_DIALECTS = {
+_DTS_TYPE_SYSTEMS = {
     "mysql": "dts_mysql",
     "drds": "dts_mysql",
     "oracle": "dts_oracle",
@@ -164,12 +167,12 @@ def castable_type(name: Any) -> str | None:
     return name if name in (*_CASTABLE, *EPOCH_CASTS) else None
 
 
-def completed_type(spark_type: str, source_type: str, parameters: Mapping[str, Any]) -> str:
+def completed_type(spark_type: str, type_name: str, parameters: Mapping[str, Any]) -> str:
     """Return the code table's Spark type, completed by the length and scale that are published.
 
     `spark_type`: `decimal` and `bits` stand for types that depend on these.
     """
-    length = _LENGTH.search(source_type)
+    length = _LENGTH.search(type_name)
     if spark_type == "bits":
         return _bits_type(int(length[1] if length else parameters.get("length", 1)))
     if spark_type == "decimal":

@@ -357,5 +357,7 @@ def test_what_can_not_be_read_is_quarantined_and_nothing_else(stages: Stages, na
 @pytest.mark.parametrize("type_", MYSQL_TYPES)
 def test_each_type_is_in_the_code_table_once(type_: str) -> None:
     with (ROOT / "seeds/code_tables/source_types.csv").open(encoding="utf-8", newline="") as rows:
-        patterns = [row["source_type"] for row in csv.DictReader(rows) if row["dialect"] == "mysql"]
+        patterns = [
+            row["type_pattern"] for row in csv.DictReader(rows) if row["type_system"] == "mysql"
+        ]
     assert len([p for p in patterns if re.fullmatch(p, type_, re.IGNORECASE)]) == 1

@@ -25,17 +25,17 @@ UTC = dt.timezone.utc
 class Example(NamedTuple):
     """A column of some source type, as published, and as it is in the mart.
 
-    `source_type`: a name, or (name, parameters of a Connect type).
+    `column_type`: a name, or (name, parameters of a Connect type).
     """
 
-    source_type: str | tuple[str, Any]
+    column_type: str | tuple[str, Any]
     published: Any
     spark_type: str
     value: Any
 
     @property
     def type_name(self) -> str:
-        return self.source_type if isinstance(self.source_type, str) else self.source_type[0]
+        return self.column_type if isinstance(self.column_type, str) else self.column_type[0]
 
 
 def base64_of(number: int, size: int) -> str:
@@ -357,7 +357,7 @@ DTS_POSTGRESQL_EXAMPLES = [
 ]
 
 #: Dialect -> (format that has it, kind of database, examples).
-DIALECTS = {
+TYPE_SYSTEMS = {
     "connect": ("cdl_debezium_json", None, CONNECT_EXAMPLES),
     "streamx": ("dataworks_json", None, STREAMX_EXAMPLES),
     "mysql": ("canal_json", "mysql", MYSQL_EXAMPLES),
@@ -368,8 +368,8 @@ DIALECTS = {
     "dts_postgresql": ("dts_avro", "postgresql", DTS_POSTGRESQL_EXAMPLES),
 }
 CASES = [
-    pytest.param(dialect, index, id=f"{dialect}-{index}-{example.type_name[:40]}")
-    for dialect, (_, _, examples) in DIALECTS.items()
+    pytest.param(type_system, index, id=f"{type_system}-{index}-{example.type_name[:40]}")
+    for type_system, (_, _, examples) in TYPE_SYSTEMS.items()
     for index, example in enumerate(examples)
 ]
 
@@ -378,10 +378,10 @@ CASES = [
 def marts(folded: Folded) -> dict[str, Row]:
     """Dialect -> the one row of a mart with a column for each example."""
     tables = []
-    for dialect, (source_format, kind, examples) in DIALECTS.items():
-        table = folded.table(dialect, source_format, kind)
+    for type_system, (source_format, kind, examples) in TYPE_SYSTEMS.items():
+        table = folded.table(type_system, source_format, kind)
         table.has_columns(
-            7, {"id": "string", **{f"c{i}": e.source_type for i, e in enumerate(examples)}}
+            7, {"id": "string", **{f"c{i}": e.column_type for i, e in enumerate(examples)}}
         )
         table.holds({"id": "1", **{f"c{i}": e.published for i, e in enumerate(examples)}}, 7)
         tables.append(table)
@@ -389,47 +389,47 @@ def marts(folded: Folded) -> dict[str, Row]:
     return {table.table_id: folded.rows(table.table_id)[0] for table in tables}
 
 
-@pytest.mark.parametrize(("dialect", "index"), CASES)
+@pytest.mark.parametrize(("type_system", "index"), CASES)
 def test_a_value_has_its_type(
-    folded: Folded, marts: dict[str, Row], dialect: str, index: int
+    folded: Folded, marts: dict[str, Row], type_system: str, index: int
 ) -> None:
-    example = DIALECTS[dialect][2][index]
-    value = marts[dialect][f"c{index}"]
-    assert folded.types(dialect)[f"c{index}"] == example.spark_type
+    example = TYPE_SYSTEMS[type_system][2][index]
+    value = marts[type_system][f"c{index}"]
+    assert folded.types(type_system)[f"c{index}"] == example.spark_type
     if example.spark_type == "variant":
         value = value.toJson()
     assert (str(value) if example.value == "nan" else value) == example.value
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_none_of_these_values_fails_to_cast(marts: dict[str, Row], dialect: str) -> None:
-    assert marts[dialect]["_cast_errors"] == []
+@pytest.mark.parametrize("type_system", TYPE_SYSTEMS)
+def test_none_of_these_values_fails_to_cast(marts: dict[str, Row], type_system: str) -> None:
+    assert marts[type_system]["_cast_errors"] == []
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_every_row_of_the_code_table_has_an_example(dialect: str) -> None:
-    examples = [e.type_name.lower() for e in DIALECTS[dialect][2]]
+@pytest.mark.parametrize("type_system", TYPE_SYSTEMS)
+def test_every_row_of_the_code_table_has_an_example(type_system: str) -> None:
+    examples = [e.type_name.lower() for e in TYPE_SYSTEMS[type_system][2]]
     items = [
-        e.source_type[1].get("name", e.source_type[1]["type"]).lower()
-        for e in DIALECTS[dialect][2]
+        e.column_type[1].get("name", e.column_type[1]["type"]).lower()
+        for e in TYPE_SYSTEMS[type_system][2]
         if e.type_name == "array"
     ]
     without = [
-        row["source_type"]
-        for row in code_table(dialect)
-        if not any(re.fullmatch(row["source_type"], name) for name in [*examples, *items])
+        row["type_pattern"]
+        for row in code_table(type_system)
+        if not any(re.fullmatch(row["type_pattern"], name) for name in [*examples, *items])
     ]
     assert without == []
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_one_row_of_the_code_table_matches_a_type(dialect: str) -> None:
-    patterns = [row["source_type"] for row in code_table(dialect)]
-    for example in DIALECTS[dialect][2]:
+@pytest.mark.parametrize("type_system", TYPE_SYSTEMS)
+def test_one_row_of_the_code_table_matches_a_type(type_system: str) -> None:
+    patterns = [row["type_pattern"] for row in code_table(type_system)]
+    for example in TYPE_SYSTEMS[type_system][2]:
         matching = [p for p in patterns if re.fullmatch(p, example.type_name.lower())]
         assert len(matching) == (example.type_name != "array"), example.type_name
 
 
-def code_table(dialect: str) -> list[dict[str, str]]:
+def code_table(type_system: str) -> list[dict[str, str]]:
     with CODE_TABLE.open(encoding="utf-8", newline="") as rows:
-        return [row for row in csv.DictReader(rows) if row["dialect"] == dialect]
+        return [row for row in csv.DictReader(rows) if row["type_system"] == type_system]

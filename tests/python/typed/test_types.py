@@ -8,12 +8,12 @@ import pytest
 
 from cdc_marts.typed.types import (
     CodeTable,
-    SourceType,
+    ColumnType,
     TypeRule,
     castable_type,
     common_type,
     completed_type,
-    dialects_of,
+    type_systems_of,
 )
 
 
@@ -43,7 +43,7 @@ def test_the_common_type_holds_all_values(spark_types: list[str], common: str) -
 
 
 @pytest.mark.parametrize(
-    ("spark_type", "source_type", "parameters", "completed"),
+    ("spark_type", "type_name", "parameters", "completed"),
     [
         ("string", "varchar(20)", {}, "string"),
         ("decimal", "decimal(12, 2)", {}, "decimal(12,2)"),
@@ -61,9 +61,9 @@ def test_the_common_type_holds_all_values(spark_types: list[str], common: str) -
     ],
 )
 def test_length_and_scale_complete_a_type(
-    spark_type: str, source_type: str, parameters: dict[str, Any], completed: str
+    spark_type: str, type_name: str, parameters: dict[str, Any], completed: str
 ) -> None:
-    assert completed_type(spark_type, source_type, parameters) == completed
+    assert completed_type(spark_type, type_name, parameters) == completed
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_a_cast_is_to_a_type_of_spark(declared: Any, castable: str | None) -> No
 
 
 @pytest.mark.parametrize(
-    ("of_format", "source_type", "dialects"),
+    ("of_format", "source_type", "type_systems"),
     [
         (["mysql", "postgresql", "oracle"], "oracle", ["oracle"]),
         (["mysql", "postgresql", "oracle"], None, ["mysql", "postgresql", "oracle"]),
@@ -98,9 +98,9 @@ def test_a_cast_is_to_a_type_of_spark(declared: Any, castable: str | None) -> No
     ],
 )
 def test_the_kind_of_database_decides_whose_types_they_are(
-    of_format: list[str], source_type: str | None, dialects: list[str]
+    of_format: list[str], source_type: str | None, type_systems: list[str]
 ) -> None:
-    assert dialects_of(of_format, source_type) == dialects
+    assert type_systems_of(of_format, source_type) == type_systems
 
 
 RULES = [
@@ -111,22 +111,22 @@ RULES = [
 ]
 
 
-def test_the_first_dialect_that_has_a_type_reads_it() -> None:
+def test_the_first_type_system_that_has_a_type_reads_it() -> None:
     types = [
-        CodeTable(RULES, d).source_type("BIT(4)", {}) for d in (["mysql", "oracle"], ["oracle"])
+        CodeTable(RULES, d).column_type("BIT(4)", {}) for d in (["mysql", "oracle"], ["oracle"])
     ]
     assert [type_.spark_type for type_ in types] == ["bigint", "string"]
 
 
 def test_a_type_without_a_rule_is_text() -> None:
-    assert CodeTable(RULES, ["mysql"]).source_type("int32", {}) == SourceType("int32")
+    assert CodeTable(RULES, ["mysql"]).column_type("int32", {}) == ColumnType("int32")
 
 
 def test_an_array_is_of_the_type_of_its_elements() -> None:
     code_table = CodeTable(RULES, ["connect"])
     decimals = {"name": "decimal", "type": "bytes", "parameters": {"scale": "2"}}
-    array = code_table.source_type("array", decimals)
+    array = code_table.column_type("array", decimals)
     assert (array.spark_type, array.decoding) == ("array<decimal(38,2)>", "base64_decimal")
     assert (array.element.spark_type, array.element.parameters) == ("decimal(38,2)", {"scale": "2"})
-    assert code_table.source_type("array", {"type": "int32"}).spark_type == "array<int>"
-    assert not code_table.source_type("array", {"type": "struct"}).is_array
+    assert code_table.column_type("array", {"type": "int32"}).spark_type == "array<int>"
+    assert not code_table.column_type("array", {"type": "struct"}).is_array
