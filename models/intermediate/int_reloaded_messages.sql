@@ -12,11 +12,11 @@
 with
 
 requests as (
-    select * from {{ rows_so_far(source('landing', 'resyncs')) }}
+    select * from {{ rows_so_far(ref('int_resyncs')) }}
 ),
 
 new_requests as (
-    select * from {{ new_rows(source('landing', 'resyncs')) }}
+    select * from {{ new_rows(ref('int_resyncs')) }}
 ),
 
 loaded_rows as (

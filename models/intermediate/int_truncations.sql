@@ -29,7 +29,7 @@ newest_resolutions as (
 
 ),
 
-resyncs as (select * from {{ source('landing', 'resyncs') }}),
+resyncs as (select * from {{ ref('int_resyncs') }}),
 
 truncations as (
 

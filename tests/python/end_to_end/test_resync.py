@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from cdc_marts.operations.resync import resync as resync_table
 from tests.python.harness.commands import run_command
 from tests.python.harness.project import LANDED_AT, Landed, Project, content
 
@@ -24,9 +25,16 @@ LOGS, PARTS = "shop.logs", "shop.parts"
 COPIES = "shop.copies"
 #: A table of this format whose changes landed at several times, and whose last change was lost.
 PAUSED = "shop.paused"
+#: One whose repair is interrupted before its run.
+KILLED = "shop.killed"
+#: One that got a column before its load, which a change of an earlier time did not list.
+WIDENED = "shop.widened"
+#: One that lost a column after its load.
+NARROWED = "shop.narrowed"
 #: Tables that nobody repairs.
 OTHERS = ((STREAMX, "shop.others"), (CDL, "public.customers"))
 LOADED_AT = LANDED_AT + dt.timedelta(days=1)
+SHORTLY = dt.timedelta(minutes=1)
 MARTS = ("change_events", "latest_state", "row_history", "message_ledger", "source_tables")
 #: Data tests of what holds, whatever is repaired.
 PROMISES = (
@@ -109,6 +117,23 @@ def streamx(
             "timestamp": {"eventTime": time, "systemTime": time, "checkpointTime": time},
         },
     }
+
+
+def with_note(message: Row) -> Row:
+    """Return a message of a time in which the table had a further column."""
+    schema, payload = message["schema"], message["payload"]
+    columns = [*schema["dataColumn"], {"name": "note", "type": "STRING"}]
+    image = {"dataColumn": {**payload["after"]["dataColumn"], "note": "x"}}
+    return {
+        "schema": {**schema, "dataColumn": columns},
+        "payload": {**payload, "after": image},
+    }
+
+
+def at_time(message: Row, time: dt.datetime) -> Row:
+    millis = int(time.replace(tzinfo=dt.timezone.utc).timestamp() * 1_000)
+    times = {**message["payload"]["timestamp"], "eventTime": millis}
+    return {**message, "payload": {**message["payload"], "timestamp": times}}
 
 
 def canal(op: str, _: int, after: Row, before: Row | None, index: int) -> Row:
@@ -242,12 +267,20 @@ def diverged(project: Project) -> Project:
     land(project, 0, BEFORE, LANDED_AT)
     land_loads(project, LOGS, {"logs": [row(1, "x"), row(1, "x"), row(2, "gone")]}, LANDED_AT)
     land_loads(project, PARTS, {"parts": [row(1, "old"), row(2, "gone")]}, LANDED_AT)
+    land_loads(project, KILLED, {"killed": [row(1, "old"), row(2, "gone")]}, LANDED_AT)
     first, second = (
         Landed("paused", offset, written(streamx("update", position, row(1, v), None, 0, PAUSED)))
         for offset, (position, v) in enumerate([(500, "v1"), (600, "v2")])
     )
     project.land(STREAMX, [first])
     project.land(STREAMX, [second], LOADED_AT - dt.timedelta(hours=1))
+    for table, time in ((WIDENED, LOADED_AT - SHORTLY), (NARROWED, LOADED_AT + SHORTLY)):
+        known = streamx("insert", 50, row(1, "a"), None, 0, table)
+        project.land(STREAMX, [Landed(table, 0, written(known))])
+        loaded = with_note(streamx("snapshot", -1, row(1, "a"), None, 1, table))
+        narrow = at_time(streamx("insert", 60, row(2, "b"), None, 2, table), time)
+        messages = [Landed(table, n, written(one)) for n, one in enumerate([loaded, narrow], 1)]
+        project.land(STREAMX, messages, LOADED_AT)
     for source_format, table in OTHERS:
         other = ENCODE[source_format]("insert", 5, row(1, "a"), None, 0, table)
         project.land(source_format, [Landed("others", 0, written(other))])
@@ -257,6 +290,7 @@ def diverged(project: Project) -> Project:
     # A load that was begun again under another topic.
     land_loads(project, PARTS, {"parts_1": [row(1, "a")], "parts_2": [row(1, "b")]}, LOADED_AT)
     land_loads(project, PAUSED, {"paused_reload": [row(1, "v3")]}, LOADED_AT)
+    land_loads(project, KILLED, {"killed_reload": [row(1, "new")]}, LOADED_AT)
     land_loads(project, COPIES, {"copies_new": [row(1, "a")]}, LOADED_AT)
     land_loads(project, COPIES, {"copies_old": [row(1, "a")]}, LOADED_AT)
     project.dbt("run")
@@ -399,6 +433,31 @@ def test_changes_that_landed_before_the_load_stay_on_top_of_it_only_if_asked(
     assert rows_of(repaired.project, STREAMX, PAUSED) == [row(1, "v2")]
     repair(STREAMX, PAUSED, "--since", "2026-01-02T00:00:00+00:00")
     assert rows_of(repaired.project, STREAMX, PAUSED) == [row(1, "v3")]
+
+
+def test_a_load_with_a_column_that_the_stream_does_not_list_yet_is_refused(
+    repaired: Repaired,
+) -> None:
+    since = ("--since", LOADED_AT.isoformat())
+    check_is_refused(
+        STREAMX,
+        *("--table", WIDENED, *since),
+        reason="Changes of shop.widened from before the load, which landed after it began, list the"
+        " table without note.",
+    )
+    repair(STREAMX, NARROWED, *since)
+    assert rows_of(repaired.project, STREAMX, NARROWED) == [row(1, "a"), row(2, "b")]
+
+
+def test_a_repair_has_no_effect_until_a_run(repaired: Repaired) -> None:
+    """The command was killed before its run, which the next run makes up for."""
+    project = repaired.project
+    before = rows_of(project, STREAMX, KILLED)
+    assert row(2, "gone") in before
+    resync_table(project.spark, STREAMX, KILLED, lambda _: None, topic="killed_reload")
+    assert rows_of(project, STREAMX, KILLED) == before
+    project.dbt("run")
+    assert rows_of(project, STREAMX, KILLED) == [row(1, "new")]
 
 
 def check_is_refused(source_format: str, *arguments: str, reason: str) -> None:
