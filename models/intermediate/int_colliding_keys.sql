@@ -19,8 +19,6 @@
 --   of the old or the new key at the same position.  The order of the two
 --   changes is not known.
 
-{#- dbt must see this `ref` in the first run, too. -#}
-{%- set split_key_changes = ref('int_split_key_changes') %}
 {#- The first run reads these inputs too, so that it notes their watermarks. -#}
 {%- set new_touched_keys = new_rows(ref('int_touched_keys')) %}
 {%- set new_truncations = new_rows(ref('int_truncations')) %}
@@ -104,46 +102,42 @@ colliding_keys as (
 
 ),
 
--- The old keys of split key changes whose insert is new.  The delete may have
--- been read earlier; only now it is known to be part of a key change.
-other_sides as (
+new_deliveries as (
 
     select
-        split_key_changes.source_format,
-        split_key_changes.table_id,
-        split_key_changes.old_key as row_key
-    from {{ split_key_changes }} as split_key_changes
-    left semi join new_key_changes
-        on
-            {{ matches(
-                'split_key_changes', 'new_key_changes', columns_of_table()
-            ) }}
-            and split_key_changes.insert_id = new_key_changes.event_id
+        source_format,
+        table_id,
+        message_position
+    from new_key_changes
+    where {{ is_of_format_that('splits_key_changes') }}
 
-),
+    union all
 
-new_redeliveries as (
-
-    select * from {{ new_exceptions }}
+    select
+        source_format,
+        table_id,
+        delivery_position as message_position
+    from {{ new_exceptions }}
     where exception = 'redelivery'
 
 ),
 
--- Only a redelivery may show that an insert follows its delete.
-keys_beside_redeliveries as (
+-- Each of them may show that a delete and an insert at its position are one key
+-- change, or that they are none.
+keys_beside_new_deliveries as (
 
     select
         known_key_changes.source_format,
         known_key_changes.table_id,
         known_key_changes.row_key
     from {{ known_key_changes }} as known_key_changes
-    left semi join new_redeliveries
+    left semi join new_deliveries
         on
             {{ matches(
-                'known_key_changes', 'new_redeliveries', columns_of_table()
+                'known_key_changes', 'new_deliveries', columns_of_table()
             ) }}
             and known_key_changes.message_position
-            = new_redeliveries.delivery_position
+            <=> new_deliveries.message_position
 
 ),
 
@@ -158,11 +152,7 @@ touched_keys as (
 
     union all
 
-    select * from other_sides
-
-    union all
-
-    select * from keys_beside_redeliveries
+    select * from keys_beside_new_deliveries
 
 ),
 

@@ -430,6 +430,25 @@ CASES = {
         ],
         [row(1, "b"), row(2, "a")],
     ),
+    # Two rows move up by one, each from partition to partition.  So only the lack of others at
+    # their log position shows which delete has which insert.
+    "a further delete at a log position shows that it has no key change": Case(
+        "cdl_debezium_json",
+        "no_key_change_after_all",
+        [
+            [debezium("c", 10, 1, row(0, "a")), None, None, debezium("d", 80, 7, row(0, "a"))],
+            [
+                debezium("c", 20, 1, row(1, "b")),
+                None,
+                None,
+                debezium("c", 80, 7, row(1, "a")),
+                debezium("d", 90, 7, row(1, "b")),
+            ],
+            [*[None] * 3, debezium("c", 90, 7, row(2, "b"))],
+            [debezium("c", 30, 1, row(9, "c")), *[None] * 5, debezium("d", 90, 7, row(9, "c"))],
+        ],
+        [row(2, "b")],
+    ),
     "images of a swap have numbers in their keys now as texts, now as numbers": Case(
         "dataworks_json",
         "swap_of_texts",
