@@ -67,9 +67,11 @@ reloaded_messages as (
 
     select
         loaded_rows.source_format,
+        loaded_rows.table_id,
         loaded_rows.topic,
         loaded_rows.`partition`,
         loaded_rows.offset,
+        max(loaded_rows.message_position) as message_position,
         max(struct(requests.resync_number, requests.position)) as newest
     from ordered_rows as loaded_rows
     inner join requests
@@ -92,6 +94,7 @@ reloaded_messages as (
             )
     group by
         loaded_rows.source_format,
+        loaded_rows.table_id,
         loaded_rows.topic,
         loaded_rows.`partition`,
         loaded_rows.offset
@@ -102,9 +105,11 @@ placed_messages as (
 
     select
         source_format,
+        table_id,
         topic,
         `partition`,
         offset,
+        message_position,
         newest.position,
         {{ resync_index('newest.resync_number') }} as transaction_index
     from reloaded_messages

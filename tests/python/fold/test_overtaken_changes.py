@@ -1,4 +1,4 @@
-"""Which changes stand behind the loaded row of their key, with a lower position."""
+"""Which changes stand behind the loaded row of their key, or a repair, with a lower position."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ RECORDS = (
     " previous_row_key message_position"
 )
 LOADS = "source_format table_id topic partition first_offset position"
+RELOADED = "source_format table_id topic partition offset message_position position"
 OVERTAKEN = "source_format topic partition offset position is_revision"
 FORMAT = {"source_format": "cdl_debezium_json", "topic": "shop"}
+FORMATS = {"cdl_debezium_json": {"follows_loads": True}}
 
 Row = dict[str, Any]
 
@@ -54,23 +56,34 @@ def ranges(records: list[Row]) -> list[Row]:
     ]
 
 
+def reloaded(offset: int, position: int | None, load: int | None = 300, **other: Any) -> Row:
+    """A row of a load at the position `load`, which a repair moves to `position`."""
+    return {**loaded(offset, load), "position": position, **other}
+
+
 def overtaken(
     spark: SparkSession,
     new: list[Row],
     *,
     read: list[Row] | None = None,
     known: list[Row] = (),
+    new_repairs: list[Row] = (),
+    repairs: list[Row] = (),
 ) -> dict[tuple[int, int], tuple[int, bool]]:
     """Partition and offset of a change -> its position, and whether it is a revision.
 
-    `read`: what earlier runs read; None in the first run. `known`: what they returned.
+    `read`: what earlier runs read; None in the first run. `known`: what they returned. `repairs`:
+    the reloaded rows of earlier runs.
     """
     found = overtaken_changes(
         frame(spark, RECORDS, new),
         records=frame(spark, RECORDS, [*(read or []), *new]),
         new_loads=frame(spark, LOADS, ranges(new)),
         loads=frame(spark, LOADS, ranges([*(read or []), *new])),
+        new_reloaded=frame(spark, RELOADED, new_repairs),
+        reloaded=frame(spark, RELOADED, [*repairs, *new_repairs]),
         earlier=None if read is None else frame(spark, OVERTAKEN, known),
+        formats=FORMATS,
     ).collect()
     return {(row.partition, row.offset): (int(row.position), row.is_revision) for row in found}
 
@@ -131,3 +144,53 @@ def test_a_load_that_lands_late_overtakes_changes_of_earlier_runs(spark: SparkSe
         (0, 2): (110, True),
         (0, 3): (110, True),
     }
+
+
+def test_changes_behind_a_repair_come_after_it_whatever_their_keys(spark: SparkSession) -> None:
+    rows = [
+        loaded(1, 300),
+        record("delete", 2, 100),
+        record("insert", 3, 100, "2"),
+        update(4, 201, "2"),
+        update(5, None, "3"),
+        update(6, 200, "of a table without a key", is_keyless=True),
+    ]
+    assert overtaken(spark, rows, new_repairs=[reloaded(1, 200)]) == {
+        (0, 2): (300, False),
+        (0, 3): (201, False),
+        (0, 5): (201, False),
+        (0, 6): (201, False),
+    }
+
+
+def test_other_repairs_and_places_raise_nothing(spark: SparkSession) -> None:
+    rows = [
+        update(1, 100, "2"),
+        update(3, 100, "2", partition=1),
+        update(3, 100, "2", topic="other"),
+        update(3, 100, "2", table_id="customers"),
+        update(3, 100, "2", topic="of a new server"),
+    ]
+    repairs = [
+        reloaded(2, 200),
+        reloaded(2, None, table_id="customers"),
+        reloaded(2, 200, None, table_id="customers"),
+        reloaded(2, 200, 30, topic="of a new server"),
+        reloaded(2, 200, topic="other", source_format="canal_json"),
+    ]
+    assert overtaken(spark, rows, new_repairs=repairs) == {}
+
+
+def test_a_repair_overtakes_changes_of_earlier_and_of_later_runs(spark: SparkSession) -> None:
+    read = [loaded(1, 300), update(2, 100), update(3, 100, "2"), update(4, 100, "3")]
+    known = [
+        {**FORMAT, "partition": 0, "offset": offset, "position": position, "is_revision": False}
+        for offset, position in ((2, 300), (3, 201))
+    ]
+    new = [update(5, 150, "4")]
+    repair = [reloaded(1, 200)]
+    assert overtaken(spark, new, read=read, known=known, new_repairs=repair) == {
+        (0, 4): (201, True),
+        (0, 5): (201, False),
+    }
+    assert overtaken(spark, new, read=read, known=known, repairs=repair) == {(0, 5): (201, False)}

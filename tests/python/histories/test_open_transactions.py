@@ -7,13 +7,15 @@ the rows that they change.
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from tests.python.harness.project import Landed, Project
+from tests.python.harness.project import LANDED_AT, Landed, Project
 from tests.python.histories.marts import ROW_HISTORY, Row, Stages
 
 pytestmark = pytest.mark.thorough
@@ -57,11 +59,15 @@ def row(id_: int, status: str, note: str = "n") -> Row:
 
 @dataclass(frozen=True)
 class Case:
-    """`runs`: the messages that land before each run, by their offset."""
+    """`runs`: the messages that land before each run, by their offset.
+
+    `repair`: the run before which `cdc-marts resync` is called. Its load lands after the first run.
+    """
 
     name: str
     runs: list[dict[int, Message]]
     rows: list[Row]
+    repair: int | None = None
 
 
 LOAD = {0: change("r", 100, 1, "loaded"), 1: change("r", 100, 2, "loaded")}
@@ -91,6 +97,29 @@ def key_changes_of_a_transaction(rows_in: int, others_in: int) -> list[dict[int,
             others_in + 2: change("c", 90, 4, "moved", PLACEHOLDER, transaction=7),
         },
     ]
+
+
+#: A change that had landed when the load began that repairs the table.
+REPORTED = {
+    0: change("r", 50, 1, "loaded"),
+    1: change("r", 50, 5, "loaded"),
+    2: change("u", 200, 5, "reported"),
+}
+#: The transaction was open then. Its row gets another key, and it inserts two rows.
+RELOAD = {10: change("r", 300, 1, "again"), 11: change("r", 300, 5, "again")}
+OPEN_TRANSACTION = {
+    12: change("d", 100, 1, None, None, transaction=7),
+    13: change("c", 100, 2, "moved", PLACEHOLDER, transaction=7),
+    14: change("c", 101, 9, "new", transaction=7),
+    15: change("c", 102, 8, "deleted soon", transaction=7),
+    16: change("u", 240, 9, "newer", transaction=7),
+    17: change("d", 250, 8, None, None, transaction=7),
+}
+REPAIRED = [row(2, "moved"), row(5, "again"), row(9, "newer")]
+
+
+def keyless(messages: dict[int, Message]) -> dict[int, Message]:
+    return {offset: {**message, "unique": {}} for offset, message in messages.items()}
 
 
 def without_note(id_: int, lsn: int, status: str) -> Message:
@@ -184,6 +213,18 @@ CASES = [
         ],
         [row(3, "moved", "of 1"), row(4, "moved", "of 2"), row(5, "loaded")],
     ),
+    Case("a_load_repairs_the_table", [REPORTED, {**RELOAD, **OPEN_TRANSACTION}], REPAIRED, 2),
+    Case("the_repair_is_before_the_commit", [REPORTED, RELOAD, OPEN_TRANSACTION], REPAIRED, 1),
+    Case("the_load_of_a_repair_lands_late", [REPORTED, OPEN_TRANSACTION, RELOAD], REPAIRED, 2),
+    Case(
+        "a_load_repairs_a_table_without_a_key",
+        [
+            keyless(REPORTED),
+            keyless(RELOAD | {12: change("d", 100, 5, "again"), 13: change("c", 101, 9, "new")}),
+        ],
+        [row(1, "again"), row(9, "new")],
+        2,
+    ),
     Case(
         "a_row_comes_back",
         [{**LOAD, 2: DELETE}, {3: change("c", 95, 2, "back")}],
@@ -200,7 +241,22 @@ def land(project: Project, run: int) -> None:
             for case in CASES
             for offset, message in (case.runs[run] if run < len(case.runs) else {}).items()
         ],
+        LANDED_AT + dt.timedelta(days=run),
     )
+    requests = project.spark.table("landing.resyncs")
+    project.spark.createDataFrame(
+        [_request(case) for case in CASES if case.repair == run], requests.schema
+    ).writeTo("landing.resyncs").append()
+
+
+def _request(case: Case) -> tuple[Any, ...]:
+    """Return what `cdc-marts resync` notes."""
+    load, command = (LANDED_AT + dt.timedelta(days=days) for days in (1, 9))
+    return (FORMAT, _table_id(case), 1, None, load, Decimal(200), command)
+
+
+def _table_id(case: Case) -> str:
+    return f"open.public.{case.name}"
 
 
 def _value(message: Message, case: Case) -> bytes:
@@ -211,7 +267,7 @@ def _value(message: Message, case: Case) -> bytes:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_the_rows_are_those_of_the_table(stages: Stages, case: Case) -> None:
-    table_id = f"open.public.{case.name}"
+    table_id = _table_id(case)
     for marts in (stages.last, stages.rebuilt):
         assert marts.state(FORMAT, table_id) == case.rows
         open_rows = [
