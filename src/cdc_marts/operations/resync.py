@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from cdc_marts.expressions import is_of_table
@@ -21,6 +21,9 @@ from cdc_marts.times import time_at
 
 _RECORDS = "int_records"
 _STATEMENTS = "int_resolved_changes"
+_SCHEMAS = "int_table_schemas"
+#: Traits of the formats in which a list of columns may not be complete.
+_WITHOUT_COMPLETE_LISTS = ("has_sparse_rows", "inserts_leave_out_columns")
 
 
 class ResyncError(Exception):
@@ -85,6 +88,8 @@ def resync(
     position = table.highest_position(loaded_since)
     if not (keep_changes or loaded_since >= began_at):
         table.check_has_no_changes_beyond(position, loaded_since, began_at)
+    if not any(has_trait(source_format, trait) for trait in _WITHOUT_COMPLETE_LISTS):
+        table.check_keeps_columns(position, loaded_since, topic)
     rows_before = table.row_count()
     times = (loaded_since.astimezone(dt.timezone.utc), dt.datetime.now(dt.timezone.utc))
     request = (source_format, table_id, number, topic, times[0], position, times[1])
@@ -129,10 +134,7 @@ class _Table:
 
     def load(self, since: dt.datetime | None, topic: str | None) -> tuple[int, dt.datetime] | None:
         """Return the number of rows of a load, and when the first was written; None if no rows."""
-        is_row_of_load = F.col("op") == "snapshot"
-        if has_trait(self.source_format, "loads_by_inserts"):
-            is_row_of_load |= F.col("op") == "insert"
-        rows = self._landed(since, topic).where(is_row_of_load)
+        rows = self._landed(since, topic).where(self._is_row_of_load(topic))
         written_at = F.least("landed_at", F.coalesce("published_at", "event_at", "landed_at"))
         [(count, first)] = rows.select(F.count("*"), F.min(F.unix_micros(written_at))).collect()
         began_at = time_at(first)
@@ -181,12 +183,57 @@ class _Table:
             " --keep-changes: they then stay on top of the load."
         )
 
+    def check_keeps_columns(
+        self, position: Decimal | None, loaded_since: dt.datetime, topic: str | None
+    ) -> None:
+        """Raise ResyncError if changes from before the load would end columns of its rows.
+
+        Such a change landed after the load began, and so counts after it. It lists the columns that
+        the table had before: without one that the table got shortly before the load.
+        """
+        versions = self._of_table(self.relations.model(_SCHEMAS)).select(
+            "schema_id", "column_names"
+        )
+        # A change that the load has overtaken shows its columns at its own position.
+        is_own = has_trait(self.source_format, "follows_loads")
+        change_position = F.col("message_position" if is_own else "sequence.position")
+        is_behind = F.lit(True) if position is None else change_position > F.lit(position)
+        is_of_load = self._is_row_of_load(topic)
+        lists = self._landed(loaded_since, None).join(versions, ["schema_id"])
+        old_lists = lists.where(
+            (F.col("op") != "snapshot")
+            & ~is_of_load
+            & F.col("lists_all_columns")
+            & is_behind
+            & (F.col("event_at") < F.lit(loaded_since))
+        ).select("column_names")
+        loaded_columns = lists.where(is_of_load).select(F.explode("column_names").alias("column"))
+        lost = loaded_columns.distinct().join(
+            old_lists.distinct(), ~F.array_contains("column_names", F.col("column"))
+        )
+        names = sorted({row["column"] for row in lost.select("column").collect()})
+        if names:
+            raise ResyncError(
+                f"Changes of {printable(self.table_id)} from before the load, which landed after it"
+                f" began, list the table without {', '.join(map(printable, names))}. They count"
+                " after the load, so its rows would lose these columns. Land until the stream has"
+                " caught up, and load the table again."
+            )
+
     def row_count(self) -> int:
         row_count = F.coalesce(F.sum("row_count"), F.lit(0))
         [(count,)] = (
             self._of_table(self.relations.model("latest_state")).select(row_count).collect()
         )
         return count
+
+    def _is_row_of_load(self, topic: str | None) -> Column:
+        """Return whether a change in the topic of a load, if it has one, is a row of the load."""
+        in_topic = F.lit(True) if topic is None else F.col("topic") == topic
+        is_snapshot = F.col("op") == "snapshot"
+        if has_trait(self.source_format, "loads_by_inserts"):
+            return in_topic & (is_snapshot | (F.col("op") == "insert"))
+        return in_topic & is_snapshot
 
     def _landed(self, since: dt.datetime | None, topic: str | None) -> DataFrame:
         """Return the changes that landed since a time, in a topic, or both."""
