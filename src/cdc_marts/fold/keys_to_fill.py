@@ -1,4 +1,8 @@
-"""The keys on which a run fills partial images: all keys, or those whose values may differ."""
+"""The keys on which a run fills partial images.
+
+In the first run, these are all keys with partial images; later, those whose filled rows may have
+changed.
+"""
 
 from __future__ import annotations
 

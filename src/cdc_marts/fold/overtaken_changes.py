@@ -1,4 +1,4 @@
-"""Overtaken changes: a full load has shown their row before they were published.
+"""Overtaken changes: they stand after the loaded row of their key, but have a lower log position.
 
 Debezium gives the rows of a load the log position at which the load began. A transaction that was
 open then has lower positions, and it is published behind the load. Within a partition, a change
