@@ -6,11 +6,13 @@
   prefix: the prefix of the names of the columns, for example `held.`.
 -#}
 {% macro last_sequence(prefix='') -%}
-named_struct(
-    {% for member in sequence_members() -%}
-    '{{ member }}', {{ prefix }}last_{{ member }}{{ "," if not loop.last }}
-    {% endfor -%}
-)
+{{ sequence_struct(
+    prefix ~ 'last_position',
+    prefix ~ 'last_transaction_index',
+    prefix ~ 'last_partition',
+    prefix ~ 'last_offset',
+    prefix ~ 'last_row_index',
+) }}
 {%- endmacro %}
 
 
@@ -19,16 +21,4 @@ named_struct(
 {% for member in sequence_members() -%}
 last_sequence.`{{ member }}` as last_{{ member }}{{ "," if not loop.last }}
 {% endfor -%}
-{%- endmacro %}
-
-
-{#- The members of a sequence, in the order in which they are compared. -#}
-{% macro sequence_members() -%}
-{%- do return([
-    'position',
-    'transaction_index',
-    'partition',
-    'offset',
-    'row_index',
-]) -%}
 {%- endmacro %}

@@ -1,9 +1,13 @@
-{#- The columns that each table lost, as one array. -#}
-{% macro lost_columns_of_tables_sql() -%}
+{#-
+  The columns that each table lost, as one array.
+
+  lost_columns: relation with the columns of `int_lost_columns`.
+-#}
+{% macro lost_columns_of_tables_sql(lost_columns) -%}
 select
     source_format,
     table_id,
     array_sort(collect_list(struct(column_name, sequence))) as lost_columns
-from {{ ref('int_lost_columns') }}
+from {{ lost_columns }}
 group by source_format, table_id
 {%- endmacro %}

@@ -12,25 +12,27 @@
 if(
         {{ place }}.offset is null,
         {{ record }}.sequence,
-        named_struct(
-            'position', {{ place }}.position,
-            'transaction_index',
-            coalesce(
-                {{ place }}.transaction_index,
-                {{ record }}.sequence.transaction_index
-            ),
-            'partition', {{ record }}.sequence.`partition`,
-            'offset', {{ record }}.sequence.offset,
-            'row_index',
-            {{ record }}.sequence.row_index + if(
+        {{ sequence_struct(
+            place ~ '.position',
+            'coalesce(' ~ place ~ '.transaction_index, ' ~ record
+            ~ '.sequence.transaction_index)',
+            record ~ '.sequence.`partition`',
+            record ~ '.sequence.offset',
+            placed_row_index(record, place),
+        ) }}
+    )
+{%- endmacro %}
+
+
+{#- The row index in `placed_sequence`. -#}
+{% macro placed_row_index(record, place) -%}
+{{ record }}.sequence.row_index + if(
                 {{ place }}.transaction_index is not null
                 and {{ record }}.sequence.transaction_index
                 = xxhash64({{ record }}.topic),
                 shiftright(hash({{ record }}.topic), 1),
                 0
             )
-        )
-    )
 {%- endmacro %}
 
 

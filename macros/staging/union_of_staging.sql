@@ -28,12 +28,12 @@ from {{ ref('stg_' ~ source_format) }}
 if(
         message_row_index is null,
         null,
-        named_struct(
-            'position', message_position,
-            'transaction_index', message_transaction_index,
-            'partition', `partition`,
-            'offset', offset,
-            'row_index', message_row_index
-        )
+        {{ sequence_struct(
+            'message_position',
+            'message_transaction_index',
+            '`partition`',
+            'offset',
+            'message_row_index',
+        ) }}
     )
 {%- endmacro %}

@@ -47,13 +47,9 @@ truncations as (
         table_id,
         'RESYNC' as source_op,
         loaded_since as event_at,
-        named_struct(
-            'position', position,
-            'transaction_index', {{ resync_index('resync_number') }},
-            'partition', -1,
-            'offset', -1L,
-            'row_index', -1
-        ) as sequence,
+        {{ sequence_struct(
+            'position', resync_index('resync_number'), '-1', '-1L', '-1'
+        ) }} as sequence,
         topic,
         false as is_revision
     from resyncs

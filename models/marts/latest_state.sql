@@ -35,7 +35,7 @@ last_truncations as (
 ),
 
 lost_columns as (
-    {{ lost_columns_of_tables_sql() }}
+    {{ lost_columns_of_tables_sql(ref('int_lost_columns')) }}
 ),
 
 live_rows as (

@@ -8,11 +8,11 @@ with
 filled_rows as (select * from {{ ref('int_filled_rows') }}),
 
 lost_columns as (
-    {{ lost_columns_of_tables_sql() }}
+    {{ lost_columns_of_tables_sql(ref('int_lost_columns')) }}
 ),
 
 truncations as (
-    {{ truncations_of_tables_sql() }}
+    {{ truncations_of_tables_sql(ref('int_truncations')) }}
 ),
 
 superseded_effects as (select * from {{ ref('int_superseded_effects') }}),

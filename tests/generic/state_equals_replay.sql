@@ -15,34 +15,11 @@ with
 
 state as (select * from {{ model }}),
 
-events as (select * from {{ events }}),
-
-truncations as (select * from {{ truncations }}),
-
-lost_columns as (
-
-    select
-        source_format,
-        table_id,
-        collect_list(struct(column_name, sequence)) as lost_columns
-    from {{ lost_columns }}
-    group by source_format, table_id
-
-),
+lost_columns as ({{ lost_columns_of_tables_sql(lost_columns) }}),
 
 colliding_keys as (select * from {{ colliding_keys }}),
 
-outliving_events as (
-
-    select events.*
-    from events
-    left anti join truncations
-        on
-            events.source_format = truncations.source_format
-            and events.table_id = truncations.table_id
-            and {{ is_truncated_by('events', 'truncations') }}
-
-),
+outliving_events as ({{ since_truncations_sql(events, truncations) }}),
 
 effects as (
 

@@ -26,10 +26,9 @@ from tests.python.fold.frames import frame
 from tests.python.harness.manifest import ROOT
 
 _MACROS = (
-    *("fold/count_truncations_before", "fold/filled_row_key", "fold/is_truncated_by"),
-    *("fold/is_of_format_that", "fold/lacks_columns_of", "fold/order_on_key"),
-    *("fold/sorted_row_key", "fold/transaction_of_effect"),
-    *("fold/truncations_of_tables_sql", "sql/matches"),
+    *("fold/filled_row_key", "fold/is_of_format_that", "fold/lacks_columns_of"),
+    *("fold/order_on_key", "fold/sorted_row_key", "fold/transaction_of_effect"),
+    *("fold/truncations", "sql/matches"),
 )
 FORMATS: Traits = {"datahub_tuple": {"has_sparse_rows": True}, "dataworks_json": {}}
 

@@ -1,0 +1,24 @@
+{#- The members of a sequence, in the order in which they are compared. -#}
+{% macro sequence_members() -%}
+{%- do return([
+    'position',
+    'transaction_index',
+    'partition',
+    'offset',
+    'row_index',
+]) -%}
+{%- endmacro %}
+
+
+{#- A sequence.  The arguments are expressions of its members. -#}
+{% macro sequence_struct(
+    position, transaction_index, partition, offset, row_index
+) -%}
+named_struct(
+            'position', {{ position }},
+            'transaction_index', {{ transaction_index }},
+            'partition', {{ partition }},
+            'offset', {{ offset }},
+            'row_index', {{ row_index }}
+        )
+{%- endmacro %}
