@@ -1,207 +1,37 @@
 """This module finds out from the text of a schema change how it changes tables.
 
-The texts come from MySQL and similar systems, Oracle, PostgreSQL and SQL Server, as somebody typed
-them. Sources: MySQL 8.4 manual, chapters 11.2, 11.7 and 15.1; MariaDB, "ALTER TABLE"; Oracle 19c
-SQL reference, "ALTER TABLE"; PostgreSQL 17, "ALTER TABLE", "TRUNCATE", "Lexical structure"; SQL
-Server, "ALTER TABLE".
+The patterns and rules of the systems are in `statement_rules`; here, Spark applies them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from cdc_marts.expressions import let
 from cdc_marts.parsing.ops import TABLE_DROPS, source_ops
-
-# Java's regular expressions recurse for each repetition of a group, unless it is possessive (`*+`).
-_ANY = r"(?is)"
-
-#: Systems whose texts are not MySQL's: a backslash is a character, and `#` begins no comment.
-_WITH_SCHEMAS = (
-    "postgresql|postgres|ppas|sqlserver|greenplum|hologres|gaussdb|opengauss|dws|polardb_o"
+from cdc_marts.parsing.statement_rules import (
+    ACTION_RULES,
+    ALTER,
+    ANY_CASE,
+    EACH_TABLE,
+    EMPTYING,
+    KNOWN_STATEMENT,
+    MOVE,
+    MYSQL,
+    NEXT_COLUMN,
+    NOT_OURS,
+    OF_SCHEMA,
+    SETTINGS,
+    STANDARD,
+    STANDARD_SQL,
+    STATEMENT_RULES,
+    TABLE_PARTS,
+    WITH_SCHEMAS,
+    Rule,
 )
-_STANDARD_SQL = f"^(?:oracle|db2|dm|dm8|{_WITH_SCHEMAS})$"
-
-_IN_BACKTICKS = r"`(?:[^`]|``)*+`"
-# SQL Server doubles a bracket in a name. If a name can't continue there, two brackets are the end
-# of PostgreSQL's `a[b[1]]`.
-_IN_BRACKETS = r"\[(?:[^\]]|\]\](?![\s,;).]|$))*+\]"
-_MYSQL_QUOTED = "|".join(
-    (
-        r"'(?:[^'\\]|\\.|'')*+'",
-        r"\"(?:[^\"\\]|\\.|\"\")*+\"",
-        _IN_BACKTICKS,
-        _IN_BRACKETS,
-    )
-)
-_STANDARD_QUOTED = "|".join(
-    (
-        # PostgreSQL's strings with escapes
-        r"\b[eE]'(?:[^'\\]|\\.|'')*+'",
-        r"'(?:[^']|'')*+'",
-        r"\"(?:[^\"]|\"\")*+\"",
-        _IN_BACKTICKS,
-        _IN_BRACKETS,
-    )
-)
-#: PostgreSQL's strings between tags, and Oracle's between marks. They contain no names.
-_BETWEEN_TAGS = r"(?<![\w$])\$(?<tag>\w*)\$.*?\$\k<tag>\$"
-_BETWEEN_MARKS = r"\b[nN]?[qQ]'(?:\[.*?\]|\{.*?\}|\(.*?\)|<.*?>|(?<mark>[^\s\[{(<]).*?\k<mark>)'"
-# MySQL executes the content of `/*!40005 … */`, so only its marks are dropped.
-_MYSQL_COMMENT = r"/\*M?!\d*|/\*.*?\*/|\*/|--(?=\s|\z)[^\n]*|#[^\n]*"
-# PostgreSQL's comments may be nested.
-_STANDARD_COMMENT = r"/\*(?:[^*/]|\*(?!/)|/(?!\*)|/\*.*?\*/)*+\*/|/\*.*?\*/|--[^\n]*"
-
-
-def _parts(ends: str, quoted: str, others: str = "", more: str = "") -> str:
-    """Return the pattern of a part of a text, which ends before one of the characters `ends`.
-
-    Such a character does not end the part if it is in quotes, or in a text that fits the pattern
-    `others`. The letter E may begin a quoted string. `more` are further characters that such a text
-    begins or ends with; alone, they are ordinary characters.
-    """
-    unquoted = rf"(?:[^{ends}{more}eE'\"`\[]|[eE](?!'))++"
-    return rf"(?s)(?:{unquoted}|{quoted}|{others}[{more}eE'\"`\[])++"
-
-
-def _actions(quoted: str) -> str:
-    """Return the pattern of an action of an ALTER TABLE; commas outside of brackets end it."""
-    in_brackets = r"\([^()]*+\)"
-    for _ in range(4):
-        in_brackets = rf"\((?:(?:[^()eE'\"`\[]|[eE](?!'))++|{quoted}|{in_brackets}|[eE\[])*+\)"
-    return _parts(",", quoted, f"{in_brackets}|", "()")
-
-
-#: One name, without quotes or in quotes of any kind. The pattern fits the text in the quotes.
-_NAME_TEXT = (
-    r"(?<=`)(?:[^`]|``)++|(?<=\")(?:[^\"]|\"\")++|(?<=\[)(?:[^\]]|\]\])++"
-    r"|(?<![`\"\[])[^\s`\"'\[\].,;()=*]++"
-)
-# A name does not begin with the closing quote of the name before it.
-_NAME_START, _NAME_END = r"(?=[^\s'\].,;()=*])[`\"\[]?", r"[`\"\]]?"
-_NAME = f"{_NAME_START}(?:{_NAME_TEXT}){_NAME_END}"
-_NAMED = f"{_NAME_START}({_NAME_TEXT}){_NAME_END}"
-_NAMES = rf"{_NAME}(?:\s*,\s*{_NAME})*+"
-#: `table`, `schema.table`, `database.schema.table`, or SQL Server's `database..table`.
-_TABLE = rf"(?:{_NAME}\s*\.\s*(?:\.\s*)?){{0,2}}+{_NAME}"
-_TABLE_PARTS = rf"{_ANY}^\s*(?:(?:{_NAMED}\s*\.\s*)?(?:{_NAMED})?\s*\.\s*)?{_NAMED}\s*$"
-_TABLES = rf"{_TABLE}(?:\s*\*)?(?:\s*,\s*(?:only\s+)?{_TABLE}(?:\s*\*)?)*+"
-_WAIT = r"(?:wait\s+\d+\s+|nowait\s+)?"
-_RENAMED = rf"{_TABLE}\s+{_WAIT}to\s+{_TABLE}"
-_EACH_TABLE = rf"{_ANY}(?:\b(?:only|to|nowait|wait\s+\d+)\s+(?![.,]))*+({_TABLE})"
-_IF_EXISTS = r"(?:if\s+exists\s+)?"
-
-_DEFINER_PART = r"(?:`(?:[^`]|``)*+`|'[^']*+'|\"[^\"]*+\"|[^\s`'\"@]++)"
-#: Statements that change rows, or contain statements that run later. They are ignored.
-_NOT_OURS = (
-    rf"{_ANY}^[\s(]*+"
-    r"(?:(?:insert|update|delete|replace|merge|select|with|values|load|copy|call|commit|savepoint"
-    r"|declare|do)\b|begin\b(?!\s*(?:;|work\b|tran(?:saction)?\b))"
-    r"|(?:create\s+(?:or\s+(?:replace|alter)\s+)?|alter\s+)"
-    r"(?:(?:editionable|noneditionable|aggregate|constraint|temporary"
-    rf"|definer\s*=\s*{_DEFINER_PART}(?:\s*@\s*{_DEFINER_PART})?)\s+)*+"
-    r"(?:procedure|proc|function|trigger|event|package|type\s+body|rule)\b)"
-)
-_STATEMENT = (
-    rf"{_ANY}^\s*(?:alter|create|drop|truncate|rename|comment|analyze|grant|revoke|flashback|xa|if"
-    r"|set\s+statement)\b"
-)
-
-
-class _Rule(NamedTuple):
-    """A rule says what a statement, or an action of an ALTER TABLE, changes.
-
-    The first group of the pattern contains the names of what is changed. `level` says what the
-    names are names of.
-    """
-
-    pattern: str
-    change: str
-    level: str = "table"
-
-
-# Oracle's TRUNCATE CLUSTER names a cluster; elsewhere a table may have this name.
-_TRUNCATE = rf"^truncate\s+(?!cluster\s+{_NAME})(?:table\b\s*)?+{_IF_EXISTS}(?:only\s+)?({_TABLES})"
-#: Statements that remove all rows of tables, whether or not their names can be read.
-_EMPTYING = rf"{_ANY}^(?:truncate|drop\s+(?:foreign\s+)?tables?)\b"
-#: MariaDB replaces databases and tables alike: it drops the old one.
-_REMOVING = r"(?:drop|create\s+or\s+replace)\s+"
-_STATEMENT_RULES = (
-    _Rule(rf"{_TRUNCATE}(?!.*\bpartitions?\b)", "truncation"),
-    # Tables that refer to it lose rows too. In SQL Server, only some partitions may lose rows.
-    _Rule(rf"{_TRUNCATE}(?=.*\b(?:cascade|partitions?)\b)", "not_applied"),
-    _Rule(rf"^drop\s+(?:foreign\s+)?tables?\s+{_IF_EXISTS}({_TABLES})", "table_drop"),
-    _Rule(rf"^create\s+or\s+replace\s+table\s+({_TABLE})", "table_drop"),
-    _Rule(rf"^{_REMOVING}database\s+{_IF_EXISTS}({_NAMES})", "table_drop", "database"),
-    _Rule(rf"^{_REMOVING}schema\s+{_IF_EXISTS}({_NAMES})", "table_drop", "schema"),
-    # Oracle's users are schemas.
-    _Rule(rf"^drop\s+user\s+({_NAMES})(?=.*\bcascade\b)", "table_drop", "schema"),
-    _Rule(
-        rf"^rename\s+(?:tables?\s+)?{_IF_EXISTS}({_RENAMED}(?:\s*,\s*{_RENAMED})*+)", "not_applied"
-    ),
-    _Rule(rf"^flashback\s+table\s+({_TABLES})", "not_applied"),
-    # Only the server knows whether the condition was true.
-    _Rule(rf"^if\b.*\b(?:truncate\s+table|drop\s+table)\s+{_IF_EXISTS}({_TABLES})", "not_applied"),
-    # These statements do not name the tables.
-    _Rule(
-        rf"^()(?:truncate\s+cluster\s+{_NAME}|drop\s+(?:cluster|tablespace)\b.*\bincluding\b"
-        r"|drop\s+owned\s+by\b|alter\s+(?:schema|database)\b.*\brename\s+to\b|xa\s+rollback\b"
-        r"|flashback\s+database\b|(?:exec(?:ute)?\s+)?(?:\w+\.)*+sp_rename\b)",
-        "not_applied",
-        "unknown",
-    ),
-)
-#: CASCADE is PostgreSQL's. A format without systems has no schemas, so the tables are unknown.
-_OF_SCHEMA = _Rule(r"^()drop\s+schema\b.*\bcascade\b", "not_applied", "unknown")
-#: MariaDB's settings for one statement.
-_SETTINGS = rf"{_ANY}^set\s+statement\s.*?\sfor\s+"
-_ALTER = (
-    rf"{_ANY}^alter\s+(?:(?:online|offline|ignore|foreign)\s+)*+table\s+{_IF_EXISTS}(?:only\s+)?"
-    rf"({_TABLE})\s*\*?\s*{_WAIT}(.*)$"
-)
-#: The name of group 2, also in quotes of another kind.
-_IN_THESE_LETTERS = rf"{_NAME_START}+(?-i:\2){_NAME_END}(?:\s|$)"
-_IN_ANY_LETTER_CASE = rf"{_NAME_START}+(?iu:\2){_NAME_END}(?:\s|$)"
-# Possessive: nothing that was matched may be read as part of a name after all.
-_CHANGE = rf"^change\s+(?:column\s+)?+{_IF_EXISTS}+"
-_RENAME = rf"^rename\s+(?:column\s+)?{_IF_EXISTS}"
-#: MySQL's options of partitions stand behind the last action, without a comma.
-_END_OF_ACTION = r"(?:\s+(?:partition\s+by\b.*|remove\s+partitioning))?\s*$"
-_ACTION_RULES = (
-    _Rule(rf"^drop\s+column\s+{_IF_EXISTS}({_NAME})", "column_drop"),
-    _Rule(
-        rf"^drop\s+{_IF_EXISTS}({_NAME})(?:\s+(?:restrict|cascade))?{_END_OF_ACTION}",
-        "column_drop",
-    ),
-    _Rule(rf"^(?:drop|set\s+unused)\s*\(\s*({_NAMES})\s*\)", "column_drop"),
-    _Rule(rf"^set\s+unused\s+column\s+({_NAME})", "column_drop"),
-    _Rule(rf"{_RENAME}({_NAMED})\s+to\s++(?!{_IN_ANY_LETTER_CASE}){_NAME}", "column_drop"),
-    _Rule(rf"{_CHANGE}({_NAMED})\s++(?!{_IN_ANY_LETTER_CASE}){_NAME_START}", "column_drop"),
-    # Here the first group has the new name.
-    _Rule(rf"{_RENAME}(?={_NAME}\s+to\s+({_NAMED})){_IN_ANY_LETTER_CASE}", "column_respelling"),
-    # If only the type changes, the name stays the same, letter for letter.
-    _Rule(
-        rf"{_CHANGE}(?={_NAME}\s+({_NAMED}))(?!{_IN_THESE_LETTERS}){_IN_ANY_LETTER_CASE}",
-        "column_respelling",
-    ),
-    _Rule(rf"^rename\s+(?:to\s+|as\s+|=\s*)?({_TABLE})\s*$", "not_applied"),
-    _Rule(
-        r"^(?!convert\s+to\b)"
-        r"(?:truncate|drop|exchange|switch|discard|import|detach|attach|convert)\s+(?:all\s+)?"
-        rf"(?:sub)?(?:partitions?|tablespace|to|table)\b(?:.*\btable\s+({_TABLE}))?",
-        "not_applied",
-    ),
-    _Rule(r"^set\s+schema\b()", "not_applied"),
-)
-#: SQL Server drops several columns, or constraints and columns, by one DROP.
-_NEXT_COLUMN = _Rule(rf"^(?:column\s+{_IF_EXISTS})?({_NAME})\s*$", "column_drop")
-
-#: The rows get new addresses, which are keys in tables without a declared key.
-_MOVE = _Rule(r"^(?:move|shrink\s+space)\b()", "not_applied")
 
 #: The changes of a statement in tables. `truncation`: all rows with a smaller sequence are gone
 #: (TRUNCATE). `table_drop`: these rows and the columns of the table are gone (DROP TABLE, CREATE OR
@@ -211,6 +41,9 @@ _MOVE = _Rule(r"^(?:move|shrink\s+space)\b()", "not_applied")
 #: name in any letter case, so only the new spelling is certain. `not_applied`: rows change in a way
 #: that no message can replay (RENAME TABLE, TRUNCATE PARTITION, ...). A null name matches any: a
 #: null `table_name` means all tables of the database or schema.
+#:
+#: The models `int_resolved_changes`, `int_truncations` and `int_column_drops` choose from these
+#: changes by name, and so does `fold/lost_columns.py`.
 TABLE_CHANGES = (
     "array<struct<change: string, database_name: string, schema_name: string, table_name: string,"
     " column_names: array<string>>>"
@@ -256,7 +89,7 @@ def table_changes(
         schema_name.alias("schema"),
         table_name.alias("table"),
         F.coalesce(
-            source_type.rlike(_STANDARD_SQL),
+            source_type.rlike(STANDARD_SQL),
             # A name with `#` is not MySQL's, because a comment begins there in MySQL.
             F.contains(table_name, F.lit("#")),
             F.lit(False),
@@ -271,7 +104,7 @@ def table_changes(
     def changes_of_text(text: Column, envelope: Column) -> Column:
         named = F.transform(_named_changes(text, envelope), lambda named: _change(named, envelope))
         return F.when(
-            ~text.rlike(_NOT_OURS),
+            ~text.rlike(NOT_OURS),
             F.filter(named, lambda change: ~_is_of_session(change, envelope["source_type"])),
         )
 
@@ -319,11 +152,7 @@ def _without_comments(sql: Column, is_standard: Column) -> Column:
     Quoted text stays as it is, between blanks. One pass finds all of them, because a comment may
     contain a quote, and quoted text may look like a comment.
     """
-    pattern = _by_dialect(
-        is_standard,
-        rf"(?s)({_STANDARD_QUOTED})|{_BETWEEN_TAGS}|{_BETWEEN_MARKS}|{_STANDARD_COMMENT}",
-        rf"(?s)({_MYSQL_QUOTED})|{_MYSQL_COMMENT}",
-    )
+    pattern = _by_dialect(is_standard, STANDARD.no_code, MYSQL.no_code)
     return F.regexp_replace(sql, pattern, F.lit(" $1 "))
 
 
@@ -332,35 +161,31 @@ def _named_changes(text: Column, envelope: Column) -> Column:
 
     The text may contain several statements.
     """
-    rules = F.when(
-        envelope["source_type"] == "", _rules((*_STATEMENT_RULES, _OF_SCHEMA))
-    ).otherwise(_rules(_STATEMENT_RULES))
+    rules = F.when(envelope["source_type"] == "", _rules((*STATEMENT_RULES, OF_SCHEMA))).otherwise(
+        _rules(STATEMENT_RULES)
+    )
 
     def changes_of(statement: Column) -> Column:
         found = let(
             _by_rules(statement, rules),
             lambda found: F.when(
-                (F.size(found) == 0) & statement.rlike(_EMPTYING), _own_change(envelope)
+                (F.size(found) == 0) & statement.rlike(EMPTYING), _own_change(envelope)
             ).otherwise(_in_known_databases(found, envelope)),
         )
-        return F.when(statement.rlike(_ALTER), _altered(statement, envelope)).otherwise(found)
+        return F.when(statement.rlike(ALTER), _altered(statement, envelope)).otherwise(found)
 
     statements = F.regexp_extract_all(
         text,
-        _by_dialect(
-            envelope["is_standard"],
-            _parts(";", _STANDARD_QUOTED),
-            _parts(";", _MYSQL_QUOTED),
-        ),
+        _by_dialect(envelope["is_standard"], STANDARD.statement, MYSQL.statement),
         F.lit(0),
     )
     each = F.flatten(
         F.transform(
             statements,
-            lambda statement: let(F.regexp_replace(_trimmed(statement), _SETTINGS, ""), changes_of),
+            lambda statement: let(F.regexp_replace(_trimmed(statement), SETTINGS, ""), changes_of),
         )
     )
-    is_read = text.rlike(_STATEMENT) | envelope["own_change"].isNull()
+    is_read = text.rlike(KNOWN_STATEMENT) | envelope["own_change"].isNull()
     return F.when(is_read, each).otherwise(_own_change(envelope))
 
 
@@ -392,17 +217,17 @@ def _own_change(envelope: Column) -> Column:
 
 def _altered(statement: Column, envelope: Column) -> Column:
     """Return the array<named change> of an ALTER TABLE, one action after another."""
-    table, text = (F.regexp_extract(statement, _ALTER, group) for group in (1, 2))
+    table, text = (F.regexp_extract(statement, ALTER, group) for group in (1, 2))
     actions = F.regexp_extract_all(
         text,
-        _by_dialect(envelope["is_standard"], _actions(_STANDARD_QUOTED), _actions(_MYSQL_QUOTED)),
+        _by_dialect(envelope["is_standard"], STANDARD.action, MYSQL.action),
         F.lit(0),
     )
-    goes_on = (envelope["source_type"] == "sqlserver") & text.rlike(rf"{_ANY}^drop\s")
+    goes_on = (envelope["source_type"] == "sqlserver") & text.rlike(rf"{ANY_CASE}^drop\s")
     rules = (
-        F.when(goes_on, _rules((*_ACTION_RULES, _NEXT_COLUMN)))
-        .when(envelope["source_type"] == "oracle", _rules((*_ACTION_RULES, _MOVE)))
-        .otherwise(_rules(_ACTION_RULES))
+        F.when(goes_on, _rules((*ACTION_RULES, NEXT_COLUMN)))
+        .when(envelope["source_type"] == "oracle", _rules((*ACTION_RULES, MOVE)))
+        .otherwise(_rules(ACTION_RULES))
     )
 
     def changes(found: Column) -> Column:
@@ -445,7 +270,7 @@ def _by_rules(text: Column, rules: Column) -> Column:
         names = F.regexp_extract_all(
             # PySpark's own function takes no column as a pattern.
             F.call_function("regexp_extract", text, rule["pattern"], F.lit(1)),
-            F.lit(_EACH_TABLE),
+            F.lit(EACH_TABLE),
             F.lit(1),
         )
         return F.transform(
@@ -458,11 +283,11 @@ def _by_rules(text: Column, rules: Column) -> Column:
     )
 
 
-def _rules(rules: Sequence[_Rule]) -> Column:
+def _rules(rules: Sequence[Rule]) -> Column:
     return F.array(
         *(
             F.struct(
-                F.lit(_ANY + rule.pattern).alias("pattern"),
+                F.lit(ANY_CASE + rule.pattern).alias("pattern"),
                 F.lit(rule.change).alias("change"),
                 F.lit(rule.level).alias("level"),
             )
@@ -503,7 +328,7 @@ def _change(named: Column, envelope: Column) -> Column:
         # Whether a single name before the table's name is a schema of the envelope's database.
         is_schema = (
             parts["first"].isNotNull()
-            | envelope["source_type"].rlike(f"^(?:{_WITH_SCHEMAS})$")
+            | envelope["source_type"].rlike(f"^(?:{WITH_SCHEMAS})$")
             | ((envelope["source_type"] == "") & qualifier.rlike(r"(?i)^(?:public|dbo)$"))
             | (envelope["schema"].isNotNull() & (envelope["source_type"] != "mysql"))
         )
@@ -536,7 +361,7 @@ def _change(named: Column, envelope: Column) -> Column:
 
 def _unquoted(name: Column, part: int) -> Column:
     """Return a part of a name without its quotes; a doubled quote in it is one quote."""
-    text = F.regexp_extract(name, _TABLE_PARTS, part)
+    text = F.regexp_extract(name, TABLE_PARTS, part)
     return F.nullif(F.regexp_replace(text, r'(`)`|(")"|(\])\]', "$1$2$3"), F.lit(""))
 
 
