@@ -1,4 +1,7 @@
-"""Times in settings, options and output, and as microseconds since 1970, which Spark uses."""
+"""Times in settings, options and output, and as other programs have them.
+
+Spark counts microseconds since 1970; Iceberg and Kafka count milliseconds.
+"""
 
 from __future__ import annotations
 
@@ -36,6 +39,17 @@ def time_at(micros: int | None) -> dt.datetime | None:
 def micros_of(time: dt.datetime) -> int:
     """Return how many microseconds after 1970 a time is."""
     return (time - _EPOCH) // dt.timedelta(microseconds=1)
+
+
+def millis_of(time: dt.datetime) -> int:
+    """Return how many whole milliseconds after 1970 a time is."""
+    return (time - _EPOCH) // dt.timedelta(milliseconds=1)
+
+
+def timestamp_literal(time: dt.datetime) -> str:
+    """Return a time as a literal of SQL, in UTC and in whole seconds."""
+    in_utc = time.astimezone(dt.timezone.utc).replace(tzinfo=None)
+    return f"timestamp '{in_utc.isoformat(' ', 'seconds')}'"
 
 
 def days_before(time: dt.datetime, days: int) -> dt.datetime:

@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 from cdc_marts.landing import LandingError
 from cdc_marts.landing.kafka_settings import without_secrets
 from cdc_marts.landing.outcome import Partition
+from cdc_marts.times import millis_of
 
 #: Seconds to wait for a broker that does not answer, unless the settings have a timeout.
 PATIENCE = 30
@@ -120,7 +121,7 @@ class Broker:
     ) -> dict[Partition, int]:
         """Return the offsets of the first messages from a time on, or else of the next messages."""
         # Py4J passes a small number as an int, but Kafka needs a long.
-        millis = self._class("java.lang.Long").valueOf(str(int(time.timestamp() * 1000)))
+        millis = self._class("java.lang.Long").valueOf(str(millis_of(time)))
         found = self._offsets(
             partitions, self._offset_spec.forTimestamp(millis), "READ_UNCOMMITTED"
         )

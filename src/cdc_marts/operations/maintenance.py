@@ -22,9 +22,9 @@ from cdc_marts.operations.needed_snapshots import (
     threads,
 )
 from cdc_marts.operations.orphan_files import remove_orphan_files
-from cdc_marts.operations.procedures import call, timestamp
+from cdc_marts.operations.procedures import call
 from cdc_marts.operations.stored_tables import TableCounts
-from cdc_marts.times import days_before
+from cdc_marts.times import days_before, millis_of, timestamp_literal
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -107,7 +107,7 @@ def _maintain_table(
 ) -> Maintained:
     before = removed or TableCounts.of(session, table)
     if expiry is not None:
-        oldest = timestamp(days_before(_now(), expiry.days))
+        oldest = timestamp_literal(days_before(_now(), expiry.days))
         session.sql(f"delete from {table} where {expiry.column} < {oldest}")
     if _may_have_files_to_rewrite(all_snapshots(session, iceberg_table(session, table))):
         call(
@@ -145,7 +145,7 @@ def _expire_snapshots(
     # Rewrites have added snapshots just now.
     kept = needed.newest + len(found.ancestors) - needed.of
     replaced = found.unreachable
-    millis = int(before.timestamp() * 1000)
+    millis = millis_of(before)
     expired = [
         snapshot
         for snapshot in (*found.ancestors[kept:], *replaced)

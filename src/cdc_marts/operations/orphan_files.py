@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.spark_session.api import can_list_files, iceberg_table, java_class
 
-from cdc_marts.operations.procedures import call, timestamp
+from cdc_marts.operations.procedures import call
+from cdc_marts.times import millis_of, timestamp_literal
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -29,7 +30,7 @@ def remove_orphan_files(session: SparkSession, name: str, before: dt.datetime) -
     if can_list and not _has_orphans(session, table, before):
         return 0
     listing = ("prefix_listing => true",) if can_list else ()
-    older_than = f"older_than => {timestamp(before)}"
+    older_than = f"older_than => {timestamp_literal(before)}"
     return len(call(session, "remove_orphan_files", name, older_than, *listing))
 
 
@@ -39,7 +40,7 @@ def _has_orphans(session: SparkSession, table: Any, before: dt.datetime) -> bool
     totals = {} if snapshot is None else dict(snapshot.summary())
     if int(totals.get("total-data-files", 0)) > _MOST_FILES:
         return True
-    old = _old_files(table, int(before.timestamp() * 1000))
+    old = _old_files(table, millis_of(before))
     return bool(old) and not old <= {*_metadata_files(session, table), *_files(session, table)}
 
 

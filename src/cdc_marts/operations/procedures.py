@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,8 +13,3 @@ def call(session: SparkSession, procedure: str, table: str, *arguments: str) -> 
     catalog = session.conf.get("spark.sql.defaultCatalog")
     given = ", ".join((f"table => '{table}'", *arguments))
     return session.sql(f"call {catalog}.system.{procedure}({given})").collect()
-
-
-def timestamp(time: dt.datetime) -> str:
-    """Return a time in UTC as a literal, in whole seconds."""
-    return f"timestamp '{time.replace(tzinfo=None).isoformat(' ', 'seconds')}'"

@@ -220,10 +220,9 @@ def sequence_number_before(session: SparkSession, table: str, time: dt.datetime)
     None if rows from before were written anew since: `requeue` replaces some, a full refresh all.
     Also None if the snapshots from before have expired.
     """
-    millis = time.timestamp() * 1000
     oldest = None
     for oldest in snapshots(session, iceberg_table(session, table)):
-        if oldest.committed_at < millis:
+        if time_at(oldest.committed_at * 1000) < time:
             return oldest.sequence_number
         has_replaced_rows = oldest.operation not in _WITHOUT_ROWS_WRITTEN_ANEW
         if has_replaced_rows and oldest.parent_id is not None:

@@ -16,7 +16,7 @@ from cdc_marts.operations.status_gathering import gather as gather_status
 from cdc_marts.operations.stored_tables import TableCounts, split_tables
 from cdc_marts.relations import Relations
 from cdc_marts.source_formats import with_format
-from cdc_marts.times import days_before, time_at
+from cdc_marts.times import days_before, micros_of, time_at
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -145,10 +145,9 @@ def _bucket(session: SparkSession, relations: Relations, since: dt.datetime) -> 
     counts = relations.model(COUNTS)
     if not session.catalog.tableExists(counts):
         return _LARGEST_BUCKET
-    micros = int(since.timestamp() * 1_000_000)
     [(first, last)] = session.sql(
         "select min(unix_micros(last_landed_at)), max(unix_micros(last_landed_at))"
-        f" from {counts} where last_landed_at >= timestamp_micros({micros})"
+        f" from {counts} where last_landed_at >= timestamp_micros({micros_of(since)})"
     ).collect()
     if first is None:
         return _LARGEST_BUCKET
@@ -167,7 +166,7 @@ def _traffic(
         f"select source_format, topic, unix_micros(date_trunc('{bucket}', landed_at)) as at,"
         f" count(*) as messages, percentile_approx({lag}, 0.5) as median, max({lag}) as longest"
         f" from {records} where row_index = 0"
-        f" and landed_at >= timestamp_micros({int(since.timestamp() * 1_000_000)})"
+        f" and landed_at >= timestamp_micros({micros_of(since)})"
         " group by 1, 2, 3 order by 3, 1, 2"
     )
     for row in rows.collect():

@@ -1,4 +1,4 @@
-"""Spans of time: as `cdc-marts status` shows them, and before a time."""
+"""Times as other programs have them, and spans: in `cdc-marts status`, and before a time."""
 
 from __future__ import annotations
 
@@ -6,9 +6,21 @@ import datetime as dt
 
 import pytest
 
-from cdc_marts.times import days_before, span
+from cdc_marts.times import days_before, micros_of, millis_of, span, timestamp_literal
 
 NOW = dt.datetime(2026, 11, 28, 12, tzinfo=dt.timezone.utc)
+
+
+def test_a_time_is_counted_exactly() -> None:
+    # A float cannot hold the microseconds of this time.
+    time = dt.datetime(9999, 1, 2, 3, 4, 5, 678_999, tzinfo=dt.timezone.utc)
+    assert micros_of(time) == 253_370_862_245_678_999
+    assert millis_of(time) == 253_370_862_245_678
+
+
+def test_a_literal_is_in_utc() -> None:
+    in_shanghai = NOW.astimezone(dt.timezone(dt.timedelta(hours=8)))
+    assert timestamp_literal(in_shanghai) == "timestamp '2026-11-28 12:00:00'"
 
 
 @pytest.mark.parametrize(
