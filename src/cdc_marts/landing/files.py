@@ -48,7 +48,7 @@ class _FormatLanding:
         create_landing_table(session, table)
         self._session, self._messages = session, messages
         self._format = source_format
-        self._landing = Landing(table)
+        self._landing = Landing(source_format, table)
         self._bare_topics = [topic for name, topic in messages.bare if name == source_format]
         enveloped = messages.offsets.get(source_format, {})
         topics = sorted({*self._bare_topics, *(topic for topic, _ in enveloped)})

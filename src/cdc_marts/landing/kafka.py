@@ -98,7 +98,7 @@ def land_kafka(
     with Broker(session, subscription.servers, settings) as broker:
         found = _topics_by_format(broker, subscription, report)
         readings = [
-            _Reading(session, broker, relations.landed(source_format), topics, subscription, report)
+            _Reading(session, broker, relations, source_format, topics, subscription, report)
             for source_format, topics in found.items()
         ]
     _bound(readings, subscription.max_messages)
@@ -151,13 +151,15 @@ class _Reading:
         self,
         session: SparkSession,
         broker: Broker,
-        table: str,
+        relations: Relations,
+        source_format: str,
         topics: Mapping[str, KafkaTopic],
         subscription: Subscription,
         report: Callable[[str], None],
     ) -> None:
+        table = relations.landed(source_format)
         create_landing_table(session, table)
-        self.landing = Landing(table, topics=list(topics))
+        self.landing = Landing(source_format, table, topics=list(topics))
         self._session, self._servers = session, subscription.servers
         topic_ids = {name: topic.id for name, topic in topics.items()}
         self._offsets = LandedOffsets(session, table, topic_ids, subscription.moved)

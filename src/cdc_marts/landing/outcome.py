@@ -13,6 +13,7 @@ Partition = tuple[str, int]
 class Landing:
     """The outcome of one landing in the table of a format."""
 
+    source_format: str
     table: str
     #: the topics that were looked at
     topics: list[str] = field(default_factory=list)
@@ -24,11 +25,6 @@ class Landing:
     repeated: int = 0
     #: number of offsets that a limit leaves to the next landing
     waiting: int = 0
-
-    @property
-    def source_format(self) -> str:
-        """The format, which gives the table its name."""
-        return self.table.rpartition(".")[2]
 
     def add(self, partition: Partition, first: int, last: int, count: int = 1) -> None:
         """Count messages of a partition, from the offset `first` to `last`."""

@@ -117,7 +117,7 @@ def test_nothing_is_built_where_landing_fails(error: Exception) -> None:
 
 
 def test_a_round_tells_what_landed_before_landing_failed() -> None:
-    landing = Landing("landing.canal_json")
+    landing = Landing("canal_json", "landing.canal_json")
     landing.add(("shop", 0), 0, 2, 3)
 
     def land() -> Iterator[Landing]:
@@ -156,7 +156,7 @@ def test_an_error_of_spark_is_explained(error: Exception) -> None:
 
 def test_a_line_says_what_came_of_a_round() -> None:
     at = dt.datetime(2026, 1, 1, tzinfo=dt.timezone.utc)
-    landing = Landing("dev_landing.canal_json", repeated=5, waiting=7)
+    landing = Landing("canal_json", "dev_landing.canal_json", repeated=5, waiting=7)
     landing.add(("shop", 0), 0, 999, 1_000)
     tested = DbtOutcome(
         Counter({"pass": 2, "fail": 1, "warn": 1}), {"rows": "Got 1 result"}, ["late"]
