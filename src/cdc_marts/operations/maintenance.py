@@ -19,11 +19,11 @@ from cdc_marts.operations.needed_snapshots import (
     histories_of,
     needed_of,
     skip_unchanging_snapshots,
-    threads,
 )
 from cdc_marts.operations.orphan_files import remove_orphan_files
 from cdc_marts.operations.procedures import call
 from cdc_marts.operations.stored_tables import TableCounts
+from cdc_marts.operations.table_threads import threads
 from cdc_marts.times import days_before, millis_of, timestamp_literal
 
 if TYPE_CHECKING:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
 from dbt.adapters.spark_session.api import (
-    activate,
     all_snapshots,
     changes_rows,
     commit_watermarks,
@@ -18,11 +16,10 @@ from dbt.adapters.spark_session.api import (
     watermarks_in,
 )
 
+from cdc_marts.operations.table_threads import threads
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-#: Most tables only need a look at their metadata, which leaves processors idle.
-_TABLES_AT_A_TIME = 4
 
 
 @dataclass(frozen=True)
@@ -143,7 +140,3 @@ def _history(session: SparkSession, name: str) -> History:
         {snapshot.id: watermarks_in(snapshot) for snapshot in found.ancestors},
         frozenset(snapshot.id for snapshot in found.ancestors if not changes_rows(snapshot)),
     )
-
-
-def threads(session: SparkSession) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(_TABLES_AT_A_TIME, initializer=activate, initargs=(session,))
