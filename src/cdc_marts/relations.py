@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from cdc_marts.source_formats import SOURCE_FORMATS
+
 if TYPE_CHECKING:
     from dbt.contracts.graph.manifest import Manifest
     from dbt.contracts.graph.nodes import ManifestNode, SourceDefinition
@@ -101,7 +103,7 @@ class Relations:
     @property
     def schemas(self) -> Iterator[str]:
         """The schemas, from marts to landing."""
-        layers = ("latest_state", "int_row_state", staging_model("canal_json"))
+        layers = ("latest_state", "int_row_state", staging_model(SOURCE_FORMATS[0]))
         yield from (self.model(name).partition(".")[0] for name in layers)
         yield from (self.seeds, self.landing)
 
