@@ -104,8 +104,8 @@ def _first_arrivals(messages: DataFrame, ranges: list[Row], dbt: Any) -> DataFra
         messages = with_arrival(messages).where("arrival = 1").drop("arrival")
     if dbt.is_incremental:
         staged = messages.sparkSession.table(str(dbt.this))
-        if dbt.replaced_rows is not None:
-            staged = staged.where(f"not ({dbt.replaced_rows})")
+        if dbt.replaceable_rows is not None:
+            staged = staged.where(f"not ({dbt.replaceable_rows})")
         earlier = staged.where(within(ranges)).select(*COORDINATES).distinct()
         if not earlier.isEmpty():
             messages = messages.join(earlier, list(COORDINATES), "left_anti")

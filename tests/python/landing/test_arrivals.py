@@ -99,7 +99,7 @@ def test_messages_that_an_earlier_run_read_are_not_parsed_again(
     # These are not among the messages, though their partition or their offset is.
     others = [("orders", 1, 5, 1), ("carts", 0, 7, 1), ("customers", 0, 5, 1)]
     landed(spark, *read_again, *others).createOrReplaceTempView("staged_before")
-    run = SimpleNamespace(is_incremental=True, this="staged_before", replaced_rows=None)
+    run = SimpleNamespace(is_incremental=True, this="staged_before", replaceable_rows=None)
     rows = parse_arrivals(
         landed(spark, *messages, *read_again), run, as_they_are, blocks_of(landed(spark, *messages))
     )

@@ -13,6 +13,6 @@ _dbt = dbtObj(load_table)
 _dbt.new_rows = new_rows_of("{{ read.table }}", _replaces)
 _dbt.rows_so_far = rows_so_far_of("{{ read.table }}")
 {%- endif %}
-_dbt.replaced_rows = _replaces and _replaces["rows"]
+_dbt.replaceable_rows = _replaces and _replaces["rows"]
 create_view(model(_dbt, spark), "{{ view.identifier }}")
 {% endmacro %}
