@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,8 +15,8 @@ from cdc_marts.operations.round_view import lines_of
 from cdc_marts.operations.rounds import Rounds, StopRequest, is_alive, run_round
 from cdc_marts.printing import counted, one_line
 from cdc_marts.project.dbt_commands import outcome_of_dbt
-from cdc_marts.project.session import explain, turn_to_write
-from cdc_marts.project.target import ProjectError, Target
+from cdc_marts.project.session import explain, known_errors, turn_to_write
+from cdc_marts.project.target import Target
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -61,12 +62,14 @@ class RoundRunner:
         rounds = Rounds(every, stop_request, max_failures)
 
         def in_turn(number: int) -> bool:
-            try:
-                with turn_to_write(self._target, say):
+            with ExitStack() as turn:
+                try:
+                    turn.enter_context(turn_to_write(self._target, say))
+                except DbtRuntimeError as error:  # another process did not end in time
+                    say(f"Round {number} failed: {explain(error, self._target)}")
+                    has_succeeded = False
+                else:
                     has_succeeded = self._round(session, number)
-            except DbtRuntimeError as error:  # another process did not end in time
-                say(f"Round {number} failed: {error.msg}")
-                has_succeeded = False
             if not has_succeeded and not is_alive(session):
                 stop("Spark's Java process has ended. Start the command again.", FAILED)
             return has_succeeded
@@ -111,7 +114,7 @@ class RoundRunner:
                 number,
                 None if land is None else lambda: land(session),
                 build,
-                explain=lambda error: explain(error, self._target),
+                lambda error: explain(error, self._target, "Spark failed: "),
             )
         for line in lines_of(done, f"dbt {self._dbt[0]}"):
             tell(line)
@@ -120,16 +123,11 @@ class RoundRunner:
 
     def _write_report(self, session: SparkSession, output: Path) -> bool:
         """Write the page and return whether it was written. The next round tries again."""
-        from dbt.adapters.spark_session.api import SPARK_ERRORS
-        from dbt_common.exceptions import DbtBaseException
-
         try:
             with errors.status("Reporting"):
                 write_report(session, self._target, output)
-        except (DbtBaseException, ProjectError) as error:
-            say(f"The report failed: {one_line(error)}")
-        except SPARK_ERRORS as error:
-            say(f"The report failed: {explain(error, self._target)}")
+        except known_errors() as error:
+            say(f"The report failed: {one_line(explain(error, self._target))}")
         except OSError as error:
             say(f"The page can't be written to {output}: {error.strerror}.")
         else:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from cdc_marts import project
 from cdc_marts.cli.console import FAILED, INTERRUPTED, WRONG_USE, errors, say, stop
-from cdc_marts.project.session import explain
+from cdc_marts.project.session import explain, known_errors
 from cdc_marts.project.target import ProjectError, Target
 
 if TYPE_CHECKING:
@@ -30,9 +30,6 @@ def open_session(
     `packages`, `is_reader`: as in `project.spark_session`.
     """
     with errors.status("Starting Spark") as starting:
-        from dbt.adapters.spark_session.api import SPARK_ERRORS
-        from dbt_common.exceptions import DbtRuntimeError
-
         try:
             with project.spark_session(
                 target, on_notice=say, packages=packages, is_reader=is_reader
@@ -43,12 +40,9 @@ def open_session(
                 yield session
         except KeyboardInterrupt:
             stop("Interrupted.", INTERRUPTED)
-        except ProjectError as error:
-            stop(str(error), WRONG_USE)
-        except DbtRuntimeError as error:
-            stop(error.msg, FAILED)
-        except SPARK_ERRORS as error:
-            stop(f"{failed}: {explain(error, target)}", FAILED)
+        except known_errors() as error:
+            code = WRONG_USE if isinstance(error, ProjectError) else FAILED
+            stop(explain(error, target, f"{failed}: "), code)
 
 
 def _interrupt(*_: object) -> NoReturn:

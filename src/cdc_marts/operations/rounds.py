@@ -15,7 +15,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from cdc_marts.landing import LandingError
 from cdc_marts.printing import one_line
+from cdc_marts.project.session import known_errors
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -49,21 +51,16 @@ def run_round(
     number: int,
     land: Callable[[], Iterable[Landing]] | None,
     build: Callable[[], DbtOutcome],
+    explain: Callable[[BaseException], str],
     clock: Callable[[], float] = time.monotonic,
-    explain: Callable[[BaseException], str] | None = None,
 ) -> Round:
     """Land and build, and return the outcome. An error in either is the failure of the round.
 
     `land` is None if something else lands messages. If landing fails, nothing is built; the outcome
-    has the formats that had landed before. `explain` returns what to say of an error of Spark; by
-    default, the error's own message is shown.
+    has the formats that had landed before. `explain` returns what a person needs to know of an
+    error.
     """
-    from dbt.adapters.spark_session.api import SPARK_ERRORS, message_of
-    from dbt_common.exceptions import DbtBaseException
-
-    from cdc_marts.landing import LandingError
-    from cdc_marts.project.target import ProjectError
-
+    known: tuple[type[BaseException], ...] = (LandingError, *known_errors())
     done = Round(number, dt.datetime.now(dt.timezone.utc))
     try:
         if land is not None:
@@ -74,12 +71,8 @@ def run_round(
         began = clock()
         done.dbt = build()
         done.dbt_seconds = clock() - began
-    except (LandingError, ProjectError) as error:
-        done.failure = str(error)
-    except DbtBaseException as error:
-        done.failure = one_line(error)
-    except SPARK_ERRORS as error:
-        done.failure = f"Spark failed: {(explain or message_of)(error)}"
+    except known as error:
+        done.failure = one_line(explain(error))
     else:
         if not done.dbt.has_succeeded:
             done.failure = done.dbt.refusal or (

@@ -96,11 +96,27 @@ def turn_of_others(target: Target, on_notice: Callable[[str], None]) -> Iterator
     take_home(_credentials(target, on_notice).lock_timeout)
 
 
-def explain(error: BaseException, target: Target) -> str:
-    """Return what a person needs to know of an error in the session of a target."""
-    from dbt.adapters.spark_session.api import message_of
+def known_errors() -> tuple[type[BaseException], ...]:
+    """Return the errors of a command on a target that a person can act on (`explain`)."""
+    from dbt.adapters.spark_session.api import SPARK_ERRORS
+    from dbt_common.exceptions import DbtBaseException
 
-    return message_of(error, _home(target))
+    return (ProjectError, DbtBaseException, *SPARK_ERRORS)
+
+
+def explain(error: BaseException, target: Target, of_spark: str = "") -> str:
+    """Return what a person needs to know of an error of a command on a target.
+
+    `of_spark`: how the text begins if the error is one of Spark.
+    """
+    from dbt.adapters.spark_session.api import SPARK_ERRORS, message_of
+    from dbt_common.exceptions import DbtBaseException, DbtRuntimeError
+
+    if isinstance(error, SPARK_ERRORS):
+        return of_spark + message_of(error, _home(target))
+    if isinstance(error, DbtRuntimeError):
+        return error.msg
+    return one_line(error) if isinstance(error, DbtBaseException) else str(error)
 
 
 def state_folder(target: Target) -> Path:

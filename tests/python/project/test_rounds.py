@@ -111,7 +111,7 @@ def test_nothing_is_built_where_landing_fails(error: Exception) -> None:
     def land() -> list[Landing]:
         raise error
 
-    done = run_round(1, land, lambda: pytest.fail("dbt ran"))
+    done = run_round(1, land, lambda: pytest.fail("dbt ran"), str)
 
     assert (done.failure, done.dbt) == (str(error), None)
 
@@ -124,7 +124,7 @@ def test_a_round_tells_what_landed_before_landing_failed() -> None:
         yield landing
         raise LandingError("The disk is full.")
 
-    done = run_round(1, land, lambda: pytest.fail("dbt ran"))
+    done = run_round(1, land, lambda: pytest.fail("dbt ran"), str)
 
     first, reason = lines_of(done, "dbt build")
     assert first.endswith("round 1 failed: landed 3 messages (canal_json 3)")
@@ -138,10 +138,10 @@ def test_a_round_fails_with_its_nodes_or_with_why_dbt_ran_none() -> None:
     def raises() -> DbtOutcome:
         raise DbtRuntimeError("the lock is held")
 
-    assert run_round(1, None, lambda: GOOD).failure is None
-    assert "Nodes of dbt failed" in (run_round(1, None, lambda: failed).failure or "")
-    assert run_round(1, None, lambda: refused).failure == "a setting is wrong"
-    assert "the lock is held" in (run_round(1, None, raises).failure or "")
+    assert run_round(1, None, lambda: GOOD, str).failure is None
+    assert "Nodes of dbt failed" in (run_round(1, None, lambda: failed, str).failure or "")
+    assert run_round(1, None, lambda: refused, str).failure == "a setting is wrong"
+    assert "the lock is held" in (run_round(1, None, raises, str).failure or "")
 
 
 @pytest.mark.parametrize("error", [Py4JError("a"), PySparkRuntimeError("b"), ConnectionError("c")])
@@ -149,9 +149,9 @@ def test_an_error_of_spark_is_explained(error: Exception) -> None:
     def land() -> list[Landing]:
         raise error
 
-    done = run_round(1, land, lambda: GOOD, explain=lambda found: f"What {found!r} means.")
+    done = run_round(1, land, lambda: GOOD, lambda found: f"What {found!r}\n means.")
 
-    assert done.failure == f"Spark failed: What {error!r} means."
+    assert done.failure == f"What {error!r} means."
 
 
 def test_a_line_says_what_came_of_a_round() -> None:
