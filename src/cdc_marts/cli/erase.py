@@ -14,7 +14,8 @@ from cdc_marts.cli.session import open_session
 from cdc_marts.printing import counted, printable
 from cdc_marts.project.dbt_commands import run_dbt
 from cdc_marts.project.inventory import built_tables, descendants, relations_of
-from cdc_marts.project.session import is_embedded, only_run, turn_of_others
+from cdc_marts.project.locks import only_run, turn_of_others
+from cdc_marts.project.profile import is_embedded
 from cdc_marts.project.target import Target
 from cdc_marts.relations import with_all_made_from
 

@@ -33,7 +33,7 @@ from cdc_marts.landing import LandingError, WrongInput
 from cdc_marts.package_files import DBT
 from cdc_marts.printing import counted, printable
 from cdc_marts.project.inventory import relations_of
-from cdc_marts.project.session import only_run
+from cdc_marts.project.locks import only_run
 from cdc_marts.project.target import Target
 from cdc_marts.source_formats import SOURCE_FORMATS, has_trait
 

@@ -15,7 +15,7 @@ from cdc_marts.cli.console import FAILED, WRONG_USE, confirm_or_stop, progress_b
 from cdc_marts.cli.options import on_target
 from cdc_marts.cli.session import open_session
 from cdc_marts.printing import counted, printable
-from cdc_marts.project.session import only_run, turn_of_others
+from cdc_marts.project.locks import only_run, turn_of_others
 from cdc_marts.project.target import ProjectError, Target
 
 if TYPE_CHECKING:

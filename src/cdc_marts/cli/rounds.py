@@ -15,7 +15,8 @@ from cdc_marts.operations.round_view import lines_of
 from cdc_marts.operations.rounds import Rounds, StopRequest, is_alive, run_round
 from cdc_marts.printing import counted, one_line
 from cdc_marts.project.dbt_commands import outcome_of_dbt
-from cdc_marts.project.session import explain, known_errors, turn_to_write
+from cdc_marts.project.locks import turn_to_write
+from cdc_marts.project.session import explain, known_errors
 from cdc_marts.project.target import Target
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import typer
 from cdc_marts.cli.console import FAILED, WRONG_USE, say, stop, tell
 from cdc_marts.cli.options import on_target
 from cdc_marts.cli.session import open_session
-from cdc_marts.project.session import state_folder
+from cdc_marts.project.profile import state_folder
 from cdc_marts.project.target import Target
 from cdc_marts.sql import ResultFormat
 

@@ -22,8 +22,8 @@ from cdc_marts.landing import spool
 from cdc_marts.landing.checks import mistake_in
 from cdc_marts.landing.lines import lines_of
 from cdc_marts.landing.tables import create_landing_table
-from cdc_marts.project import session
-from cdc_marts.project.session import ADAPTER
+from cdc_marts.project import locks
+from cdc_marts.project.profile import ADAPTER
 from cdc_marts.project.target import ProjectError, find_root
 from cdc_marts.relations import OWN
 from cdc_marts.source_formats import SOURCE_FORMATS
@@ -240,7 +240,7 @@ def test_bare_messages_wait_for_their_turn_on_a_shared_catalog(
 ) -> None:
     """Two landings at once would take the same offsets."""
     shared = SimpleNamespace(run_lock="landing.run_lock", lock_timeout=0.1)
-    monkeypatch.setattr(session, "_credentials", lambda *_: shared)
+    monkeypatch.setattr(locks, "credentials_of", lambda *_: shared)
     bare = written(tmp_path / "bare", "a")
     catalog.sql("create namespace landing")
     other = RunLock(catalog, shared.run_lock)

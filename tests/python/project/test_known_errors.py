@@ -41,7 +41,7 @@ def test_an_error_ends_a_command_with_a_sentence(
         yield
 
     monkeypatch.setattr(project, "spark_session", opened)
-    monkeypatch.setattr(session, "_home", lambda _: None)
+    monkeypatch.setattr(session, "home_of", lambda _: None)
     monkeypatch.setattr("cdc_marts.cli.session.signal.signal", lambda *_: None)
     with pytest.raises(typer.Exit) as ended, open_session(TARGET, "Landing failed"):
         raise error

@@ -13,8 +13,8 @@ from dbt.adapters.spark_session import api
 from dbt.adapters.spark_session.api import RunLock, SessionError
 from pyspark.sql import SparkSession
 
-from cdc_marts.project import session
-from cdc_marts.project.session import only_run, turn_of_others
+from cdc_marts.project import locks
+from cdc_marts.project.locks import only_run, turn_of_others
 from cdc_marts.project.target import Target
 
 LOCK = "locks.of_maintenance"
@@ -24,7 +24,7 @@ LOCK = "locks.of_maintenance"
 def target(monkeypatch: pytest.MonkeyPatch, spark: SparkSession) -> Iterator[Target]:
     """A target with a run lock."""
     shared = SimpleNamespace(run_lock=LOCK, lock_timeout=0.1)
-    monkeypatch.setattr(session, "_credentials", lambda *_: shared)
+    monkeypatch.setattr(locks, "credentials_of", lambda *_: shared)
     yield Target("cluster", Path(), Path())
     spark.sql(f"drop table if exists {LOCK} purge")
 
