@@ -42,9 +42,16 @@ where
 
 {% macro was_read_with_key(columns) -%}
 {%- if columns is none -%}
+{%- set row_ids = adapter.call_function(
+    'cdc_marts.parsing.row_keys:row_ids'
+) -%}
 (
     size(key_columns) = 0
-    or key_columns in (array('rowid'), array('#alibaba_rds_row_id#'))
+    or key_columns in (
+        {%- for row_id in row_ids -%}
+        array({{ adapter.string_literal(row_id) }}){{ ", " if not loop.last }}
+        {%- endfor -%}
+    )
 )
 {%- else -%}
 key_columns = array(

@@ -12,6 +12,7 @@ from cdc_marts.parsing.images import columns_of, image_of, is_no_row, no_columns
 from cdc_marts.parsing.messages import LANDED_COLUMNS, read_json, rejection, unknown_op
 from cdc_marts.parsing.ops import ROW_RECORDS, meaning_of
 from cdc_marts.parsing.records import Record, to_staging
+from cdc_marts.parsing.row_keys import ORACLE_ROW_ID
 from cdc_marts.parsing.settings import KeySettings, key_setting
 from cdc_marts.parsing.tables import table_id_of
 from cdc_marts.parsing.values import is_bad_iso, non_empty, position, timestamp_of_iso
@@ -88,7 +89,7 @@ def _record() -> Record:
         source_op=F.col("source_op"),
         key_columns=F.coalesce(
             "set_key",
-            F.when(F.col("rowid").isNotNull(), F.array(F.lit("rowid"))),
+            F.when(F.col("rowid").isNotNull(), F.array(F.lit(ORACLE_ROW_ID))),
             no_columns(),
         ),
         row_id=F.when(F.col("set_key").isNull(), F.col("rowid")),

@@ -13,9 +13,19 @@ from pyspark.sql import functions as F
 from cdc_marts.parsing.images import COLUMNS, columns_named, columns_of, has_columns, json_text
 from cdc_marts.parsing.values import position
 
+#: The hidden row number that MySQL on RDS gives a table without a key.
+MYSQL_ROW_ID = "#alibaba_rds_row_id#"
+#: The row address of an Oracle table.
+ORACLE_ROW_ID = "rowid"
+
 #: The key of the row as it is, or for a delete as it was; and as an update found it.
 _KEYS = ("row_key", "row_key_before")
 _WHOLE_NUMBERS = r"^-?[0-9]{1,38}(,-?[0-9]{1,38})*$"
+
+
+def row_ids() -> list[str]:
+    """Return the names of row ids of databases, which are keys as the last resort."""
+    return [ORACLE_ROW_ID, MYSQL_ROW_ID]
 
 
 def with_row_keys(records: DataFrame, *, has_texts_only: bool) -> DataFrame:

@@ -21,6 +21,7 @@ from cdc_marts.parsing.images import (
 from cdc_marts.parsing.messages import LANDED_COLUMNS, Check, read_json, rejection, unknown_op
 from cdc_marts.parsing.ops import ROW_RECORDS, meaning_of, source_ops
 from cdc_marts.parsing.records import Record, to_staging
+from cdc_marts.parsing.row_keys import MYSQL_ROW_ID, ORACLE_ROW_ID
 from cdc_marts.parsing.settings import KeySettings, key_setting
 from cdc_marts.parsing.statements import (
     change_of,
@@ -52,11 +53,6 @@ ENVELOPE = """
         ddl variant
     >
 """
-
-#: The hidden row number that MySQL on RDS gives a table without a key.
-_MYSQL_ROW_ID = "#alibaba_rds_row_id#"
-#: The row address that is published like a column of an Oracle table.
-_ORACLE_ROW_ID = "rowid"
 
 _SIDES = ("before", "after")
 _FULL_LOAD = "-1"
@@ -307,10 +303,10 @@ def _key_columns(key_settings: KeySettings | None) -> Column:
     return F.coalesce(
         F.when(F.size("primary_key") > 0, F.col("primary_key")),
         key_setting(key_settings, table_id_of()),
-        F.when(F.array_contains(columns, _MYSQL_ROW_ID), F.array(F.lit(_MYSQL_ROW_ID))),
+        F.when(F.array_contains(columns, MYSQL_ROW_ID), F.array(F.lit(MYSQL_ROW_ID))),
         F.when(
-            is_oracle & F.array_contains(columns, _ORACLE_ROW_ID),
-            F.array(F.lit(_ORACLE_ROW_ID)),
+            is_oracle & F.array_contains(columns, ORACLE_ROW_ID),
+            F.array(F.lit(ORACLE_ROW_ID)),
         ),
         no_columns(),
     )
