@@ -23,6 +23,7 @@ from benchmarks.workload import DATABASE, Workload
 from cdc_marts import project
 from cdc_marts.landing.tables import create_landing_table
 from cdc_marts.relations import OWN
+from cdc_marts.run_history import FAILED_STATUSES
 from cdc_marts.source_formats import SOURCE_FORMATS
 
 TARGET = "local"
@@ -86,7 +87,9 @@ def dbt_run(workload: Workload, arguments: Sequence[str]) -> list[Any]:
     )
     results: list[Any] = getattr(result.result, "results", [])
     if not result.success:
-        reasons = [f"{one.node.name}: {one.message}" for one in results if one.status == "error"]
+        reasons = [
+            f"{one.node.name}: {one.message}" for one in results if one.status in FAILED_STATUSES
+        ]
         raise BenchmarkError("\n".join(["dbt failed", *reasons, str(result.exception or "")]))
     return [one for one in results if one.timing]
 

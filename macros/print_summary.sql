@@ -12,14 +12,19 @@
       'transaction_events': 'transaction events',
       'quarantined_messages': 'quarantined messages',
   } -%}
-  {%- set failed = ['error', 'fail', 'skipped'] -%}
   {%- set built = {} -%}
+  {%- set missing = [] -%}
   {%- for result in results
       if result.node.package_name == 'cdc_marts' and result.node.name in what -%}
     {%- do built.update({result.node.name: result.node.relation_name}) -%}
   {%- endfor -%}
+  {%- for result in results
+      if result.status == 'skipped'
+      or ("'" ~ result.status ~ "'") in failed_statuses() -%}
+    {%- do missing.append(result) -%}
+  {%- endfor -%}
   {%- if execute and flags.WHICH == 'build' and built | length == what | length
-      and not results | selectattr('status', 'in', failed) | list -%}
+      and not missing -%}
     {%- set counts = run_query(count_rows_sql(built)).rows[0] -%}
     {%- do print('\nBuilt for target ' ~ target.name ~ ':') -%}
     {%- for name, text in what.items() -%}

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 import datetime as dt
 import json
 from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from cdc_marts.package_macros import package_macro
+
 if TYPE_CHECKING:
     from dbt.artifacts.schemas.run import RunResult
     from pyspark.sql import SparkSession
 
 #: The statuses of failed nodes.
-FAILED_STATUSES = ("error", "fail", "runtime error", "partial success")
+FAILED_STATUSES: tuple[str, ...] = ast.literal_eval(
+    f"({package_macro('sql/failed_statuses.sql', 'failed_statuses')()})"
+)
 
 #: People read the messages. Those of Spark's errors may end with a long plan.
 _LONGEST_MESSAGE = 2_000

@@ -15,8 +15,7 @@ runs as (
         transform(
             filter(
                 nodes,
-                node -> node.status
-                in ('error', 'fail', 'runtime error', 'partial success')
+                node -> node.status in ({{ failed_statuses() }})
             ),
             node -> node.node_name
         ) as failed_nodes,

@@ -25,6 +25,7 @@ from cdc_marts.offset_blocks import (
     outside_blocks,
     removed_of,
 )
+from cdc_marts.package_macros import package_macro
 from cdc_marts.relations import OWN, Relations
 from cdc_marts.source_formats import SOURCE_FORMATS
 from cdc_marts.times import days_before, micros_of
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 SETTING = "retention"
 #: Property of a landing table: the least age, in days, of messages that were removed from it.
-PROPERTY = "cdc_marts.removed-after-days"
+PROPERTY = package_macro("staging/check_removed_messages.sql", "retention_property")()
 _DELETE_MODE, _MERGE_ON_READ = "write.delete.mode", "merge-on-read"
 #: Tables of older versions can't mark rows as deleted.
 _FIRST_VERSION_WITH_DELETES = 2

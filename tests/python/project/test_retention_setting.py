@@ -11,8 +11,7 @@ import typer
 
 from cdc_marts.cli.console import confirm_or_stop
 from cdc_marts.cli.maintain import NOT_CONFIRMED
-from cdc_marts.operations.retention import PROPERTY, RetentionError, days_of
-from cdc_marts.package_macros import package_macro
+from cdc_marts.operations.retention import RetentionError, days_of
 
 
 @pytest.mark.parametrize(
@@ -78,7 +77,3 @@ def test_maintenance_that_somebody_confirms_goes_on(
     said = capsys.readouterr()
     assert "Remove them?" in said.out
     assert said.err == ""
-
-
-def test_staging_models_look_for_the_property_that_a_removal_sets() -> None:
-    assert package_macro("staging/check_removed_messages.sql", "retention_property")() == PROPERTY
