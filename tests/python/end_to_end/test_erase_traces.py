@@ -32,7 +32,7 @@ def person(id_: str, tenant: str, mail: str) -> Row:
     return {"id": id_, "tenant": tenant, "mail": mail}
 
 
-def canal(kind: str, table_id: str, keys: Sequence[str], row: Row) -> bytes:
+def canal(kind: str, table_id: str, keys: Sequence[str], *rows: Row) -> bytes:
     database, _, table = table_id.partition(".")
     message = {
         "database": database,
@@ -42,8 +42,8 @@ def canal(kind: str, table_id: str, keys: Sequence[str], row: Row) -> bytes:
         "es": 1_767_225_600_000,
         "ts": 1_767_225_600_000,
         "pkNames": list(keys),
-        "mysqlType": dict.fromkeys(row, "varchar(20)"),
-        "data": [row],
+        "mysqlType": dict.fromkeys(rows[0], "varchar(20)"),
+        "data": rows,
     }
     return json.dumps(message).encode()
 
@@ -61,24 +61,24 @@ MESSAGES = [
 
 
 CUSTOMERS, CUSTOMER = "shop.customers", "Vk9Qzebra"
-#: Offsets and customers of two exports. In the second one, rows have moved by one offset, and two
+#: Offsets and customers of two exports. In the second one, rows have other offsets, and two
 #: messages have the same offset: the smaller one counts.
 EXPORTS = [
-    [(0, CUSTOMER), (1, "A1")],
-    [(0, "A0"), (1, CUSTOMER), (2, "A1"), (3, CUSTOMER), (3, "A2")],
+    [(0, [CUSTOMER]), (1, ["A1"]), (4, [CUSTOMER, "A4"])],
+    [(0, ["A0"]), (1, [CUSTOMER]), (2, ["A1"]), (3, [CUSTOMER]), (3, ["A2"]), (4, ["A3"])],
 ]
 MARTS = ("marts.change_events", "marts.latest_state")
 
 
-def customer(id_: str) -> bytes:
-    return canal("INSERT", CUSTOMERS, ["id"], {"id": id_})
+def customers(ids: Sequence[str]) -> bytes:
+    return canal("INSERT", CUSTOMERS, ["id"], *({"id": id_} for id_ in ids))
 
 
 @pytest.fixture(scope="module")
 def built(project: Project) -> Project:
     project.land(CANAL, [Landed("shop", i, value) for i, value in enumerate(MESSAGES)])
     for landing in EXPORTS:
-        project.land(CANAL, [Landed("export", offset, customer(id_)) for offset, id_ in landing])
+        project.land(CANAL, [Landed("export", offset, customers(ids)) for offset, ids in landing])
     project.dbt(*RUN)
     return project
 
@@ -108,6 +108,7 @@ def test_copies_that_no_run_reads_lose_the_row_and_other_rows_stay(built: Projec
     others = others_of(built)
     found = erasure.find([json.dumps({"id": CUSTOMER}, separators=(",", ":"))])
     assert [message.offset for message in found.whole] == [0]
+    assert [message.offset for message in found.shared] == [4]
     assert [message.offset for message in found.copied] == [1, 3]
 
     erasure.erase(found, False, lambda: built.dbt(*RUN, "--full-refresh"))

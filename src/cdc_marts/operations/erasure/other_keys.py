@@ -31,13 +31,15 @@ def other_keys(records: DataFrame, row_keys: Sequence[str]) -> set[str]:
     images = _images(keyed.where(has_key(row_keys))).where(F.col("row_key").isin(*row_keys))
     named = {row["row_key"] for row in images.select("row_key").distinct().collect()}
     whole = [key for key in row_keys if key not in named]
-    in_images = _named_in(images.select(F.col("row_key").alias("given"), "image"), keyed)
-    in_whole = _named_in(_given(keyed, whole), keyed)
-    return (
-        _without_contradictions(keyed, in_images)
-        | {row["row_key"] for row in in_whole.collect()}
-        | _keyless_with(_given(keyed, named), keyless)
-    )
+    found: set[str] = set()
+    if named:
+        in_images = _named_in(images.select(F.col("row_key").alias("given"), "image"), keyed)
+        found |= _without_contradictions(keyed, in_images)
+        found |= _keyless_with(_given(keyless, named), keyless)
+    if whole:
+        in_whole = _named_in(_given(keyed, whole), keyed)
+        found |= {row["row_key"] for row in in_whole.collect()}
+    return found
 
 
 def _named_in(images: DataFrame, keyed: DataFrame) -> DataFrame:
