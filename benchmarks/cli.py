@@ -21,11 +21,11 @@ from benchmarks.options import (
     Sizes,
     Skew,
     WarmUp,
-    field_by_field,
     formats_of,
     numbers_of,
     selection_of,
 )
+from cdc_marts.cli.options import field_by_field
 
 app = typer.Typer(
     help="The project's models, measured against the shortest job that does their work by hand.",

@@ -1,17 +1,11 @@
-"""Options that several commands take, one by one and in groups.
-
-A command takes a group as one parameter with a default. On the command line, each field of the
-group is an option.
-"""
+"""Options that several commands take, one by one and in groups (`field_by_field`)."""
 
 from __future__ import annotations
 
-import functools
-import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated
 
 import typer
 
@@ -94,35 +88,3 @@ def numbers_of(texts: str) -> list[int]:
 def selection_of(select: str | None) -> Sequence[str]:
     """Return the arguments of `dbt run` for an option `Select`."""
     return () if select is None else ("--select", select)
-
-
-def field_by_field(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that takes each field of its dataclass parameters as a parameter."""
-    annotations = get_type_hints(command, include_extras=True)
-    groups: dict[str, Any] = {}
-    options: dict[str, inspect.Parameter] = {}
-
-    def add(name: str, default: Any, annotation: Any) -> None:
-        options[name] = inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
-        )
-
-    for name, parameter in inspect.signature(command).parameters.items():
-        group = parameter.default
-        if not is_dataclass(group):
-            add(name, group, annotations[name])
-            continue
-        groups[name] = group
-        of_fields = get_type_hints(type(group), include_extras=True)
-        for one in fields(group):
-            add(one.name, getattr(group, one.name), of_fields[one.name])
-
-    @functools.wraps(command)
-    def by_field(**given: Any) -> None:
-        for name, group in groups.items():
-            given[name] = replace(group, **{one.name: given.pop(one.name) for one in fields(group)})
-        command(**given)
-
-    by_field.__signature__ = inspect.Signature(list(options.values()))  # type: ignore[attr-defined]
-    by_field.__annotations__ = {name: option.annotation for name, option in options.items()}
-    return by_field

@@ -14,20 +14,15 @@ from rich.progress import DownloadColumn
 
 from cdc_marts.cli.console import FAILED, WRONG_USE, errors, progress_bar, say, stop, tell
 from cdc_marts.cli.landing_options import (
+    NO_KAFKA,
+    KafkaOptions,
     MapFile,
-    MaxMessages,
     OneFormat,
-    Properties,
-    Servers,
-    SkipLost,
-    StartAt,
-    Topics,
     check_file,
     names_in,
-    subscription,
     topic_map,
 )
-from cdc_marts.cli.options import on_target
+from cdc_marts.cli.options import on_target, shown_first
 from cdc_marts.cli.session import open_session
 from cdc_marts.landing import LandingError, WrongInput
 from cdc_marts.package_files import DBT
@@ -125,16 +120,12 @@ def land_files(
 
 
 @land_app.command("kafka")
+@shown_first("servers", "source_format", "topics")
 @on_target
 def land_kafka(
-    servers: Servers = None,
     source_format: OneFormat = None,
-    topics: Topics = None,
     map_file: MapFile = None,
-    properties: Properties = None,
-    start: StartAt = "earliest",
-    max_messages: MaxMessages = None,
-    skip_lost: SkipLost = False,
+    kafka: KafkaOptions = NO_KAFKA,
     moved: Annotated[
         bool,
         typer.Option(
@@ -155,28 +146,17 @@ def land_kafka(
     The command lands nothing and exits with 1 if Kafka deleted messages before
     they landed, or if a topic was deleted and created again.
     """
-    if servers is None:
-        raise typer.BadParameter("--bootstrap-servers is missing: name the Kafka brokers.")
-    wanted = subscription(
-        servers,
-        source_format=source_format,
-        map_file=map_file,
-        topics=topics,
-        properties=properties,
-        start=start,
-        max_messages=max_messages,
-        skip_lost=skip_lost,
-        moved=moved,
-    )
-    from cdc_marts.landing import kafka
+    wanted = kafka.subscription(source_format, map_file, moved)
+    from cdc_marts.landing.kafka import PACKAGES
+    from cdc_marts.landing.kafka import land_kafka as land_topics
 
     failed = "Spark failed; the next landing resumes after the landed offsets"
     with (
-        open_session(target, failed, kafka.PACKAGES) as session,
+        open_session(target, failed, PACKAGES) as session,
         errors.status("Landing from Kafka"),
     ):
         try:
-            landings = list(kafka.land_kafka(session, wanted, say, relations_of(target)))
+            landings = list(land_topics(session, wanted, say, relations_of(target)))
         except LandingError as error:
             stop(f"{error} Nothing was landed.", FAILED)
     for landing in landings:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import os
 import re
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cdc_marts.cli.console import WRONG_USE, stop
-from cdc_marts.cli.options import SourceFormat, source_format_of
+from cdc_marts.cli.options import SourceFormat, source_format_of, utc
 from cdc_marts.landing import LandingError
 from cdc_marts.source_formats import SOURCE_FORMATS
-from cdc_marts.times import utc_of
 
 if TYPE_CHECKING:
     from cdc_marts.landing.kafka import Subscription
@@ -38,53 +37,6 @@ MapFile = Annotated[
         "--map",
         metavar="FILE",
         help="A YAML file that names the format of each topic, for several formats in one landing.",
-    ),
-]
-Servers = Annotated[
-    str | None,
-    typer.Option(
-        "--bootstrap-servers",
-        metavar="HOST:PORT,...",
-        help="Kafka brokers to connect to first.",
-    ),
-]
-Topics = Annotated[
-    str | None,
-    typer.Option(
-        metavar="TOPIC,...",
-        help="With --format: the topics to land, or patterns such as 'orders_*'.",
-    ),
-]
-Properties = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="A Java properties file with settings of the Kafka client, such as"
-        " security.protocol and sasl.jaas.config.",
-    ),
-]
-StartAt = Annotated[
-    str,
-    typer.Option(
-        "--start",
-        metavar="WHERE",
-        help="Where to start in a topic that has not landed before: earliest, latest, or a time"
-        " such as 2026-11-22T08:00 (UTC).",
-    ),
-]
-MaxMessages = Annotated[
-    int | None,
-    typer.Option(
-        metavar="COUNT",
-        min=1,
-        help="Land at most this many messages. The next landing resumes after them.",
-    ),
-]
-SkipLost = Annotated[
-    bool,
-    typer.Option(
-        "--skip-lost",
-        help="Resume after messages that Kafka deleted before they landed.",
     ),
 ]
 
@@ -115,38 +67,99 @@ def topic_map(
         stop(str(error), WRONG_USE)
 
 
-def subscription(
-    servers: str,
-    *,
-    source_format: SourceFormat | None,
-    map_file: Path | None,
-    topics: str | None,
-    properties: Path | None,
-    start: str,
-    max_messages: int | None,
-    skip_lost: bool,
-    moved: bool = False,
-) -> Subscription:
-    """Return the part of Kafka that lands, as these options say it."""
-    from cdc_marts.landing.kafka import Subscription
+@dataclass(frozen=True)
+class KafkaOptions:
+    """The options that say what lands from Kafka, besides its format or map."""
 
-    if source_format is not None and topics is None:
-        raise typer.BadParameter("--format needs --topics: the topics of this format.")
-    topics_by_format = topic_map(source_format, map_file, topics)
-    if properties is not None:
-        check_file(properties)
-    if not all(_SERVER.fullmatch(server) for server in names_in(servers, "--bootstrap-servers")):
-        raise typer.BadParameter(f"--bootstrap-servers needs HOST:PORT,…, not {servers}.")
-    return Subscription(
-        servers,
-        topics_by_format,
-        is_strict=map_file is None,
-        properties=properties,
-        start=_start(start),
-        skip_lost=skip_lost,
-        moved=moved,
-        max_messages=max_messages,
-    )
+    servers: Annotated[
+        str | None,
+        typer.Option(
+            "--bootstrap-servers",
+            metavar="HOST:PORT,...",
+            help="Kafka brokers to connect to first.",
+        ),
+    ] = None
+    topics: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TOPIC,...",
+            help="With --format: the topics to land, or patterns such as 'orders_*'.",
+        ),
+    ] = None
+    properties: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A Java properties file with settings of the Kafka client, such as"
+            " security.protocol and sasl.jaas.config.",
+        ),
+    ] = None
+    start: Annotated[
+        str,
+        typer.Option(
+            "--start",
+            metavar="WHERE",
+            help="Where to start in a topic that has not landed before: earliest, latest, or a"
+            " time such as 2026-11-22T08:00 (UTC).",
+        ),
+    ] = "earliest"
+    max_messages: Annotated[
+        int | None,
+        typer.Option(
+            metavar="COUNT",
+            min=1,
+            help="Land at most this many messages. The next landing resumes after them.",
+        ),
+    ] = None
+    skip_lost: Annotated[
+        bool,
+        typer.Option(
+            "--skip-lost", help="Resume after messages that Kafka deleted before they landed."
+        ),
+    ] = False
+
+    def refuse_without_servers(self) -> None:
+        """Raise `typer.BadParameter` if options were given, but no servers."""
+        given = [
+            f"--{field.name.replace('_', '-')}"
+            for field in fields(self)
+            if getattr(self, field.name) != field.default
+        ]
+        if given and self.servers is None:
+            raise typer.BadParameter(
+                f"{', '.join(given)} {'needs' if len(given) == 1 else 'need'} --bootstrap-servers."
+            )
+
+    def subscription(
+        self, source_format: SourceFormat | None, map_file: Path | None, moved: bool = False
+    ) -> Subscription:
+        """Return the part of Kafka that lands, as these options say it."""
+        from cdc_marts.landing.kafka import Subscription
+
+        if self.servers is None:
+            raise typer.BadParameter("--bootstrap-servers is missing: name the Kafka brokers.")
+        if source_format is not None and self.topics is None:
+            raise typer.BadParameter("--format needs --topics: the topics of this format.")
+        topics = topic_map(source_format, map_file, self.topics)
+        if self.properties is not None:
+            check_file(self.properties)
+        servers = names_in(self.servers, "--bootstrap-servers")
+        if not all(map(_SERVER.fullmatch, servers)):
+            raise typer.BadParameter(f"--bootstrap-servers needs HOST:PORT,…, not {self.servers}.")
+        return Subscription(
+            self.servers,
+            topics,
+            is_strict=map_file is None,
+            properties=self.properties,
+            start=_start(self.start),
+            skip_lost=self.skip_lost,
+            moved=moved,
+            max_messages=self.max_messages,
+        )
+
+
+#: The options of Kafka if a command is given none of them.
+NO_KAFKA = KafkaOptions()
 
 
 def _start(text: str) -> Start:
@@ -161,16 +174,6 @@ def _start(text: str) -> Start:
     except typer.BadParameter:
         raise typer.BadParameter(
             f"--start needs earliest, latest, or a time such as 2026-11-22T08:00, not {text!r}."
-        ) from None
-
-
-def utc(text: str, option: str) -> dt.datetime:
-    """Return a time, in UTC if it names no zone."""
-    try:
-        return utc_of(text)
-    except ValueError:
-        raise typer.BadParameter(
-            f"{option} needs a time such as 2026-11-22T08:00, not {text!r}."
         ) from None
 
 

@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from cdc_marts.cli.console import FAILED, stop, tell
-from cdc_marts.cli.landing_options import utc
-from cdc_marts.cli.options import Format, on_target
+from cdc_marts.cli.options import Format, on_target, utc
 from cdc_marts.cli.session import open_session
 from cdc_marts.printing import counted, printable
 from cdc_marts.project.dbt_commands import run_dbt

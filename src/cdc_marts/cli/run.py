@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,19 +13,14 @@ import typer
 from cdc_marts.cli.console import FAILED, say
 from cdc_marts.cli.landing import land_spooled, read_with_progress_bar
 from cdc_marts.cli.landing_options import (
+    NO_KAFKA,
+    KafkaOptions,
     MapFile,
-    MaxMessages,
     OneFormat,
-    Properties,
-    Servers,
-    SkipLost,
-    StartAt,
-    Topics,
     check_file,
-    subscription,
     topic_map,
 )
-from cdc_marts.cli.options import on_target, time_span
+from cdc_marts.cli.options import SourceFormat, on_target, time_span
 from cdc_marts.cli.report import check_report
 from cdc_marts.cli.rounds import Lander, RoundRunner
 from cdc_marts.project.inventory import relations_of
@@ -49,12 +44,7 @@ def run(
     ] = None,
     source_format: OneFormat = None,
     map_file: MapFile = None,
-    servers: Servers = None,
-    topics: Topics = None,
-    properties: Properties = None,
-    start: StartAt = "earliest",
-    max_messages: MaxMessages = None,
-    skip_lost: SkipLost = False,
+    kafka: KafkaOptions = NO_KAFKA,
     select: Annotated[
         str | None,
         typer.Option(metavar="SELECTION", help="The models to build, as dbt selects them."),
@@ -105,40 +95,13 @@ def run(
     from cdc_marts.landing.spool import SpooledMessages
 
     seconds = _seconds_between_rounds(every, max_failures)
-    if paths and (servers or seconds is not None):
+    if paths and (kafka.servers or seconds is not None):
         raise typer.BadParameter("Files land once: leave out --bootstrap-servers and --every.")
-    if servers is None:
-        _refuse_given(
-            {
-                "--topics": topics,
-                "--properties": properties,
-                "--start": start != "earliest",
-                "--max-messages": max_messages,
-                "--skip-lost": skip_lost,
-            }
-        )
+    kafka.refuse_without_servers()
     if report is not None:
         check_report(report)
     with SpooledMessages() as messages:
-        if servers is not None:
-            wanted = subscription(
-                servers,
-                source_format=source_format,
-                map_file=map_file,
-                topics=topics,
-                properties=properties,
-                start=start,
-                max_messages=max_messages,
-                skip_lost=skip_lost,
-            )
-            lander = _lander_of_kafka(wanted, target)
-        elif paths:
-            _read_files(messages, paths, source_format, map_file)
-            lander = Lander(lambda session: land_spooled(session, messages, target))
-        elif source_format or map_file:
-            raise typer.BadParameter("--format and --map need --bootstrap-servers, or files.")
-        else:
-            lander = Lander()
+        lander = _lander(messages, paths or [], source_format, map_file, kafka, target)
         dbt = _command_of_dbt(select, with_tests)
         rounds = RoundRunner(target, lander, dbt, report, is_verbose)
         has_succeeded = (
@@ -160,19 +123,30 @@ def _seconds_between_rounds(every: str | None, max_failures: int | None) -> floa
     return span.total_seconds()
 
 
-def _refuse_given(options_of_kafka: Mapping[str, object]) -> None:
-    """Raise `typer.BadParameter` if options were given that need Kafka."""
-    if given := [option for option, value in options_of_kafka.items() if value]:
-        raise typer.BadParameter(
-            f"{', '.join(given)} {'needs' if len(given) == 1 else 'need'} --bootstrap-servers."
-        )
+def _lander(
+    messages: SpooledMessages,
+    paths: Sequence[Path],
+    source_format: SourceFormat | None,
+    map_file: Path | None,
+    kafka: KafkaOptions,
+    target: Target,
+) -> Lander:
+    """Return the lander of what the options name. Read files now, into `messages`."""
+    if kafka.servers is not None:
+        return _lander_of_kafka(kafka.subscription(source_format, map_file), target)
+    if paths:
+        _read_files(messages, paths, source_format, map_file)
+        return Lander(lambda session: land_spooled(session, messages, target))
+    if source_format or map_file:
+        raise typer.BadParameter("--format and --map need --bootstrap-servers, or files.")
+    return Lander()
 
 
 def _read_files(
     messages: SpooledMessages,
     paths: Sequence[Path],
-    source_format: OneFormat,
-    map_file: MapFile,
+    source_format: SourceFormat | None,
+    map_file: Path | None,
 ) -> None:
     """Read files before Spark starts. A wrong file ends the command."""
     topics = topic_map(source_format, map_file)

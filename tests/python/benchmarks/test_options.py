@@ -6,8 +6,9 @@ import typer
 from click.testing import Result
 from typer.testing import CliRunner
 
-from benchmarks.options import Drawn, field_by_field
+from benchmarks.options import Drawn
 from benchmarks.workload import Workload
+from cdc_marts.cli.options import field_by_field
 
 MANY_TABLES = Drawn(tables=20)
 

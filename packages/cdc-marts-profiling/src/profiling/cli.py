@@ -22,11 +22,11 @@ from benchmarks.options import (
     Size,
     Sizes,
     WarmUp,
-    field_by_field,
     formats_of,
     numbers_of,
     selection_of,
 )
+from cdc_marts.cli.options import field_by_field
 from profiling import sections
 from profiling.competitors.competitor import FLINK_FORMATS, add_competitors
 from profiling.parse import measure_parse
