@@ -4,7 +4,6 @@
 {% macro check_declared_tables() -%}
   {%- do adapter.call_function(
       'cdc_marts.typed.declaration:check_declarations',
-      var('tables'),
-      cdc_marts.source_formats()
+      var('tables')
   ) -%}
 {%- endmacro %}

@@ -20,8 +20,7 @@
   {%- set declared = adapter.call_function(
       'cdc_marts.typed.declaration:declaration',
       model.name,
-      var('tables'),
-      cdc_marts.source_formats()
+      var('tables')
   ) -%}
   {{- config(
       materialized='incremental',
@@ -54,7 +53,7 @@ select * from {{ dataframe(
     'cdc_marts.typed.mart:rows',
     inputs,
     new_inputs,
-    {'declared': declared, 'source_formats': cdc_marts.source_formats()},
+    {'declared': declared},
     {'filled_rows': ref('cdc_marts', 'int_filled_rows')}
 ) }}
 {%- endmacro %}

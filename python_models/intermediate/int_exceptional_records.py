@@ -14,5 +14,4 @@ def model(dbt, session):
         records=dbt.rows_so_far(records),
         replaced_messages=replaced.distinct(),
         earlier=earlier_rows(dbt, session),
-        formats=dbt.config.get("source_formats"),
     )

@@ -13,5 +13,4 @@ def model(dbt, session):
         revised_keys=revised.select(*KEY).distinct(),
         message_places=dbt.rows_so_far(dbt.ref("int_message_places")),
         earlier=earlier_rows(dbt, session),
-        formats=dbt.config.get("source_formats"),
     )

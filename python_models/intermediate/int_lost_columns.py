@@ -7,5 +7,4 @@ def model(dbt, session):
     return lost_columns(
         dbt.ref("int_table_schemas"),
         dbt.ref("int_column_drops"),
-        dbt.config.get("source_formats"),
     )

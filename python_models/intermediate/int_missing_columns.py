@@ -7,5 +7,4 @@ def model(dbt, session):
     return missing_columns(
         dbt.ref("int_table_schemas"),
         dbt.ref("int_table_columns"),
-        dbt.config.get("source_formats"),
     )

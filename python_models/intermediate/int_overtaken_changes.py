@@ -14,5 +14,4 @@ def model(dbt, session):
         new_reloaded=new_reloaded,
         reloaded=dbt.rows_so_far(reloaded),
         earlier=earlier_rows(dbt, session),
-        formats=dbt.config.get("source_formats"),
     )

@@ -25,6 +25,5 @@ def model(dbt, session):
         events,
         dbt.ref("int_split_key_changes"),
         dbt.ref("int_truncations"),
-        dbt.config.get("source_formats"),
     )
     return with_earlier(found, keys, earlier_rows(dbt, session))

@@ -20,5 +20,4 @@ def model(dbt, session):
         new_records=new_records,
         records=dbt.rows_so_far(records),
         earlier=earlier_rows(dbt, session),
-        formats=dbt.config.get("source_formats"),
     ).select(*columns)

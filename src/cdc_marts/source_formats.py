@@ -1,6 +1,7 @@
 """The formats and their traits, which are listed in `dbt_project.yml` and nowhere else."""
 
 import difflib
+from collections.abc import Sequence
 
 import yaml
 
@@ -16,6 +17,16 @@ SOURCE_FORMATS = tuple(_TRAITS)
 def has_trait(source_format: str, trait: str) -> bool:
     """Return whether a format has a trait of the var `source_formats`."""
     return bool(_TRAITS[source_format].get(trait))
+
+
+def formats_that(trait: str) -> tuple[str, ...]:
+    """Return the formats that have a trait of the var `source_formats`."""
+    return tuple(name for name in SOURCE_FORMATS if has_trait(name, trait))
+
+
+def type_systems_in(source_format: str) -> Sequence[str]:
+    """Return the type systems whose names the messages of a format carry."""
+    return _TRAITS[source_format].get("type_systems") or []
 
 
 def no_such_format(name: str) -> str:

@@ -21,7 +21,7 @@ from cdc_marts.checkpoints import checkpointed
 from cdc_marts.fold.columns import MESSAGE
 from cdc_marts.fold.ranges import is_one_of, near_deliveries
 from cdc_marts.fold.rules import filled_row_key, takes_columns_of_half
-from cdc_marts.fold.traits import Traits, is_of_format_that
+from cdc_marts.fold.traits import is_of_format_that
 from cdc_marts.parsing.ops import ROW_RECORDS
 
 #: The columns that identify an event of a row of a message. A load that repairs the table gives
@@ -48,7 +48,6 @@ def exceptional_records(
     records: DataFrame,
     replaced_messages: DataFrame,
     earlier: DataFrame | None,
-    formats: Traits,
 ) -> DataFrame:
     """Return the exceptions of new records, and those of earlier records that new records reveal.
 
@@ -59,7 +58,7 @@ def exceptional_records(
     """
     new = _described(new_records)
     if earlier is None:
-        deliveries, halves = _deliveries(new, formats), _halves(new, formats)
+        deliveries, halves = _deliveries(new), _halves(new)
         return _union(_redeliveries(None, deliveries), _split_updates(None, halves))
     # DataFrames that are used several times are checkpointed, so that Spark plans them once.
     new = checkpointed(new)
@@ -70,19 +69,17 @@ def exceptional_records(
     )
     # In its new place, a record may be another event, and a redelivery of other records.
     looked_at = new.unionByName(replaced)
-    deliveries, halves = _deliveries(looked_at, formats), _halves(looked_at, formats)
+    deliveries, halves = _deliveries(looked_at), _halves(looked_at)
     # Other deliveries and halves stand near the positions of these.
     near = near_deliveries(deliveries.unionByName(halves, allowMissingColumns=True))
     near_records = _described(records.where(near)).transform(checkpointed)
     near_earlier = earlier.where(near)
     return _union(
         _without_earlier(
-            _with_earlier_keys(
-                _redeliveries(deliveries, _deliveries(near_records, formats)), near_earlier
-            ),
+            _with_earlier_keys(_redeliveries(deliveries, _deliveries(near_records)), near_earlier),
             near_earlier,
         ),
-        _without_earlier(_split_updates(halves, _halves(near_records, formats)), near_earlier),
+        _without_earlier(_split_updates(halves, _halves(near_records)), near_earlier),
         _replacements(replaced),
     )
 
@@ -109,7 +106,7 @@ def _of_messages(records: DataFrame, messages: DataFrame) -> DataFrame:
     return records.where(is_one_of(messages)).join(messages, [*MESSAGE], "left_semi")
 
 
-def _deliveries(records: DataFrame, formats: Traits) -> DataFrame:
+def _deliveries(records: DataFrame) -> DataFrame:
     """Return the records with a `delivery_id`, by which their redeliveries are recognized.
 
     Records whose `event_id` is made of coordinates are left out; such an id has a colon. An
@@ -121,7 +118,7 @@ def _deliveries(records: DataFrame, formats: Traits) -> DataFrame:
     delivery_id = F.when(
         F.col("record_type") == "update_before", F.concat(F.lit("before "), F.col("pairing_id"))
     ).when(F.instr("event_id", ":") == 0, F.col("event_id"))
-    known_by_id = records.where(~is_of_format_that(formats, "known_by_coordinates"))
+    known_by_id = records.where(~is_of_format_that("known_by_coordinates"))
     reloaded = known_by_id.where("record_type = 'change' and event_id <> message_event_id")
     return (
         known_by_id.withColumns({"delivery_id": delivery_id, "is_former": F.lit(False)})
@@ -169,12 +166,12 @@ def _with_earlier_keys(redeliveries: DataFrame, earlier: DataFrame) -> DataFrame
     return redeliveries.join(split, [*_RECORD], "left").withColumn("row_keys", keys)
 
 
-def _halves(records: DataFrame, formats: Traits) -> DataFrame:
+def _halves(records: DataFrame) -> DataFrame:
     return (
-        records.where(is_of_format_that(formats, "splits_updates"))
+        records.where(is_of_format_that("splits_updates"))
         .where("pairing_id is not null")
         .withColumn("is_before", F.col("record_type") == "update_before")
-        .withColumn("takes_columns", takes_columns_of_half(formats))
+        .withColumn("takes_columns", takes_columns_of_half())
         .withColumn("pairing_hash", F.xxhash64("source_format", "pairing_id"))
     )
 

@@ -12,7 +12,7 @@ from cdc_marts.checkpoints import checkpointed
 from cdc_marts.fold.columns import KEY, TABLE
 from cdc_marts.fold.ranges import at_positions_of, in_transactions_of
 from cdc_marts.fold.rules import transaction_of_effect
-from cdc_marts.fold.traits import Traits, is_of_format_that
+from cdc_marts.fold.traits import is_of_format_that
 
 _COLUMNS = (
     *KEY,
@@ -41,7 +41,6 @@ def key_changes(
     revised_keys: DataFrame,
     message_places: DataFrame,
     earlier: DataFrame | None,
-    formats: Traits,
 ) -> DataFrame:
     """Return the effects of key changes, and effects of other rows on their keys.
 
@@ -65,12 +64,12 @@ def key_changes(
     looked_at = _looked_at(new_effects, effects, revised_keys, earlier)
     # The key changes are few, and used several times.
     changing = looked_at.where("is_key_change").transform(checkpointed)
-    listed = [changing, *_beside(changing, effects, message_places, formats)]
+    listed = [changing, *_beside(changing, effects, message_places)]
     if earlier is None:
-        listed.append(_in_pairs(_members(looked_at, formats)))
+        listed.append(_in_pairs(_members(looked_at)))
     else:
-        listed += _in_new_pairs(looked_at, effects, formats)
-        listed += _beside_earlier(earlier, looked_at, formats)
+        listed += _in_new_pairs(looked_at, effects)
+        listed += _beside_earlier(earlier, looked_at)
     return reduce(DataFrame.unionByName, listed).distinct()
 
 
@@ -108,11 +107,9 @@ def _looked_at(
     return new_effects.select(*_COLUMNS).transform(checkpointed)
 
 
-def _beside(
-    changing: DataFrame, effects: DataFrame, message_places: DataFrame, formats: Traits
-) -> list[DataFrame]:
+def _beside(changing: DataFrame, effects: DataFrame, message_places: DataFrame) -> list[DataFrame]:
     """Return the effects of other rows on the keys of key changes."""
-    unordered = changing.where(is_of_format_that(formats, "ordered_by_landing"))
+    unordered = changing.where(is_of_format_that("ordered_by_landing"))
     found = []
     transactions = in_transactions_of(changing)
     if transactions is not None:
@@ -124,29 +121,29 @@ def _beside(
     return found
 
 
-def _beside_earlier(earlier: DataFrame, looked_at: DataFrame, formats: Traits) -> list[DataFrame]:
+def _beside_earlier(earlier: DataFrame, looked_at: DataFrame) -> list[DataFrame]:
     """Return the effects of other rows on the keys of key changes that earlier runs listed."""
     changing = earlier.where("is_key_change")
-    unordered = changing.where(is_of_format_that(formats, "ordered_by_landing"))
+    unordered = changing.where(is_of_format_that("ordered_by_landing"))
     return [
         _beside_in_transaction(changing, looked_at.where(_is_insert_or_delete())),
         _beside_at_position(unordered, looked_at),
     ]
 
 
-def _in_new_pairs(looked_at: DataFrame, effects: DataFrame, formats: Traits) -> list[DataFrame]:
+def _in_new_pairs(looked_at: DataFrame, effects: DataFrame) -> list[DataFrame]:
     """Return the pairs of `_in_pairs` of which at least one effect is looked at."""
-    new_members = _members(looked_at, formats)
+    new_members = _members(looked_at)
     transactions = in_transactions_of(new_members)
     if transactions is None:
         return []
-    members = _members(effects.where(transactions), formats).select(*_COLUMNS)
+    members = _members(effects.where(transactions)).select(*_COLUMNS)
     return [_in_pairs(members.transform(checkpointed), new_members)]
 
 
-def _members(effects: DataFrame, formats: Traits) -> DataFrame:
+def _members(effects: DataFrame) -> DataFrame:
     """Return the inserts and deletes, in formats that report a key change as these two."""
-    return effects.where(_is_insert_or_delete() & is_of_format_that(formats, "splits_key_changes"))
+    return effects.where(_is_insert_or_delete() & is_of_format_that("splits_key_changes"))
 
 
 def _is_insert_or_delete() -> Column:

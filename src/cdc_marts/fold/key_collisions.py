@@ -21,7 +21,7 @@ from cdc_marts.fold.rules import (
     transaction_of_effect,
     truncations_of_tables,
 )
-from cdc_marts.fold.traits import Traits, is_of_format_that
+from cdc_marts.fold.traits import is_of_format_that
 
 _EVENT = ("source_format", "event_id")
 
@@ -50,7 +50,6 @@ def superseded_effects(
     events: DataFrame,
     split_key_changes: DataFrame,
     truncations: DataFrame,
-    formats: Traits,
 ) -> DataFrame:
     """Return the superseded effects: on colliding keys, they don't count for the row that remains.
 
@@ -61,7 +60,7 @@ def superseded_effects(
 
     `effects`: all effects on the keys, with the columns of `int_row_effects` except the images.
     `events`: the events with their images, as in `int_events`. `split_key_changes`, `truncations`:
-    the models `int_split_key_changes` and `int_truncations`. `formats`: format -> its traits.
+    the models `int_split_key_changes` and `int_truncations`.
 
     The result has source_format, table_id, row_key, event_id, effect; took_older_row: for a delete,
     whether a newer row stayed; row_left: whether a row left the key while another row stayed, as in
@@ -69,7 +68,7 @@ def superseded_effects(
     sequences, struct<sequence, index>: the sequence of the last effect of the position in the order
     of images, and the number of effects that stand in front of this one at the position.
     """
-    steps = _steps(effects, _images(events, formats), split_key_changes, truncations)
+    steps = _steps(effects, _images(events), split_key_changes, truncations)
     step = F.struct(*(name for name in steps.columns if name not in KEY))
     of_one_position = F.array_sort(
         F.collect_list(step),
@@ -127,7 +126,7 @@ def no_superseded_effects(keys: DataFrame) -> DataFrame:
     )
 
 
-def _images(events: DataFrame, formats: Traits) -> DataFrame:
+def _images(events: DataFrame) -> DataFrame:
     """Return the images of events, as texts by column. A before image with only the key is null."""
     before = F.expr(f"try_cast(before as {_IMAGE})")
     # Not the column `key_columns`: Iceberg reads a text in batches, but an array row by row.
@@ -142,7 +141,7 @@ def _images(events: DataFrame, formats: Traits) -> DataFrame:
         "previous_row_key",
         F.expr(f"try_cast(after as {_IMAGE})").alias("after_image"),
         F.when(says_more, before).alias("before_image"),
-        (~is_of_format_that(formats, "before_images_mislead")).alias("has_old_values"),
+        (~is_of_format_that("before_images_mislead")).alias("has_old_values"),
     )
 
 

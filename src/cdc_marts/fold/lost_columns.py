@@ -18,14 +18,15 @@ from pyspark.sql.types import BooleanType, StringType, StructType
 
 from cdc_marts.fold.columns import SEQUENCES, TABLE
 from cdc_marts.fold.sequences import Order, order_of
-from cdc_marts.fold.traits import Traits, is_of_format_that
+from cdc_marts.fold.traits import is_of_format_that
 from cdc_marts.local_rows import local_rows
+from cdc_marts.source_formats import has_trait
 
 #: Systems in which no two columns of a table have names that differ only in letter case.
 _IGNORING_LETTER_CASE = frozenset({"mysql", "mariadb", "drds"})
 
 
-def lost_columns(versions: DataFrame, drops: DataFrame, formats: Traits) -> DataFrame:
+def lost_columns(versions: DataFrame, drops: DataFrame) -> DataFrame:
     """Return the columns that tables lost, with the place in the log that shows it.
 
     `versions`: the model `int_table_schemas`; versions of formats with sparse rows are ignored,
@@ -36,7 +37,7 @@ def lost_columns(versions: DataFrame, drops: DataFrame, formats: Traits) -> Data
     list.
     """
     tables: defaultdict[tuple[str, str], _Table] = defaultdict(_Table)
-    shown = versions.where(~is_of_format_that(formats, "has_sparse_rows")).select(
+    shown = versions.where(~is_of_format_that("has_sparse_rows")).select(
         *TABLE, "source_type", "column_names", *SEQUENCES
     )
     for row in shown.collect():
@@ -57,7 +58,7 @@ def lost_columns(versions: DataFrame, drops: DataFrame, formats: Traits) -> Data
         (source_format, table_id, name, sequence.asDict(), is_dropped)
         for (source_format, table_id), table in tables.items()
         for name, sequence, is_dropped in table.lost_columns(
-            bool(formats[source_format].get("inserts_leave_out_columns"))
+            has_trait(source_format, "inserts_leave_out_columns")
         )
     ]
     return local_rows(versions.sparkSession, lost, schema)

@@ -16,7 +16,7 @@ from pyspark.sql.types import ArrayType, LongType, StringType, StructType
 
 from cdc_marts.fold.columns import VERSION
 from cdc_marts.fold.sequences import order_of
-from cdc_marts.fold.traits import Traits, is_of_format_that
+from cdc_marts.fold.traits import is_of_format_that
 from cdc_marts.local_rows import local_rows
 
 #: Source format and id of a table.
@@ -25,7 +25,7 @@ _Table = tuple[str, str]
 _Stretch = tuple[Row, Row | None, list[str]]
 
 
-def missing_columns(versions: DataFrame, table_columns: DataFrame, formats: Traits) -> DataFrame:
+def missing_columns(versions: DataFrame, table_columns: DataFrame) -> DataFrame:
     """Return the stretches of the log in which a schema version may lack columns of its table.
 
     `versions`: the model `int_table_schemas`; versions of formats with sparse rows are ignored,
@@ -36,7 +36,7 @@ def missing_columns(versions: DataFrame, table_columns: DataFrame, formats: Trai
     column. They are kept because such a list is a weak proof, and a later message may refute it.
     After a statement has dropped the column, there is no such stretch.
     """
-    versions_of_tables = _versions_that_differ(versions, formats)
+    versions_of_tables = _versions_that_differ(versions)
     columns = _columns_of(versions_of_tables, table_columns)
     sequence = table_columns.schema["first_sequence"].dataType
     schema = (
@@ -57,11 +57,11 @@ def missing_columns(versions: DataFrame, table_columns: DataFrame, formats: Trai
     return local_rows(versions.sparkSession, missing, schema)
 
 
-def _versions_that_differ(versions: DataFrame, formats: Traits) -> dict[_Table, list[Row]]:
+def _versions_that_differ(versions: DataFrame) -> dict[_Table, list[Row]]:
     """Return the schema versions of the tables that have versions with different columns."""
     tables: defaultdict[_Table, list[Row]] = defaultdict(list)
     with_columns = versions.where(
-        ~is_of_format_that(formats, "has_sparse_rows") & F.col("column_names").isNotNull()
+        ~is_of_format_that("has_sparse_rows") & F.col("column_names").isNotNull()
     )
     for version in with_columns.select(*VERSION, "column_names", "last_sequence").collect():
         tables[version.source_format, version.table_id].append(version)

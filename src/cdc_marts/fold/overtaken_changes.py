@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 from cdc_marts.checkpoints import broadcast_if_few, checkpointed
 from cdc_marts.fold.columns import MESSAGE
 from cdc_marts.fold.ranges import behind_loads, has_key_of
-from cdc_marts.fold.traits import Traits, is_of_format_that
+from cdc_marts.fold.traits import is_of_format_that
 
 #: A partition with rows of a table.
 _PARTITION = ("source_format", "table_id", "topic", "partition")
@@ -32,7 +32,6 @@ def overtaken_changes(
     new_reloaded: DataFrame,
     reloaded: DataFrame,
     earlier: DataFrame | None,
-    formats: Traits,
 ) -> DataFrame:
     """Return the messages of overtaken changes, with the positions that they take.
 
@@ -44,17 +43,17 @@ def overtaken_changes(
     `new_records`: the records that no run has read; `records`: all records, including the new ones.
     Both have the columns of `int_load_following_records`. `new_loads`, `loads`: the same of
     `int_load_ranges`; `new_reloaded`, `reloaded`: the same of `int_reloaded_messages`. `earlier`:
-    what earlier runs returned; None in the first run. `formats`: format -> its traits.
+    what earlier runs returned; None in the first run.
 
     The result has source_format, topic, partition, offset, position and `is_revision`: whether an
     earlier run has read the message.
     """
-    repairs = checkpointed(_repairs(reloaded, formats))
+    repairs = checkpointed(_repairs(reloaded))
     new_changes = _changes(new_records)
     behind = _behind(new_changes, loads.unionByName(repairs))
     behind = behind.withColumn("is_revision", F.lit(False))
     if earlier is not None:
-        new_loads = new_loads.unionByName(_repairs(new_reloaded, formats))
+        new_loads = new_loads.unionByName(_repairs(new_reloaded))
         read_before = _behind(_changes(records), new_loads).join(
             new_changes, [*MESSAGE], "left_anti"
         )
@@ -84,7 +83,7 @@ def _changes(records: DataFrame) -> DataFrame:
     )
 
 
-def _repairs(reloaded: DataFrame, formats: Traits) -> DataFrame:
+def _repairs(reloaded: DataFrame) -> DataFrame:
     """Return where the loads that repair tables begin, with the columns of `int_load_ranges`.
 
     Their position is the first one that the repair does not end. A load with a lower position than
@@ -92,7 +91,7 @@ def _repairs(reloaded: DataFrame, formats: Traits) -> DataFrame:
     """
     after_repair = (F.col("position") + 1).cast("decimal(38,0)")
     return (
-        reloaded.where(is_of_format_that(formats, "follows_loads"))
+        reloaded.where(is_of_format_that("follows_loads"))
         .where("message_position >= position")
         .groupBy(*_PARTITION, after_repair.alias("position"))
         .agg(F.min("offset").alias("first_offset"))

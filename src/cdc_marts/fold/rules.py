@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from cdc_marts.fold.columns import TABLE, VERSION
-from cdc_marts.fold.traits import Traits, is_of_format_that
+from cdc_marts.fold.traits import is_of_format_that
 
 #: The index of an effect at its own sequence; those that stand before it have lower ones.
 _AT_ITS_OWN_SEQUENCE = 2**31 - 1
@@ -53,12 +53,12 @@ def filled_row_key(row_key: str, old_row_key: str, takes_columns: str) -> Column
     ).otherwise(F.col(row_key))
 
 
-def takes_columns_of_half(formats: Traits) -> Column:
+def takes_columns_of_half() -> Column:
     """Return whether a row takes the columns that only its `update_before` has.
 
     It is keyless, and its format writes whole rows.
     """
-    return F.col("is_keyless") & ~is_of_format_that(formats, "has_sparse_rows")
+    return F.col("is_keyless") & ~is_of_format_that("has_sparse_rows")
 
 
 def lacks_columns_of(event: str, missing: str) -> Column:

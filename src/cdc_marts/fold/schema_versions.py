@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 from cdc_marts.checkpoints import checkpointed
 from cdc_marts.fold.columns import MESSAGE, SEQUENCES, VERSION
 from cdc_marts.fold.ranges import is_one_of
-from cdc_marts.fold.traits import Traits, is_of_format_that
+from cdc_marts.fold.traits import is_of_format_that
 from cdc_marts.parsing.ops import ROW_RECORDS
 
 _PUBLISHED = ("source_type", "column_types", "column_parameters")
@@ -23,7 +23,6 @@ def schema_versions(
     new_records: DataFrame,
     records: DataFrame,
     earlier: DataFrame | None,
-    formats: Traits,
 ) -> DataFrame:
     """Return the versions with new events: their columns, and their first and last event.
 
@@ -42,16 +41,16 @@ def schema_versions(
     """
     revised = revised.where("schema_id is not null").distinct()
     if earlier is None:
-        spans = _spans(_seen(new_effects, new_records, formats))
+        spans = _spans(_seen(new_effects, new_records))
         return spans.join(_descriptions(new_records, _first_messages(spans)), [*VERSION])
-    new = _seen(new_effects, new_records, formats)
+    new = _seen(new_effects, new_records)
     describing = new_records
     if revised.isEmpty():
         spans = _spans(new)
     else:
         # All events of a new version may be old, and have been redeliveries until now.
         describing = records
-        of_revised = _seen(effects, records, formats).join(revised, [*VERSION], "left_semi")
+        of_revised = _seen(effects, records).join(revised, [*VERSION], "left_semi")
         spans = _spans(new.join(revised, [*VERSION], "left_anti")).unionByName(_spans(of_revised))
     new_versions = spans.join(earlier, [*VERSION], "left_anti")
     seen_before = earlier.join(spans, [*VERSION], "left_semi")
@@ -74,13 +73,13 @@ def schema_versions(
     return seen.join(described, [*VERSION])
 
 
-def _seen(effects: DataFrame, records: DataFrame, formats: Traits) -> DataFrame:
+def _seen(effects: DataFrame, records: DataFrame) -> DataFrame:
     """Return the effects and `update_before` records that show versions, with their places."""
     message = F.struct("topic", "sequence.partition", "sequence.offset").alias("message")
     before_all = F.col("sequence")
     for name, type_ in (("partition", "int"), ("offset", "bigint"), ("row_index", "int")):
         before_all = before_all.withField(name, F.lit(None).cast(type_))
-    is_never_overtaken = (F.col("op") == "snapshot") | ~is_of_format_that(formats, "follows_loads")
+    is_never_overtaken = (F.col("op") == "snapshot") | ~is_of_format_that("follows_loads")
     at_own_position = F.when(is_never_overtaken, F.col("sequence")).otherwise(
         F.col("sequence").withField("position", F.col("message_position"))
     )

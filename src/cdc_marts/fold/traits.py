@@ -1,17 +1,13 @@
-"""The traits of the formats, as the var `source_formats` of the project lists them."""
+"""The condition that a row is of a format that has a trait."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import Any
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-#: Name of a format -> its traits.
-Traits = Mapping[str, Mapping[str, Any]]
+from cdc_marts.source_formats import formats_that
 
 
-def is_of_format_that(formats: Traits, trait: str) -> Column:
+def is_of_format_that(trait: str) -> Column:
     """Return whether the column `source_format` names a format that has a trait."""
-    return F.col("source_format").isin([name for name in formats if formats[name].get(trait)])
+    return F.col("source_format").isin(list(formats_that(trait)))

@@ -32,7 +32,6 @@ from cdc_marts.parsing.values import (
     position,
     timestamp_of_millis,
 )
-from cdc_marts.source_formats import has_trait
 
 SOURCE_FORMAT = "datahub_tuple"
 
@@ -166,12 +165,7 @@ def parse(
             table_id_of("database_name", "table_name"),
         ).alias("key_columns"),
     )
-    return to_staging(
-        keyed,
-        SOURCE_FORMAT,
-        _record(),
-        has_sparse_rows=has_trait(SOURCE_FORMAT, "has_sparse_rows"),
-    )
+    return to_staging(keyed, SOURCE_FORMAT, _record())
 
 
 def _read_tuples(messages: DataFrame, settings: Mapping[str, TopicSettings]) -> DataFrame:

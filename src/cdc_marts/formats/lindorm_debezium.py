@@ -24,7 +24,6 @@ from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_columns_of
 from cdc_marts.parsing.tables import table_id_of
 from cdc_marts.parsing.values import is_bad_millis, non_empty, position, timestamp_of_millis
-from cdc_marts.source_formats import has_trait
 
 SOURCE_FORMAT = "lindorm_debezium"
 
@@ -44,12 +43,7 @@ def parse(messages: DataFrame, key_settings: KeySettings | None = None) -> DataF
     named = _named(_with_record_key(typed))
     known = named.withColumn("op", _op())
     imaged = with_images(known, F.col("payload.before"), F.col("payload.after"))
-    return to_staging(
-        imaged,
-        SOURCE_FORMAT,
-        _record(key_settings),
-        has_sparse_rows=has_trait(SOURCE_FORMAT, "has_sparse_rows"),
-    )
+    return to_staging(imaged, SOURCE_FORMAT, _record(key_settings))
 
 
 def _with_types(read: DataFrame) -> DataFrame:

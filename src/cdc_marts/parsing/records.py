@@ -23,6 +23,7 @@ from cdc_marts.parsing.row_keys import with_row_keys
 from cdc_marts.parsing.session import check_session
 from cdc_marts.parsing.statements import TABLE_CHANGES, takes_all_rows
 from cdc_marts.parsing.tables import table_id_of
+from cdc_marts.source_formats import has_trait
 
 SEQUENCE = (
     "struct<position: decimal(38,0), transaction_index: bigint, partition: int, offset: bigint,"
@@ -146,14 +147,12 @@ def to_staging(
     source_format: str,
     record: Record,
     *,
-    has_sparse_rows: bool = False,
     has_texts_only: bool = False,
 ) -> DataFrame:
     """Turn parsed messages into staging rows (`STAGING_COLUMNS`), one per row of `messages`.
 
     `messages` has the landing coordinates and `value`. `record` is what the format says, in columns
-    of `messages`; a member that the parser leaves out is null. `has_sparse_rows` means that the
-    columns of an image say nothing about the columns of its table. `has_texts_only` means that the
+    of `messages`; a member that the parser leaves out is null. `has_texts_only` means that the
     format writes all values as texts; then the values of row keys are texts too, whatever a
     producer writes. This function adds the following, in the same way for all formats:
 
@@ -180,6 +179,8 @@ def to_staging(
     """
     check_session(messages.sparkSession)
     named = _compiled_apart(_named(messages, record))
+    # If rows are sparse, an image does not show which columns its table has.
+    has_sparse_rows = has_trait(source_format, "has_sparse_rows")
     filled = _filled(named, has_sparse_rows)
     described = filled.withColumn("column_types", _types_of_columns())
     keyed = _keyed(described, has_sparse_rows, has_texts_only)

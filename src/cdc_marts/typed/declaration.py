@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -10,6 +10,7 @@ from dbt_common.exceptions import CompilationError
 from pyspark.sql import Column
 
 from cdc_marts.expressions import is_of_table
+from cdc_marts.source_formats import SOURCE_FORMATS
 from cdc_marts.typed.checksums import checksum
 from cdc_marts.typed.types import CASTABLE_TYPES, castable_type
 
@@ -55,13 +56,8 @@ _MAPPINGS = {"renames": "new name", "casts": "type"}
 _LISTS = ("key", "partition_by")
 
 
-def declaration(
-    mart: str, tables: Mapping[str, Any] | None, source_formats: Iterable[str] | None
-) -> Declaration:
-    """Return the checked declaration of a mart.
-
-    `tables`: the var of that name. `source_formats`: the formats that exist; None if they are not
-    known yet.
+def declaration(mart: str, tables: Mapping[str, Any] | None) -> Declaration:
+    """Return the checked declaration of a mart. `tables`: the var of that name.
 
     Raise DeclarationError if the declaration is wrong.
     """
@@ -78,7 +74,7 @@ def declaration(
             f"its declaration is {settings!r}: write `source_format` and `table_id` below its name",
         )
     _check_settings(mart, settings)
-    _check_source_format(mart, settings["source_format"], source_formats)
+    _check_source_format(mart, settings["source_format"])
     return Declaration(
         name=mart,
         source_format=settings["source_format"],
@@ -92,9 +88,7 @@ def declaration(
     )
 
 
-def check_declarations(
-    tables: Mapping[str, Any] | None, source_formats: Iterable[str] | None
-) -> None:
+def check_declarations(tables: Mapping[str, Any] | None) -> None:
     """Check all declarations, also of tables without a mart.
 
     A table must have one key in all of them.
@@ -103,7 +97,7 @@ def check_declarations(
     """
     by_table: dict[tuple[str, str], Declaration] = {}
     for mart in tables or {}:
-        declared = declaration(mart, tables, source_formats)
+        declared = declaration(mart, tables)
         table = (declared.source_format, declared.table_id)
         other = by_table.setdefault(table, declared)
         if other.key != declared.key:
@@ -139,12 +133,10 @@ def _check_settings(mart: str, settings: Mapping[str, Any]) -> None:
             )
 
 
-def _check_source_format(
-    mart: str, source_format: Any, source_formats: Iterable[str] | None
-) -> None:
-    if source_formats is not None and source_format not in list(source_formats):
+def _check_source_format(mart: str, source_format: Any) -> None:
+    if source_format not in SOURCE_FORMATS:
         raise DeclarationError(
-            mart, f"there is no format `{source_format}`: there are {', '.join(source_formats)}"
+            mart, f"there is no format `{source_format}`: there are {', '.join(SOURCE_FORMATS)}"
         )
 
 

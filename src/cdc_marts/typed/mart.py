@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
-from typing import Any
 
 from dbt.adapters.spark_session.api import ModelRun
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -40,16 +39,10 @@ MISSING_PARTITIONS = "cdc_marts.missing_partitions"
 _CHANGES = ("touched_keys", "colliding_keys", "truncations", "resolved_changes")
 
 
-def rows(
-    session: SparkSession,
-    run: ModelRun,
-    declared: Declaration,
-    source_formats: Mapping[str, Mapping[str, Any]],
-) -> DataFrame:
+def rows(session: SparkSession, run: ModelRun, declared: Declaration) -> DataFrame:
     """Return the rows to write to the mart of a declared table.
 
     The inputs of the run have the names that `macros/typed/typed_mart.sql` gives them.
-    `source_formats`: format -> its traits.
     """
     table = TableInputs(run, declared)
     partitioned_by = partition_columns(declared.partition_by)
@@ -61,8 +54,7 @@ def rows(
         return session.table(run.relation).where("false")
     if not run.is_incremental and not is_changed:
         return _no_rows(session, partitioned_by)
-    traits = source_formats[declared.source_format]
-    listed = read_columns(table, traits, run.warn)
+    listed = read_columns(table, run.warn)
     columns = typed_columns(declared, listed, run.warn) or partitioned_by
     missing = missing_partitions(declared, columns, run.warn)
     run.partition_by(part for part in declared.partition_by if part not in missing)

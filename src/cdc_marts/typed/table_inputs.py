@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any
 
 from dbt.adapters.spark_session.api import ModelRun
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from cdc_marts.source_formats import has_trait, type_systems_in
 from cdc_marts.typed.column_checks import check_columns, check_types
 from cdc_marts.typed.columns import Warn
 from cdc_marts.typed.declaration import Declaration
@@ -47,16 +47,15 @@ class TableInputs:
         return not self.new_rows(name).isEmpty()
 
 
-def read_columns(
-    table: TableInputs, traits: Mapping[str, Any], warn: Warn
-) -> dict[str, ListedColumn]:
-    """Return the columns that the table has or had: key columns, other listed ones, unlisted ones.
+def read_columns(table: TableInputs, warn: Warn) -> dict[str, ListedColumn]:
+    """Return the columns that the table has or had.
 
-    `traits`: the traits of the table's format.
+    Key columns come first, then other listed columns, then unlisted ones.
     """
     versions = _versions(table)
-    type_systems = traits.get("type_systems") or []
-    has_sparse_rows = traits.get("has_sparse_rows", False)
+    source_format = table.declared.source_format
+    type_systems = type_systems_in(source_format)
+    has_sparse_rows = has_trait(source_format, "has_sparse_rows")
     listed = listed_columns(
         versions,
         _code_table(table, type_systems_of(type_systems, _source_type(versions))),

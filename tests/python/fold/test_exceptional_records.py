@@ -13,11 +13,6 @@ from pyspark.sql import functions as F
 from cdc_marts.fold.exceptional_records import exceptional_records
 from tests.python.fold.frames import case_and_value, frame, rows_of_cases
 
-FORMATS = {
-    "cdl_json": {},
-    "dataworks_json": {"splits_updates": True},
-    "canal_json": {"known_by_coordinates": True},
-}
 COLUMNS = (
     "source_format topic partition offset row_index record_type event_id table_id row_key"
     " previous_row_key is_keyless schema_id op pairing_id delivery_position landing_commit"
@@ -227,7 +222,6 @@ def test_earlier_records_known_by_coordinates_are_not_read(spark: SparkSession) 
         records=read,
         replaced_messages=no_messages,
         earlier=frame(spark, KNOWN, []),
-        formats=FORMATS,
     )
     assert exceptions.isEmpty()
 
@@ -248,7 +242,6 @@ def _found(spark: SparkSession, cases: Mapping[str, Case]) -> dict[str, list[Fou
         records=frame(spark, COLUMNS, [*rows("earlier"), *rows("new")]),
         replaced_messages=frame(spark, MESSAGES, rows("replaced")),
         earlier=None if is_first else frame(spark, KNOWN, rows("known")),
-        formats=FORMATS,
     )
     by_case: dict[str, list[Found]] = {name: [] for name in cases}
     for row in exceptions.collect():

@@ -26,11 +26,6 @@ EFFECTS = (
 )
 KEY = "source_format table_id row_key"
 _OWN = {"topic", "table_id", "event_id"}
-FORMATS = {
-    "dts_avro": {},
-    "canal_json": {"ordered_by_landing": True},
-    "cdl_debezium_json": {"splits_key_changes": True},
-}
 NOON = dt.datetime(2024, 3, 1, 12)
 
 
@@ -38,7 +33,7 @@ def effect(
     position: int, event_id: str, kind: str, row_key: str, op: str, **other: Any
 ) -> dict[str, Any]:
     return {
-        "source_format": "dts_avro",
+        "source_format": "shareplex_json",
         "table_id": "shop.seats",
         "row_key": row_key,
         "topic": "shop",
@@ -98,7 +93,7 @@ ALONE = [
         "deleted at another position": {"sequence": (6, 0, 6), "row_key": "3"},
         "inserted in another transaction": {**NEW_HALF, "transaction_id": "u", "row_key": "4"},
         "inserted into another table": {**NEW_HALF, "table_id": "shop.rows", "row_key": "5"},
-        "of another format": {**NEW_HALF, "source_format": "dts_avro", "row_key": "7"},
+        "of another format": {**NEW_HALF, "source_format": "shareplex_json", "row_key": "7"},
     }.items()
 ]
 # If all was delivered again in another topic, what had landed before counts in the first one.
@@ -125,7 +120,7 @@ NOT_BESIDE = [
         "in its partition": {"sequence": (5, 0, 9)},
         "at another position": {"sequence": (6, 1, 9)},
         "on another key": {"row_key": "3"},
-        "of a format with log positions": {"source_format": "dts_avro"},
+        "of a format with log positions": {"source_format": "shareplex_json"},
     }.items()
 ]
 IN_PLACES = {
@@ -192,7 +187,7 @@ CASES = {
         [("comes", "2"), ("is deleted", "2")],
         earlier=[COMES, LEAVES_FOR_TWO, DELETED, *OTHERS],
         known=[COMES, LEAVES_FOR_TWO, DELETED],
-        revised=[{"source_format": "dts_avro", "table_id": "shop.seats", "row_key": "2"}],
+        revised=[{"source_format": "shareplex_json", "table_id": "shop.seats", "row_key": "2"}],
     ),
     **{
         f"an effect in {place} at its position": Case([CHANGED_KEY, beside, *NOT_BESIDE], BESIDE)
@@ -285,7 +280,6 @@ def _listed(spark: SparkSession, cases: Mapping[str, Case]) -> dict[str, list[tu
         revised_keys=frame(spark, KEY, rows("revised")),
         message_places=frame(spark, PLACES, rows("places")),
         earlier=None if is_first else frame(spark, EFFECTS, rows("known")),
-        formats=FORMATS,
     )
     by_case: dict[str, list[tuple[str, str]]] = {name: [] for name in cases}
     for row in found.collect():

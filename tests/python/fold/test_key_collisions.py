@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pytest
@@ -17,7 +18,8 @@ EFFECTS = (
     " sequence before after"
 )
 EVENTS = "source_format event_id row_key previous_row_key before after"
-SOURCE_FORMAT = "cdl_debezium_json"
+#: A format whose before images have the old values, and one in which they may have others.
+EXACT, MISLEADING = "shareplex_json", "cdl_debezium_json"
 PAIRS = "source_format table_id delete_id insert_id old_key new_key"
 
 #: event_id, effect, key -> whether a delete took an older row
@@ -426,7 +428,7 @@ def found(spark: SparkSession) -> dict[str, list[Row]]:
 
 
 def _superseded(
-    spark: SparkSession, cases: Mapping[str, Case], **traits: bool
+    spark: SparkSession, cases: Mapping[str, Case], source_format: str = EXACT
 ) -> dict[str, list[Row]]:
     """Case -> the effects that are superseded; each case has a table and events of its own."""
     events = {
@@ -445,12 +447,12 @@ def _superseded(
         for name, case in cases.items()
         if (at := case.truncated_at) is not None
     }
+    frame_of = partial(_frame, spark, source_format)
     rows = superseded_effects(
-        _frame(spark, EFFECTS, {name: case.effects for name, case in cases.items()}),
-        _frame(spark, EVENTS, events),
-        _frame(spark, PAIRS, pairs),
-        _frame(spark, "source_format table_id sequence", truncations),
-        {SOURCE_FORMAT: traits},
+        frame_of(EFFECTS, {name: case.effects for name, case in cases.items()}),
+        frame_of(EVENTS, events),
+        frame_of(PAIRS, pairs),
+        frame_of("source_format table_id sequence", truncations),
     )
     by_case: dict[str, list[Row]] = {name: [] for name in cases}
     for row in rows.collect():
@@ -459,10 +461,13 @@ def _superseded(
 
 
 def _frame(
-    spark: SparkSession, columns: str, rows: Mapping[str, Sequence[dict[str, Any]]]
+    spark: SparkSession,
+    source_format: str,
+    columns: str,
+    rows: Mapping[str, Sequence[dict[str, Any]]],
 ) -> DataFrame:
     named = {
-        name: [{"source_format": SOURCE_FORMAT, "table_id": name, **row} for row in of_case]
+        name: [{"source_format": source_format, "table_id": name, **row} for row in of_case]
         for name, of_case in rows.items()
     }
     return frame(spark, columns, rows_of_cases(named, {"event_id", "delete_id", "insert_id"}))
@@ -503,6 +508,6 @@ def test_a_misleading_before_image_shows_no_other_row(spark: SparkSession) -> No
         "load": moved_up(True, other_image, {}),
         "beside": deleted_behind_a_key_change("b", "c", older_row_goes),
     }
-    found = _superseded(spark, cases, before_images_mislead=True)
+    found = _superseded(spark, cases, MISLEADING)
     assert found["it left"] == found["load"] == []
     assert [case_and_value(row.event_id)[1] for row in found["beside"]] == ["is deleted"]

@@ -16,11 +16,6 @@ VERSIONS = (
 )
 DROPS = "source_format table_id change column_name sequence"
 CANAL = {"source_format": "canal_json", "table_id": "shop.orders"}
-FORMATS: dict[str, dict[str, Any]] = {
-    "canal_json": {"inserts_leave_out_columns": True},
-    "dataworks_json": {},
-    "lindorm_debezium": {"has_sparse_rows": True},
-}
 
 
 def version(
@@ -63,7 +58,6 @@ def lost(
     found = lost_columns(
         frame(spark, VERSIONS, [{**row, **of_format} for row in versions]),
         frame(spark, DROPS, [{**row, **of_format} for row in drops]),
-        FORMATS,
     )
     rows = found.collect()
     assert all((row.source_format, row.table_id) == (source_format, "shop.orders") for row in rows)
@@ -214,7 +208,7 @@ def test_where_letter_case_counts_another_spelling_is_another_column(
 def test_the_event_that_lists_another_spelling_lacks_nothing(spark: SparkSession) -> None:
     """The column is gone before the event, and so before all rows of its message."""
     versions = frame(spark, VERSIONS, of_system("mysql", *RESPELLED))
-    found = lost_columns(versions, frame(spark, DROPS, []), FORMATS).collect()
+    found = lost_columns(versions, frame(spark, DROPS, [])).collect()
     assert min(tuple(row.sequence) for row in found) == (11, None, 0, 11, None)
 
 

@@ -12,10 +12,6 @@ from tests.python.fold.frames import frame
 VERSIONS = "source_format table_id schema_id column_names last_sequence"
 COLUMNS = "source_format table_id column_name first_sequence lost_sequence dropped_sequence"
 ORDERS = {"source_format": "canal_json", "table_id": "shop.orders"}
-FORMATS: dict[str, dict[str, Any]] = {
-    "canal_json": {},
-    "lindorm_debezium": {"has_sparse_rows": True},
-}
 
 
 def version(schema_id: int, names: str | None, last: int, **table: str) -> dict[str, Any]:
@@ -52,9 +48,7 @@ def missing(
     spark: SparkSession, versions: list[dict[str, Any]], columns: list[dict[str, Any]]
 ) -> list[tuple[str, int, int, int | None, str]]:
     """Table, version, from which offset to which one, and the missing columns, by blanks."""
-    found = missing_columns(
-        frame(spark, VERSIONS, versions), frame(spark, COLUMNS, columns), FORMATS
-    )
+    found = missing_columns(frame(spark, VERSIONS, versions), frame(spark, COLUMNS, columns))
     return sorted(
         (
             row.table_id,
@@ -124,7 +118,7 @@ def test_each_table_has_its_own_columns(spark: SparkSession) -> None:
 def test_versions_with_the_same_columns_end_without_a_query(spark: SparkSession) -> None:
     """Their types differ, so they are two versions; a version without a list shows nothing."""
     versions = [version(1, "id note", 9), version(2, "note id", 9), version(3, None, 9)]
-    found = missing_columns(frame(spark, VERSIONS, versions), _unreadable(spark), FORMATS)
+    found = missing_columns(frame(spark, VERSIONS, versions), _unreadable(spark))
     assert found.collect() == []
 
 

@@ -17,7 +17,6 @@ LOADS = "source_format table_id topic partition first_offset position"
 RELOADED = "source_format table_id topic partition offset message_position position"
 OVERTAKEN = "source_format topic partition offset position is_revision"
 FORMAT = {"source_format": "cdl_debezium_json", "topic": "shop"}
-FORMATS = {"cdl_debezium_json": {"follows_loads": True}}
 
 Row = dict[str, Any]
 
@@ -83,7 +82,6 @@ def overtaken(
         new_reloaded=frame(spark, RELOADED, new_repairs),
         reloaded=frame(spark, RELOADED, [*repairs, *new_repairs]),
         earlier=None if read is None else frame(spark, OVERTAKEN, known),
-        formats=FORMATS,
     ).collect()
     return {(row.partition, row.offset): (int(row.position), row.is_revision) for row in found}
 

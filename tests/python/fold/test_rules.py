@@ -21,7 +21,7 @@ from cdc_marts.fold.rules import (
     transaction_of_effect,
     truncations_of_tables,
 )
-from cdc_marts.fold.traits import Traits
+from cdc_marts.source_formats import formats_that
 from tests.python.fold.frames import frame
 from tests.python.harness.manifest import ROOT
 
@@ -30,18 +30,13 @@ _MACROS = (
     *("fold/order_on_key", "fold/sorted_row_key", "fold/transaction_of_effect"),
     *("fold/truncations", "sql/matches"),
 )
-FORMATS: Traits = {"datahub_tuple": {"has_sparse_rows": True}, "dataworks_json": {}}
 
 
 def sql(expression: str) -> str:
     """What dbt makes of a call of a macro."""
     macros = ((ROOT / "macros" / f"{name}.sql").read_text("utf-8") for name in _MACROS)
     template = jinja2.Template("".join(macros) + "{{ " + expression + " }}")
-    return template.render(formats_that=_formats_that).strip()
-
-
-def _formats_that(trait: str) -> list[str]:
-    return [name for name, traits in FORMATS.items() if traits.get(trait)]
+    return template.render(formats_that=formats_that).strip()
 
 
 def column(rows: DataFrame, expression: Any) -> list[Any]:
@@ -80,12 +75,16 @@ def test_filled_row_key(
 
 def test_takes_columns_of_half(spark: SparkSession) -> None:
     records = spark.createDataFrame(
-        [(name, is_keyless) for name in (*FORMATS, "other") for is_keyless in (False, True)],
+        [
+            (name, is_keyless)
+            for name in ("datahub_tuple", "dataworks_json", "other")
+            for is_keyless in (False, True)
+        ],
         "source_format string, is_keyless boolean",
     )
     of_sql = F.expr(sql("takes_columns_of_half()"))
     expected = [False, False, False, True, False, True]
-    assert column(records, of_sql) == column(records, takes_columns_of_half(FORMATS)) == expected
+    assert column(records, of_sql) == column(records, takes_columns_of_half()) == expected
 
 
 def test_sorted_row_key(spark: SparkSession) -> None:

@@ -68,7 +68,6 @@ def versions(
         new_records=frame(spark, RECORDS, records),
         records=frame(spark, RECORDS, [*earlier_records, *records]),
         earlier=known,
-        formats={"cdl_debezium_json": {"follows_loads": True}},
     )
 
 
