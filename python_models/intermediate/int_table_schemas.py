@@ -1,4 +1,4 @@
-from cdc_marts.fold.columns import SEQUENCES, VERSION
+from cdc_marts.fold.columns import VERSION
 from cdc_marts.fold.earlier_rows import earlier_rows
 from cdc_marts.fold.schema_versions import schema_versions
 
@@ -8,11 +8,6 @@ def model(dbt, session):
     new_effects, new_records, new_exceptions = dbt.new_rows(
         effects, records, dbt.ref("int_exceptional_records")
     )
-    columns = [
-        *VERSION,
-        *("source_type", "column_types", "column_parameters", "column_names"),
-        *SEQUENCES,
-    ]
     return schema_versions(
         new_effects,
         effects=dbt.rows_so_far(effects),
@@ -20,4 +15,4 @@ def model(dbt, session):
         new_records=new_records,
         records=dbt.rows_so_far(records),
         earlier=earlier_rows(dbt, session),
-    ).select(*columns)
+    )

@@ -13,9 +13,11 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from cdc_marts.checkpoints import checkpointed
 from cdc_marts.expressions import let
 from cdc_marts.fold.columns import KEY, TABLE
 from cdc_marts.fold.image_order import STANDS_BEFORE, chain, images_agree, superseded_by_last
+from cdc_marts.fold.ranges import effects_on, has_key_of, in_tables_of
 from cdc_marts.fold.rules import (
     count_truncations_before,
     transaction_of_effect,
@@ -43,6 +45,37 @@ _KEY_STATE = (
     f"struct<rows: array<{_ROW}>, generation: int, transaction: string,"
     f" superseded: array<{_SUPERSEDED}>>"
 )
+
+
+def superseded_effects_of_run(
+    new_keys: DataFrame,
+    *,
+    effects: DataFrame,
+    exceptional_records: DataFrame,
+    events: DataFrame,
+    split_key_changes: DataFrame,
+    truncations: DataFrame,
+    earlier: DataFrame | None,
+) -> DataFrame:
+    """Return the superseded effects on new colliding keys, as `with_earlier` does.
+
+    `new_keys`: new rows of the model `int_colliding_keys`. `effects`: all rows of
+    `int_row_effects`. The other DataFrames are the models `int_…` of their names. `earlier`: what
+    earlier runs returned; None in the first run. Without new keys, nothing else is read.
+    """
+    keys = new_keys.distinct()
+    if keys.isEmpty():
+        return no_superseded_effects(keys)
+    # DataFrames that are used several times get a checkpoint, so that Spark plans them once.
+    keys = checkpointed(keys)
+    on_keys = checkpointed(effects_on(keys, effects, exceptional_records).drop("before", "after"))
+    events_on_keys = (
+        events.where(in_tables_of(keys))
+        .where(has_key_of(keys, "row_key", "previous_row_key"))
+        .join(on_keys, [*_EVENT], "left_semi")
+    )
+    found = superseded_effects(on_keys, events_on_keys, split_key_changes, truncations)
+    return with_earlier(found, keys, earlier)
 
 
 def superseded_effects(

@@ -13,6 +13,7 @@ from cdc_marts.parsing.ops import ROW_RECORDS
 
 _PUBLISHED = ("source_type", "column_types", "column_parameters")
 _DESCRIPTION = (*_PUBLISHED, "column_names")
+_COLUMNS = (*VERSION, *_DESCRIPTION, *SEQUENCES)
 
 
 def schema_versions(
@@ -42,7 +43,8 @@ def schema_versions(
     revised = revised.where("schema_id is not null").distinct()
     if earlier is None:
         spans = _spans(_seen(new_effects, new_records))
-        return spans.join(_descriptions(new_records, _first_messages(spans)), [*VERSION])
+        described = _descriptions(new_records, _first_messages(spans))
+        return spans.join(described, [*VERSION]).select(*_COLUMNS)
     new = _seen(new_effects, new_records)
     describing = new_records
     if revised.isEmpty():
@@ -70,7 +72,7 @@ def schema_versions(
     described = _descriptions(describing, _first_messages(new_versions)).unionByName(
         seen_before.select(*VERSION, *_DESCRIPTION)
     )
-    return seen.join(described, [*VERSION])
+    return seen.join(described, [*VERSION]).select(*_COLUMNS)
 
 
 def _seen(effects: DataFrame, records: DataFrame) -> DataFrame:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from cdc_marts.fold.key_collisions import superseded_effects
+from cdc_marts.fold.key_collisions import superseded_effects, superseded_effects_of_run
 from tests.python.fold.frames import case_and_value, frame, rows_of_cases
 
 EFFECTS = (
@@ -511,3 +511,18 @@ def test_a_misleading_before_image_shows_no_other_row(spark: SparkSession) -> No
     found = _superseded(spark, cases, MISLEADING)
     assert found["it left"] == found["load"] == []
     assert [case_and_value(row.event_id)[1] for row in found["beside"]] == ["is deleted"]
+
+
+def test_without_new_colliding_keys_nothing_is_read(spark: SparkSession) -> None:
+    read = _frame(spark, EXACT, "source_format", {"unreadable": [{}]})
+    read = read.where("cast(raise_error('it was read') as boolean)")
+    found = superseded_effects_of_run(
+        _frame(spark, EXACT, "source_format table_id row_key", {}),
+        effects=read,
+        exceptional_records=read,
+        events=read,
+        split_key_changes=read,
+        truncations=read,
+        earlier=read,
+    )
+    assert found.collect() == []

@@ -1,0 +1,92 @@
+"""The filled rows of a run: the keys on which it fills rows, and the effects that it reads.
+
+A run without such keys ends early, and does not read the effects.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+
+from cdc_marts.fold.filled_rows import filled_rows, no_filled_rows, partial_by_image
+from cdc_marts.fold.key_chains import keys_of_chains
+from cdc_marts.fold.keys_to_fill import keys_to_fill, tables_with_partial_images
+from cdc_marts.fold.ranges import effects_on
+
+
+@dataclass(frozen=True)
+class NewRows:
+    """The rows of models that no run has read, in the order in which the model asks for them."""
+
+    #: int_row_effects
+    effects: DataFrame
+    #: int_touched_keys
+    touched_keys: DataFrame
+    #: int_colliding_keys
+    colliding_keys: DataFrame
+    #: int_truncations
+    truncations: DataFrame
+    #: int_exceptional_records
+    exceptions: DataFrame
+    #: int_resolved_changes
+    resolutions: DataFrame
+
+
+def filled_rows_of_run(
+    new_rows: NewRows,
+    *,
+    effects: DataFrame,
+    records: DataFrame,
+    exceptional_records: DataFrame,
+    known_tables: DataFrame,
+    missing_columns: DataFrame,
+    key_changes: DataFrame,
+    split_key_changes: DataFrame,
+    superseded: DataFrame,
+    truncations: DataFrame,
+    split_records: DataFrame,
+    earlier: DataFrame | None,
+    longest_key_chain: int,
+) -> DataFrame:
+    """Return the rows that a run fills, with the columns of `filled_rows`.
+
+    `effects`, `records`: all rows of `int_row_effects` and `int_records`, including the new ones.
+    `superseded`: the model `int_superseded_effects`. The other DataFrames are the models `int_…` of
+    their names. `earlier`: what earlier runs filled; None in the first run. `longest_key_chain`: as
+    in `filled_rows`.
+    """
+    effects = effects.where("not is_keyless")
+    tables = tables_with_partial_images(known_tables, missing_columns)
+    if tables.isEmpty():
+        return no_filled_rows(effects)
+    keys_looked_at = keys_to_fill(
+        tables,
+        effects=effects,
+        missing_columns=missing_columns,
+        touched_keys=new_rows.touched_keys,
+        colliding_keys=new_rows.colliding_keys,
+        new_effects=new_rows.effects,
+        key_changes=key_changes,
+        new_truncations=new_rows.truncations,
+        new_exceptions=new_rows.exceptions,
+        new_resolutions=new_rows.resolutions,
+        earlier=earlier,
+    )
+    keys, earlier_keys = keys_of_chains(
+        keys_looked_at, key_changes, split_key_changes, longest_key_chain
+    )
+    if keys.isEmpty():
+        return no_filled_rows(effects)
+    effects_on_keys = effects_on(earlier_keys, effects, exceptional_records)
+    return filled_rows(
+        partial_by_image(effects_on_keys, missing_columns),
+        keys=keys,
+        effects=effects,
+        records=records,
+        split_key_changes=split_key_changes,
+        superseded=superseded,
+        truncations=truncations,
+        update_befores=split_records.where("record_type = 'update_before'"),
+        longest_key_chain=longest_key_chain,
+    )

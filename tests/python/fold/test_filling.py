@@ -1,0 +1,132 @@
+"""What a run of `int_filled_rows` reads, from its inputs to the filled rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from cdc_marts.fold.filling import NewRows, filled_rows_of_run
+from tests.python.fold.frames import effects_at_positions, frame
+
+NAMES = {"source_format": "canal_json", "table_id": "shop.orders"}
+EFFECTS = (
+    "source_format table_id row_key record_row_key record_previous_row_key topic op event_id"
+    " pairing_id transaction_id schema_id lists_all_columns is_keyless unavailable_names is_partial"
+    " event_at sequence is_key_change effect before after"
+)
+KEYS = "source_format table_id row_key is_keyless"
+EXCEPTIONS = "source_format table_id exception old_row_key row_keys delivery_position"
+TRUNCATIONS = "source_format table_id sequence is_revision"
+FILLED = "source_format event_id table_id row_key sequence"
+
+Row = dict[str, Any]
+
+
+def effect(position: int, after: Row, **other: Any) -> Row:
+    """An effect on the key 1; its image may lack columns."""
+    return {
+        **NAMES,
+        "row_key": "1",
+        "record_row_key": "1",
+        "topic": "shop",
+        "op": "update",
+        "event_id": str(position),
+        "schema_id": 7,
+        "effect": "upsert",
+        "is_partial": False,
+        "is_key_change": False,
+        "is_keyless": False,
+        "lists_all_columns": False,
+        "sequence": (position, 0, position),
+        "after": after,
+        **other,
+    }
+
+
+INSERT = effect(1, {"id": 1, "a": 1}, op="insert", schema_id=6)
+#: Its schema version lacks `a` from the second position on.
+UPDATE = effect(3, {"id": 1})
+MISSING = {**NAMES, "schema_id": 7, "from_sequence": (2, 0, 2), "column_names": ["a"]}
+TOUCHED = {**NAMES, "row_key": "1", "is_keyless": False}
+
+
+def filled(
+    spark: SparkSession,
+    effects: DataFrame,
+    missing: Sequence[Row],
+    touched: Sequence[Row] = (),
+    *,
+    is_first: bool = False,
+) -> DataFrame:
+    """The filled rows of a run. All effects are new in the first run; later, none is."""
+    key_changes = "op message_position event_id is_key_change effect"
+    truncations, exceptions = frame(spark, TRUNCATIONS, []), frame(spark, EXCEPTIONS, [])
+    return filled_rows_of_run(
+        NewRows(
+            effects=effects if is_first else effects.where("false"),
+            touched_keys=frame(spark, KEYS, touched),
+            colliding_keys=frame(spark, "source_format table_id row_key", []),
+            truncations=truncations,
+            exceptions=exceptions,
+            resolutions=frame(spark, "source_format table_id change version", []),
+        ),
+        effects=effects,
+        records=effects.withColumn("record_type", F.lit("change")),
+        exceptional_records=exceptions,
+        known_tables=frame(spark, "source_format table_id has_partial_images", []),
+        missing_columns=frame(
+            spark, "source_format table_id schema_id from_sequence to_sequence", missing
+        ),
+        key_changes=frame(spark, f"source_format table_id row_key {key_changes}", []),
+        split_key_changes=frame(
+            spark,
+            "source_format table_id delete_id insert_id old_key new_key topic partition"
+            " delete_offset insert_offset",
+            [],
+        ),
+        superseded=frame(
+            spark,
+            "source_format table_id row_key event_id effect took_older_row row_left stands_before",
+            [],
+        ),
+        truncations=truncations,
+        split_records=frame(spark, "source_format record_type pairing_id before", []),
+        earlier=None if is_first else frame(spark, FILLED, []),
+        longest_key_chain=20,
+    )
+
+
+def effects_of(spark: SparkSession, *effects: Row) -> DataFrame:
+    return effects_at_positions(spark, EFFECTS, effects)
+
+
+def unreadable(spark: SparkSession) -> DataFrame:
+    """Effects that fail when they are read."""
+    return effects_of(spark, UPDATE).where("cast(raise_error('the effects were read') as boolean)")
+
+
+def rows(found: DataFrame) -> dict[str, Row]:
+    texts = found.select("event_id", F.to_json("row").alias("row")).collect()
+    return {text.event_id: json.loads(text.row) for text in texts}
+
+
+def test_the_first_run_fills_all_images_that_lack_a_column(spark: SparkSession) -> None:
+    found = filled(spark, effects_of(spark, INSERT, UPDATE), [MISSING], is_first=True)
+    assert rows(found) == {"3": {"id": 1, "a": 1}}
+
+
+def test_a_later_run_fills_images_on_touched_keys(spark: SparkSession) -> None:
+    found = filled(spark, effects_of(spark, INSERT, UPDATE), [MISSING], [TOUCHED])
+    assert rows(found) == {"3": {"id": 1, "a": 1}}
+
+
+def test_without_partial_images_no_effects_are_read(spark: SparkSession) -> None:
+    assert rows(filled(spark, unreadable(spark), [], [TOUCHED])) == {}
+
+
+def test_without_keys_to_fill_no_effects_are_read(spark: SparkSession) -> None:
+    assert rows(filled(spark, unreadable(spark), [MISSING])) == {}
