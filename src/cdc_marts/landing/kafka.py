@@ -201,9 +201,13 @@ class _Reading:
             range_ = {partition: (start, end)}
             try:
                 messages = _messages(self._session, self._servers, settings, range_)
-                return messages is None or messages.count() >= 0
-            except SPARK_ERRORS:
-                return False
+                if messages is not None:
+                    messages.count()
+            except SPARK_ERRORS as error:
+                if _OVERFLOW in str(error):
+                    return False
+                raise
+            return True
 
         partition, (start, end) = next(
             item for item in self.ranges.items() if not can_read(item[0], *item[1])

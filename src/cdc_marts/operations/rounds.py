@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from cdc_marts.landing import LandingError
 from cdc_marts.printing import one_line
+from cdc_marts.project.dbt_commands import NEXT_RUN_CONTINUES
 from cdc_marts.project.session import known_errors
 
 if TYPE_CHECKING:
@@ -75,10 +76,7 @@ def run_round(
         done.failure = one_line(explain(error))
     else:
         if not done.dbt.has_succeeded:
-            done.failure = done.dbt.refusal or (
-                "Nodes of dbt failed. Completed models keep their results, and the next run does"
-                " the rest."
-            )
+            done.failure = done.dbt.refusal or f"Nodes of dbt failed. {NEXT_RUN_CONTINUES}"
     return done
 
 

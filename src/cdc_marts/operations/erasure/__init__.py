@@ -92,7 +92,7 @@ class Erasure(ErasedTable):
         return references
 
     def are_back(self, found: Found, with_mentions: bool) -> bool:
-        """Return whether a message that was read meanwhile names one of these rows.
+        """Return whether a message that landed meanwhile names one of these rows.
 
         `with_mentions`: or whether one mentions such a row.
         """
