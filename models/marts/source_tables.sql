@@ -12,10 +12,12 @@ columns_seen as (
         source_format,
         table_id,
         column_name,
-        max_by(column_type, last_sequence) as column_type,
+        max_by(column_types[column_name], last_sequence) filter (
+            where column_types[column_name] is not null
+        ) as column_type,
         max(last_sequence) as last_sequence
     from table_schemas
-        lateral view explode(column_types) as column_name, column_type
+        lateral view explode(column_names) as column_name
     group by source_format, table_id, column_name
 
 ),
@@ -44,6 +46,22 @@ table_columns as (
             array_sort(collect_list(struct(column_name, column_type)))
         ) as column_types
     from current_columns
+    group by source_format, table_id
+
+),
+
+-- Canal JSON does not name the kind of database, but types show it.  A message
+-- with few columns shows less than one with many.
+kinds as (
+
+    select
+        source_format,
+        table_id,
+        max_by(
+            source_type, struct(size(column_names), last_sequence)
+        ) as source_type
+    from table_schemas
+    where source_type is not null
     group by source_format, table_id
 
 ),
@@ -77,7 +95,7 @@ source_tables as (
     select
         table_events.source_format,
         table_events.table_id,
-        table_events.source_type,
+        coalesce(kinds.source_type, table_events.source_type) as source_type,
         table_events.database_name,
         table_events.schema_name,
         table_events.table_name,
@@ -99,6 +117,10 @@ source_tables as (
         on
             table_events.source_format = table_columns.source_format
             and table_events.table_id = table_columns.table_id
+    left join kinds
+        on
+            table_events.source_format = kinds.source_format
+            and table_events.table_id = kinds.table_id
 
 )
 
