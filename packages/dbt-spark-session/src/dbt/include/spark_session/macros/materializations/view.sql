@@ -1,6 +1,6 @@
 {#-
   As dbt-spark's, but an existing view is not created again if neither its query nor the columns
-  of its inputs have changed, and nobody has replaced it. `--full-refresh` always creates it.
+  of its inputs have changed, and nobody has replaced it. This holds with `--full-refresh` too.
 -#}
 {% materialization view, adapter='spark_session' %}
   {%- set existing_relation = load_cached_relation(this) -%}
@@ -8,7 +8,6 @@
   {%- if checksum is none
       or existing_relation is none
       or not existing_relation.is_view
-      or should_full_refresh()
       or not adapter.is_same_view(existing_relation, compiled_code, checksum) -%}
     {%- do return(create_or_replace_view()) -%}
   {%- endif -%}
