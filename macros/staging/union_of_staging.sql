@@ -9,8 +9,10 @@
   {%- for source_format in formats_with_rows(source_formats) %}
 select
     * except (
-        sequence, message_transaction_index, message_row_index
+        source_format, sequence, message_transaction_index, message_row_index
     ),
+    -- Spark leaves out formats that a condition excludes before it plans a scan.
+    '{{ source_format }}' as source_format,
     event_id as message_event_id,
     {{ message_sequence() }} as sequence
 from {{ ref('stg_' ~ source_format) }}

@@ -1,4 +1,3 @@
-from cdc_marts.fold.columns import MESSAGE
 from cdc_marts.fold.earlier_rows import earlier_rows
 from cdc_marts.fold.exceptional_records import exceptional_records
 
@@ -8,10 +7,10 @@ def model(dbt, session):
     new_records, new_raises, new_reloads = dbt.new_rows(
         records, dbt.ref("int_raised_messages"), dbt.ref("int_reloaded_messages")
     )
-    replaced = new_raises.where("is_revision").select(*MESSAGE).union(new_reloads.select(*MESSAGE))
     return exceptional_records(
         new_records,
         records=dbt.rows_so_far(records),
-        replaced_messages=replaced.distinct(),
+        new_raises=new_raises,
+        new_reloads=new_reloads,
         earlier=earlier_rows(dbt, session),
     )

@@ -1,4 +1,3 @@
-from cdc_marts.fold.columns import VERSION
 from cdc_marts.fold.earlier_rows import earlier_rows
 from cdc_marts.fold.schema_versions import schema_versions
 
@@ -11,7 +10,7 @@ def model(dbt, session):
     return schema_versions(
         new_effects,
         effects=dbt.rows_so_far(effects),
-        revised=new_exceptions.where("is_revision").select(*VERSION),
+        new_exceptions=new_exceptions,
         new_records=new_records,
         records=dbt.rows_so_far(records),
         earlier=earlier_rows(dbt, session),

@@ -46,15 +46,17 @@ def exceptional_records(
     new_records: DataFrame,
     *,
     records: DataFrame,
-    replaced_messages: DataFrame,
+    new_raises: DataFrame,
+    new_reloads: DataFrame,
     earlier: DataFrame | None,
 ) -> DataFrame:
     """Return the exceptions of new records, and those of earlier records that new records reveal.
 
     `new_records`: the records that no run has read; `records`: all records, including the new ones.
-    Both have the columns of `int_records`. `replaced_messages`: the messages that this run has
-    moved to another place (`MESSAGE`). `earlier`: what earlier runs returned; None in the first
-    run, in which all records are new.
+    Both have the columns of `int_records`. `new_raises`, `new_reloads`: new rows of the models
+    `int_raised_messages` and `int_reloaded_messages`, which may move messages of earlier runs to
+    another place. `earlier`: what earlier runs returned; None in the first run, in which all
+    records are new.
     """
     new = _described(new_records)
     if earlier is None:
@@ -62,6 +64,8 @@ def exceptional_records(
         return _union(_redeliveries(None, deliveries), _split_updates(None, halves))
     # DataFrames that are used several times are checkpointed, so that Spark plans them once.
     new = checkpointed(new)
+    revised = new_raises.where("is_revision")
+    replaced_messages = revised.select(*MESSAGE).union(new_reloads.select(*MESSAGE)).distinct()
     replaced = (
         _described(_of_messages(records, replaced_messages))
         .join(new, [*_RECORD], "left_anti")

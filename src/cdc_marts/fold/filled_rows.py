@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import reduce
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from cdc_marts.checkpoints import broadcast_if_few, checkpointed
@@ -12,6 +12,7 @@ from cdc_marts.fold.columns import KEY, TABLE
 from cdc_marts.fold.ranges import at_message_positions_of, is_one_of
 from cdc_marts.fold.row_lives import partial_key_changes, row_lives
 from cdc_marts.fold.rules import lacks_columns_of
+from cdc_marts.parsing.records import SEQUENCE
 
 _COLUMNS = (
     *KEY,
@@ -26,6 +27,18 @@ _COLUMNS = (
     "is_partial",
 )
 _LIFE = (*KEY, "life")
+#: The columns of the result, with their types.
+_FILLED = {
+    "source_format": "string",
+    "event_id": "string",
+    "table_id": "string",
+    "row_key": "string",
+    "sequence": SEQUENCE,
+    "row": "variant",
+    "filled_from": f"map<string, {SEQUENCE}>",
+    "before_values": "variant",
+    "before_values_from": f"map<string, {SEQUENCE}>",
+}
 
 
 def filled_rows(
@@ -63,7 +76,7 @@ def filled_rows(
     # Without checkpoints, Spark would plan these DataFrames once for every use.
     on_keys = checkpointed(effects_on_keys.select(*_COLUMNS))
     if on_keys.where("is_partial").isEmpty():
-        return no_filled_rows(effects)
+        return no_filled_rows(on_keys.sparkSession)
     others = _beside(on_keys, effects, split_key_changes)
     key_changes = checkpointed(partial_key_changes(on_keys, others, split_key_changes))
     lives = checkpointed(row_lives(on_keys, key_changes, superseded, truncations))
@@ -72,14 +85,10 @@ def filled_rows(
     return _filled(_compared_values(_last_values(_column_steps(images))))
 
 
-def no_filled_rows(effects: DataFrame) -> DataFrame:
-    """Return the result of `filled_rows` if no image is partial. `effects`: as in `filled_rows`."""
-    return effects.where("false").selectExpr(
-        *("source_format", "event_id", "table_id", "row_key", "sequence", "after as row"),
-        "map('', sequence) as filled_from",
-        "before as before_values",
-        "map('', sequence) as before_values_from",
-    )
+def no_filled_rows(session: SparkSession) -> DataFrame:
+    """Return the result of `filled_rows` if no image is partial."""
+    columns = ", ".join(f"cast(null as {type_}) as {name}" for name, type_ in _FILLED.items())
+    return session.sql(f"select {columns} where false")
 
 
 def partial_by_image(effects: DataFrame, missing_columns: DataFrame) -> DataFrame:

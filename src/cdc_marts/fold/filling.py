@@ -56,10 +56,10 @@ def filled_rows_of_run(
     their names. `earlier`: what earlier runs filled; None in the first run. `longest_key_chain`: as
     in `filled_rows`.
     """
-    effects = effects.where("not is_keyless")
     tables = tables_with_partial_images(known_tables, missing_columns)
     if tables.isEmpty():
-        return no_filled_rows(effects)
+        return no_filled_rows(tables.sparkSession)
+    effects = effects.where("not is_keyless")
     keys_looked_at = keys_to_fill(
         tables,
         effects=effects,
@@ -77,7 +77,7 @@ def filled_rows_of_run(
         keys_looked_at, key_changes, split_key_changes, longest_key_chain
     )
     if keys.isEmpty():
-        return no_filled_rows(effects)
+        return no_filled_rows(tables.sparkSession)
     effects_on_keys = effects_on(earlier_keys, effects, exceptional_records)
     return filled_rows(
         partial_by_image(effects_on_keys, missing_columns),

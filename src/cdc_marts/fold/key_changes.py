@@ -38,7 +38,7 @@ def key_changes(
     new_effects: DataFrame,
     *,
     effects: DataFrame,
-    revised_keys: DataFrame,
+    new_revised_keys: DataFrame,
     message_places: DataFrame,
     earlier: DataFrame | None,
 ) -> DataFrame:
@@ -54,23 +54,30 @@ def key_changes(
     and the transaction.
 
     `new_effects`: the effects that no run has read; `effects`: all effects, including the new ones.
-    Both have the columns of `int_row_effects`. `revised_keys`: source_format, table_id, row_key of
-    keys whose earlier effects have changed; all effects on them are listed again. `message_places`:
-    the model. `earlier`: what earlier runs returned; None in the first run.
+    Both have the columns of `int_row_effects`. `new_revised_keys`: new rows of the model
+    `int_revised_keys`; all effects on these keys are listed again. `message_places`: the model.
+    `earlier`: what earlier runs returned; None in the first run.
 
     The result has the columns of `int_key_changes`.
     """
-    new_effects, effects = (frame.where("not is_keyless") for frame in (new_effects, effects))
-    looked_at = _looked_at(new_effects, effects, revised_keys, earlier)
-    # The key changes are few, and used several times.
-    changing = looked_at.where("is_key_change").transform(checkpointed)
-    listed = [changing, *_beside(changing, effects, message_places)]
+    new_effects = new_effects.where("not is_keyless")
     if earlier is None:
-        listed.append(_in_pairs(_members(looked_at)))
-    else:
-        listed += _in_new_pairs(looked_at, effects)
-        listed += _beside_earlier(earlier, looked_at)
-    return reduce(DataFrame.unionByName, listed).distinct()
+        # Only records with one of these change a key. Iceberg skips files without any.
+        may_change = new_effects.where(
+            "record_previous_row_key is not null or pairing_id is not null"
+        )
+        changing = _changing(may_change.select(*_COLUMNS))
+        in_pairs = _in_pairs(_members(new_effects.select(*_COLUMNS)))
+        return _union(changing, *_beside(changing, new_effects, message_places), in_pairs)
+    effects = effects.where("not is_keyless")
+    looked_at = _looked_at(new_effects, effects, new_revised_keys)
+    changing = _changing(looked_at)
+    return _union(
+        changing,
+        *_beside(changing, effects, message_places),
+        *_in_new_pairs(looked_at, effects),
+        *_beside_earlier(earlier, looked_at),
+    )
 
 
 def keys_changed_beside(
@@ -92,15 +99,20 @@ def keys_changed_beside(
     return inserts.join(beside, [*TABLE, "message_position"], "left_semi")
 
 
+def _union(*listed: DataFrame) -> DataFrame:
+    return reduce(DataFrame.unionByName, listed).distinct()
+
+
+def _changing(effects: DataFrame) -> DataFrame:
+    """Return the effects of key changes. They are few, and used several times."""
+    return effects.where("is_key_change").transform(checkpointed)
+
+
 def _looked_at(
-    new_effects: DataFrame,
-    effects: DataFrame,
-    revised_keys: DataFrame,
-    earlier: DataFrame | None,
+    new_effects: DataFrame, effects: DataFrame, new_revised_keys: DataFrame
 ) -> DataFrame:
-    """Return the new effects, and in later runs all effects on the revised keys."""
-    if earlier is None:
-        return new_effects.select(*_COLUMNS)
+    """Return the new effects, and all effects on the revised keys."""
+    revised_keys = new_revised_keys.where("not is_keyless").select(*KEY).distinct()
     if not revised_keys.isEmpty():
         new_effects = new_effects.unionByName(effects.join(revised_keys, [*KEY], "left_semi"))
     # Used several times: with a checkpoint, Spark plans it once.

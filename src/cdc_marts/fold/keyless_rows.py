@@ -26,7 +26,7 @@ def keyless_rows(
     new_effects: DataFrame,
     *,
     effects: DataFrame,
-    revised_keys: DataFrame,
+    new_revised_keys: DataFrame,
     new_truncations: DataFrame,
     truncations: DataFrame,
     earlier: DataFrame | None,
@@ -38,15 +38,17 @@ def keyless_rows(
     all rows of the table are counted again.
 
     `new_effects`: the effects that no run has counted; `effects`: all effects, with the new ones.
-    Both have the columns of `int_row_effects`, and are of keyless rows. `revised_keys`: the keys
-    whose earlier effects have changed. `new_truncations`, `truncations`: new and all rows of
-    `int_truncations`. `earlier`: what earlier runs returned; None in the first run.
+    Both have the columns of `int_row_effects`. `new_revised_keys`: new rows of the model
+    `int_revised_keys`. `new_truncations`, `truncations`: new and all rows of `int_truncations`.
+    `earlier`: what earlier runs returned; None in the first run.
 
     The result has the columns of `earlier`. A row that no effect mentions any longer has a
     row_count of 0 and no last_sequence.
     """
+    new_effects = new_effects.where("is_keyless")
     if earlier is None:
         return _counted(_contributions(_after_truncations(new_effects, truncations)))
+    revised_keys = new_revised_keys.where("is_keyless")
     changed = new_truncations.select(*TABLE).union(revised_keys.select(*TABLE))
     recounted = checkpointed(changed.distinct())
     if recounted.isEmpty():
@@ -54,7 +56,7 @@ def keyless_rows(
     else:
         tables = broadcast_if_few(recounted)
         to_count = new_effects.join(tables, [*TABLE], "left_anti").unionByName(
-            effects.join(tables, [*TABLE], "left_semi")
+            effects.where("is_keyless").join(tables, [*TABLE], "left_semi")
         )
         earlier_of_recounted = earlier.join(tables, [*TABLE], "left_semi")
         earlier = earlier.join(tables, [*TABLE], "left_anti")

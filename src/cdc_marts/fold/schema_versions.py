@@ -20,7 +20,7 @@ def schema_versions(
     new_effects: DataFrame,
     *,
     effects: DataFrame,
-    revised: DataFrame,
+    new_exceptions: DataFrame,
     new_records: DataFrame,
     records: DataFrame,
     earlier: DataFrame | None,
@@ -37,14 +37,16 @@ def schema_versions(
     its transaction listed the columns that the table had there.
 
     `new_effects`, `new_records`: rows that no run has read; `effects`, `records`: all rows,
-    including the new ones. They have the columns of `int_row_effects` and `int_records`. `revised`:
-    the `VERSION`s of changed effects. `earlier`: what earlier runs returned; None in the first run.
+    including the new ones. They have the columns of `int_row_effects` and `int_records`.
+    `new_exceptions`: new rows of the model `int_exceptional_records`. `earlier`: what earlier runs
+    returned; None in the first run.
     """
-    revised = revised.where("schema_id is not null").distinct()
     if earlier is None:
         spans = _spans(_seen(new_effects, new_records))
         described = _descriptions(new_records, _first_messages(spans))
         return spans.join(described, [*VERSION]).select(*_COLUMNS)
+    revisions = new_exceptions.where("is_revision and schema_id is not null")
+    revised = revisions.select(*VERSION).distinct()
     new = _seen(new_effects, new_records)
     describing = new_records
     if revised.isEmpty():

@@ -73,8 +73,9 @@ class Case:
     earlier: Sequence[Record] | None = None
     #: what they have found
     known: Sequence[Record] = ()
-    #: messages that this run moves to another place
-    replaced: Sequence[Mapping[str, Any]] = ()
+    #: messages that this run moves to another place, and those for which a load repairs it
+    raised: Sequence[Mapping[str, Any]] = ()
+    reloaded: Sequence[Mapping[str, Any]] = ()
 
 
 ONE, TWO, THREE = (f'{{"id":{key}}}' for key in (1, 2, 3))
@@ -163,13 +164,13 @@ CASES = {
         [(3, "replacement", [ONE], None, True)],
         earlier=[RELOADED, LATER_COPY],
         known=[known_of(LATER_COPY, "redelivery", row_keys=[ONE])],
-        replaced=[place_of(RELOADED)],
+        reloaded=[place_of(RELOADED)],
     ),
     "a row of a repairing load is no redelivery of earlier copies": Case(
         [EARLIER_COPY, RELOADED], []
     ),
     "a row of a repairing load lands after another copy": Case(
-        [RELOADED], [], earlier=[EARLIER_COPY], replaced=[place_of(RELOADED)]
+        [RELOADED], [], earlier=[EARLIER_COPY], reloaded=[place_of(RELOADED)]
     ),
     "halves with different keys move their row": Case(
         [BEFORE, AFTER], [(2, "split_update", [ONE, TWO], ONE, False)]
@@ -187,10 +188,10 @@ CASES = {
         [],
         [(3, "replacement", [ONE, TWO], None, True)],
         earlier=[CHANGED_KEY, change(4, "other")],
-        replaced=[place_of(CHANGED_KEY)],
+        raised=[{**place_of(CHANGED_KEY), "is_revision": True}],
     ),
     "a message that was read in this run is new in its new place": Case(
-        [CHANGED_KEY], [], earlier=[], replaced=[place_of(CHANGED_KEY)]
+        [CHANGED_KEY], [], earlier=[], raised=[{**place_of(CHANGED_KEY), "is_revision": True}]
     ),
 }
 
@@ -220,7 +221,8 @@ def test_earlier_records_known_by_coordinates_are_not_read(spark: SparkSession) 
     exceptions = exceptional_records(
         frame(spark, COLUMNS, new),
         records=read,
-        replaced_messages=no_messages,
+        new_raises=frame(spark, f"{MESSAGES} is_revision", []),
+        new_reloads=no_messages,
         earlier=frame(spark, KNOWN, []),
     )
     assert exceptions.isEmpty()
@@ -240,7 +242,8 @@ def _found(spark: SparkSession, cases: Mapping[str, Case]) -> dict[str, list[Fou
     exceptions = exceptional_records(
         frame(spark, COLUMNS, rows("new")),
         records=frame(spark, COLUMNS, [*rows("earlier"), *rows("new")]),
-        replaced_messages=frame(spark, MESSAGES, rows("replaced")),
+        new_raises=frame(spark, f"{MESSAGES} is_revision", rows("raised")),
+        new_reloads=frame(spark, MESSAGES, rows("reloaded")),
         earlier=None if is_first else frame(spark, KNOWN, rows("known")),
     )
     by_case: dict[str, list[Found]] = {name: [] for name in cases}

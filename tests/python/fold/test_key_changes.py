@@ -24,6 +24,7 @@ EFFECTS = (
     "source_format table_id row_key topic op event_id transaction_id event_at sequence"
     " is_key_change effect"
 )
+NEW_EFFECTS = f"{EFFECTS} is_keyless record_previous_row_key pairing_id"
 KEY = "source_format table_id row_key"
 _OWN = {"topic", "table_id", "event_id"}
 NOON = dt.datetime(2024, 3, 1, 12)
@@ -44,6 +45,7 @@ def effect(
         "event_at": NOON,
         "is_key_change": op == "update",
         "is_keyless": False,
+        "record_previous_row_key": "1" if op == "update" else None,
         "sequence": (position, 0, position),
         **other,
     }
@@ -182,12 +184,26 @@ CASES = {
     "inserts and deletes of a key in no transaction": Case(
         [{**one, "transaction_id": None} for one in (NEW_HALF, DELETED_LATER)], []
     ),
+    "a split update changes a key": Case(
+        [
+            {**one, "record_previous_row_key": None, "pairing_id": "pair"}
+            for one in (COMES, LEAVES_FOR_TWO)
+        ],
+        [("comes", "1"), ("comes", "2")],
+    ),
     "effects on revised keys are listed again": Case(
         [],
         [("comes", "2"), ("is deleted", "2")],
         earlier=[COMES, LEAVES_FOR_TWO, DELETED, *OTHERS],
         known=[COMES, LEAVES_FOR_TWO, DELETED],
-        revised=[{"source_format": "shareplex_json", "table_id": "shop.seats", "row_key": "2"}],
+        revised=[
+            {
+                "source_format": "shareplex_json",
+                "table_id": "shop.seats",
+                "row_key": "2",
+                "is_keyless": False,
+            }
+        ],
     ),
     **{
         f"an effect in {place} at its position": Case([CHANGED_KEY, beside, *NOT_BESIDE], BESIDE)
@@ -273,11 +289,10 @@ def _listed(spark: SparkSession, cases: Mapping[str, Case]) -> dict[str, list[tu
         return rows_of_cases(of_cases, _OWN)
 
     is_first = all(case.known is None for case in cases.values())
-    columns = f"{EFFECTS} is_keyless"
     found = key_changes(
-        effects_at_positions(spark, columns, rows("new")),
-        effects=effects_at_positions(spark, columns, [*rows("earlier"), *rows("new")]),
-        revised_keys=frame(spark, KEY, rows("revised")),
+        effects_at_positions(spark, NEW_EFFECTS, rows("new")),
+        effects=effects_at_positions(spark, NEW_EFFECTS, [*rows("earlier"), *rows("new")]),
+        new_revised_keys=frame(spark, f"{KEY} is_keyless", rows("revised")),
         message_places=frame(spark, PLACES, rows("places")),
         earlier=None if is_first else frame(spark, EFFECTS, rows("known")),
     )

@@ -69,7 +69,7 @@ def counted(
     rows = keyless_rows(
         new_effects,
         effects=new_effects.unionByName(frame(spark, EFFECTS, earlier)),
-        revised_keys=frame(spark, "source_format table_id row_key", revised),
+        new_revised_keys=frame(spark, "source_format table_id row_key is_keyless", revised),
         new_truncations=truncations,
         truncations=truncations,
         earlier=None if held_rows is None else frame(spark, HELD, held_rows),
@@ -135,7 +135,7 @@ def test_a_table_with_changed_effects_is_counted_again(spark: SparkSession) -> N
         spark,
         [],
         earlier=[insert(2, "home")],
-        revised=[{**VISITS, "row_key": '{"page":"help"}'}],
+        revised=[{**VISITS, "row_key": '{"page":"help"}', "is_keyless": True}],
         held_rows=[held(2, "home", 2), held(1, "help", 1), held(1, "cart", 1, CARTS)],
     )
     assert counts(rows) == {("SHOP.VISITS", "home"): 1, ("SHOP.VISITS", "help"): 0}

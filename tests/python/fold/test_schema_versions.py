@@ -64,7 +64,7 @@ def versions(
     return schema_versions(
         frame(spark, EFFECTS, new),
         effects=frame(spark, EFFECTS, [*earlier, *new]),
-        revised=frame(spark, VERSION, revised),
+        new_exceptions=frame(spark, f"{VERSION} is_revision", revised),
         new_records=frame(spark, RECORDS, records),
         records=frame(spark, RECORDS, [*earlier_records, *records]),
         earlier=known,
@@ -115,7 +115,7 @@ def test_a_version_of_changed_effects_is_looked_at_whole(spark: SparkSession) ->
         spark, [effect(3, 7), effect(5, 7)], [record(o, 7, after={"id": 1}) for o in (3, 5)]
     )
     known = spark.createDataFrame(first.collect(), first.schema)
-    version = {**NAMES, "schema_id": 7}
+    version = {**NAMES, "schema_id": 7, "is_revision": True}
     # The effect at 5 is a redelivery now.
     rows = versions(spark, [], [], earlier=[effect(3, 7)], revised=[version], known=known)
     assert seen(rows) == {7: (3, 3, None, None, ["id"])}
@@ -132,7 +132,7 @@ def test_a_version_of_old_events_that_were_redeliveries_is_described(spark: Spar
         [],
         earlier=[effect(3, 7), effect(4, 8)],
         earlier_records=old,
-        revised=[{**NAMES, "schema_id": 8}],
+        revised=[{**NAMES, "schema_id": 8, "is_revision": True}],
         known=known,
     )
     assert seen(rows) == {8: (4, 4, None, None, ["c8", "id"])}
@@ -150,7 +150,7 @@ def test_the_update_before_shows_columns_from_its_position_on(spark: SparkSessio
     assert found[7].offset == 5
 
     known = spark.createDataFrame(rows.collect(), rows.schema)
-    revised = [{**NAMES, "schema_id": schema_id} for schema_id in (7, 8)]
+    revised = [{**NAMES, "schema_id": schema_id, "is_revision": True} for schema_id in (7, 8)]
     again = versions(
         spark,
         [],

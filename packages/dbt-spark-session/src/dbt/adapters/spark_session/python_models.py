@@ -18,20 +18,20 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
 
-class TableFrame(ClassicDataFrame):
-    """The rows of a table or view. Spark looks the table up only when the rows are used."""
+class LazyFrame(ClassicDataFrame):
+    """The rows of a table, a view or a table expression. Spark analyzes it when they are used."""
 
-    def __new__(cls, session: SparkSession, table: str) -> TableFrame:
+    def __new__(cls, session: SparkSession, source: str) -> LazyFrame:
         return object.__new__(cls)
 
-    def __init__(self, session: SparkSession, table: str) -> None:
+    def __init__(self, session: SparkSession, source: str) -> None:
         super().__init__(None, session)
         del self._jdf
-        self._table = table
+        self._source = source
 
     @cached_property
     def _jdf(self) -> Any:
-        return self._session.table(self._table)._jdf
+        return self._session.sql(f"select * from {self._source}")._jdf
 
 
 def _no_rows_of(*frames: DataFrame) -> DataFrame | tuple[DataFrame, ...]:
@@ -94,7 +94,7 @@ class SessionPythonJob(PythonJobHelper):
             raise DbtRuntimeError(self._explain(error)) from error
 
     def _load_table(self, name: str) -> DataFrame:
-        frame = TableFrame(self.session, name)
+        frame = self._rows(name)
         self.names[frame] = name
         return frame
 
@@ -131,7 +131,7 @@ class SessionPythonJob(PythonJobHelper):
         return rows_so_far
 
     def _rows(self, table_expression: str) -> DataFrame:
-        return self.session.sql(f"select * from {table_expression}")
+        return LazyFrame(self.session, table_expression)
 
     def _explain(self, error: Exception) -> str:
         """Return the error and the innermost line of the model file that it came from."""
