@@ -11,8 +11,7 @@ from pyspark.sql import functions as F
 from cdc_marts.checkpoints import checkpointed
 from cdc_marts.fold.columns import KEY, TABLE
 from cdc_marts.fold.ranges import at_positions_of, in_transactions_of
-from cdc_marts.fold.rules import transaction_of_effect
-from cdc_marts.fold.traits import is_of_format_that
+from cdc_marts.fold.rules import is_of_format_that, transaction_of_effect
 
 _COLUMNS = (
     *KEY,

@@ -20,10 +20,10 @@ from cdc_marts.fold.image_order import STANDS_BEFORE, chain, images_agree, super
 from cdc_marts.fold.ranges import effects_on, has_key_of, in_tables_of
 from cdc_marts.fold.rules import (
     count_truncations_before,
+    is_of_format_that,
     transaction_of_effect,
     truncations_of_tables,
 )
-from cdc_marts.fold.traits import is_of_format_that
 
 _EVENT = ("source_format", "event_id")
 
@@ -192,11 +192,12 @@ def _steps(
     )
     is_snapshot = F.col("op") == "snapshot"
     return (
-        effects.join(images, [*_EVENT])
+        effects.alias("effects")
+        .join(images, [*_EVENT])
         .join(truncations_of_tables(truncations), [*TABLE], "left")
         .join(inserts, [*_EVENT], "left")
         .join(deletes, [*_EVENT], "left")
-        .withColumn("generation", count_truncations_before())
+        .withColumn("generation", count_truncations_before("effects", "truncations"))
         .groupBy(*KEY, "event_id", "effect")
         .agg(
             F.max("sequence").alias("sequence"),

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 
 from cdc_marts.checkpoints import broadcast_if_few, checkpointed
 from cdc_marts.fold.columns import KEY, TABLE
-from cdc_marts.fold.rules import last_truncations_of_tables
+from cdc_marts.fold.rules import MACROS, last_truncations_of_tables
 
 _EFFECT = (
     *KEY,
@@ -74,13 +74,13 @@ def keyless_rows(
 
 def _after_truncations(effects: DataFrame, truncations: DataFrame) -> DataFrame:
     return effects.sparkSession.sql(
-        """
+        f"""
         select effects.*
-        from {effects} as effects
-        left anti join {last_truncations} as last_truncations
+        from {{effects}} as effects
+        left anti join {{last_truncations}} as last_truncations
             on effects.source_format = last_truncations.source_format
             and effects.table_id = last_truncations.table_id
-            and effects.sequence < last_truncations.sequence
+            and {MACROS.is_truncated_by("effects", "last_truncations")}
         """,
         effects=effects.select(*_EFFECT),
         last_truncations=last_truncations_of_tables(truncations),

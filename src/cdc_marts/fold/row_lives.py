@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from cdc_marts.fold.rules import count_truncations_before, order_on_key, truncations_of_tables
+from cdc_marts.fold.rules import MACROS, truncations_of_tables
 
 
 def partial_key_changes(
@@ -104,8 +104,8 @@ def _with_order_on_key(
     effects: DataFrame, key_changes: DataFrame, superseded: DataFrame, truncations: DataFrame
 ) -> DataFrame:
     """Return the effects as in `row_lives`, without `life`."""
-    ordered = effects.sparkSession.sql(
-        """
+    return effects.sparkSession.sql(
+        f"""
         select
             effects.source_format,
             effects.table_id,
@@ -120,23 +120,24 @@ def _with_order_on_key(
             effects.event_id,
             effects.pairing_id,
             effects.sequence,
-            superseded.stands_before,
             effects.is_partial,
             effects.lists_all_columns,
             key_changes.origin_key,
             key_changes.delete_id,
-            of_tables.truncations
-        from {effects} as effects
-        left join {truncations_of_tables} as of_tables
+            {MACROS.order_on_key("effects", "superseded")} as order_on_key,
+            {MACROS.count_truncations_before("effects", "of_tables.truncations")}
+                as truncations_before
+        from {{effects}} as effects
+        left join {{truncations_of_tables}} as of_tables
             on effects.source_format = of_tables.source_format
             and effects.table_id = of_tables.table_id
-        left join {key_changes} as key_changes
+        left join {{key_changes}} as key_changes
             on effects.is_partial
             and effects.source_format = key_changes.source_format
             and effects.table_id = key_changes.table_id
             and effects.row_key = key_changes.row_key
             and effects.event_id = key_changes.event_id
-        left join {superseded} as superseded
+        left join {{superseded}} as superseded
             on effects.source_format = superseded.source_format
             and effects.table_id = superseded.table_id
             and effects.row_key = superseded.row_key
@@ -148,12 +149,6 @@ def _with_order_on_key(
         superseded=superseded,
         truncations_of_tables=truncations_of_tables(truncations),
     )
-    return ordered.withColumns(
-        {
-            "order_on_key": order_on_key(),
-            "truncations_before": count_truncations_before(),
-        }
-    ).drop("stands_before", "truncations")
 
 
 def _numbered(effects: DataFrame) -> DataFrame:

@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 from cdc_marts.checkpoints import checkpointed
 from cdc_marts.fold.columns import MESSAGE, SEQUENCES, VERSION
 from cdc_marts.fold.ranges import is_one_of
-from cdc_marts.fold.traits import is_of_format_that
+from cdc_marts.fold.rules import is_of_format_that
 from cdc_marts.parsing.ops import ROW_RECORDS
 
 _PUBLISHED = ("source_type", "column_types", "column_parameters")

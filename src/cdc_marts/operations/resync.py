@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from cdc_marts.expressions import is_of_table
 from cdc_marts.fold.columns import MESSAGE
+from cdc_marts.fold.rules import is_row_of_full_load
 from cdc_marts.local_rows import local_rows
 from cdc_marts.operations.unknown_table import no_such_table
 from cdc_marts.printing import printable
@@ -230,10 +231,7 @@ class _Table:
     def _is_row_of_load(self, topic: str | None) -> Column:
         """Return whether a change in the topic of a load, if it has one, is a row of the load."""
         in_topic = F.lit(True) if topic is None else F.col("topic") == topic
-        is_snapshot = F.col("op") == "snapshot"
-        if has_trait(self.source_format, "loads_by_inserts"):
-            return in_topic & (is_snapshot | (F.col("op") == "insert"))
-        return in_topic & is_snapshot
+        return in_topic & is_row_of_full_load()
 
     def _landed(self, since: dt.datetime | None, topic: str | None) -> DataFrame:
         """Return the changes that landed since a time, in a topic, or both."""

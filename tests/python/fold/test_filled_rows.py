@@ -356,7 +356,7 @@ def _filled(
             {name: case.superseded for name, case in cases.items()},
         ),
         truncations=frame_of(
-            "source_format table_id sequence",
+            "source_format table_id sequence event_at",
             {
                 name: [{"sequence": (at, 0, at)}]
                 for name, case in cases.items()

@@ -20,7 +20,7 @@ EFFECTS = (
 )
 KEYS = "source_format table_id row_key is_keyless"
 EXCEPTIONS = "source_format table_id exception old_row_key row_keys delivery_position"
-TRUNCATIONS = "source_format table_id sequence is_revision"
+TRUNCATIONS = "source_format table_id sequence event_at is_revision"
 FILLED = "source_format event_id table_id row_key sequence"
 
 Row = dict[str, Any]

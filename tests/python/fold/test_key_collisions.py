@@ -452,7 +452,7 @@ def _superseded(
         frame_of(EFFECTS, {name: case.effects for name, case in cases.items()}),
         frame_of(EVENTS, events),
         frame_of(PAIRS, pairs),
-        frame_of("source_format table_id sequence", truncations),
+        frame_of("source_format table_id sequence event_at", truncations),
     )
     by_case: dict[str, list[Row]] = {name: [] for name in cases}
     for row in rows.collect():

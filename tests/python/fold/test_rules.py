@@ -1,42 +1,27 @@
-"""Rules that Python models share with SQL models give the same in both."""
+"""Rules that Python models share with SQL models."""
 
 from __future__ import annotations
 
 import datetime as dt
 from typing import Any
 
-import jinja2
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from cdc_marts.fold.rules import (
+    MACROS,
     count_truncations_before,
     filled_row_key,
+    is_row_of_full_load,
     lacks_columns_of,
     last_truncations_of_tables,
-    order_on_key,
     sorted_row_key,
     takes_columns_of_half,
     transaction_of_effect,
     truncations_of_tables,
 )
-from cdc_marts.source_formats import formats_that
 from tests.python.fold.frames import frame
-from tests.python.harness.manifest import ROOT
-
-_MACROS = (
-    *("fold/filled_row_key", "fold/is_of_format_that", "fold/lacks_columns_of"),
-    *("fold/order_on_key", "fold/sorted_row_key", "fold/transaction_of_effect"),
-    *("fold/truncations", "sql/matches"),
-)
-
-
-def sql(expression: str) -> str:
-    """What dbt makes of a call of a macro."""
-    macros = ((ROOT / "macros" / f"{name}.sql").read_text("utf-8") for name in _MACROS)
-    template = jinja2.Template("".join(macros) + "{{ " + expression + " }}")
-    return template.render(formats_that=formats_that).strip()
 
 
 def column(rows: DataFrame, expression: Any) -> list[Any]:
@@ -68,9 +53,7 @@ def test_filled_row_key(
         [(row_key, old_row_key, takes_columns)],
         "row_key string, old_row_key string, takes_columns boolean",
     )
-    names = ("row_key", "old_row_key", "takes_columns")
-    of_sql = F.expr(sql(f"filled_row_key{names}"))
-    assert column(rows, of_sql) == column(rows, filled_row_key(*names)) == [filled]
+    assert column(rows, filled_row_key(*rows.columns)) == [filled]
 
 
 def test_takes_columns_of_half(spark: SparkSession) -> None:
@@ -82,17 +65,32 @@ def test_takes_columns_of_half(spark: SparkSession) -> None:
         ],
         "source_format string, is_keyless boolean",
     )
-    of_sql = F.expr(sql("takes_columns_of_half()"))
     expected = [False, False, False, True, False, True]
-    assert column(records, of_sql) == column(records, takes_columns_of_half()) == expected
+    assert column(records, takes_columns_of_half()) == expected
+
+
+def test_is_row_of_full_load(spark: SparkSession) -> None:
+    """A format without an operation for such rows has inserts."""
+    records = spark.createDataFrame(
+        [
+            ("change", "canal_json", "snapshot"),
+            ("change", "canal_json", "insert"),
+            ("change", "cdl_json", "snapshot"),
+            ("change", "cdl_json", "insert"),
+            ("change", "cdl_json", "update"),
+            ("update_before", "cdl_json", "insert"),
+        ],
+        "record_type string, source_format string, op string",
+    )
+    expected = [True, False, True, True, False, False]
+    assert column(records, is_row_of_full_load()) == expected
 
 
 def test_sorted_row_key(spark: SparkSession) -> None:
     keys = ['{"b":1,"a":"x"}', '{"a":1.10}', '{"a":1,"a":2}', None]
     rows = spark.createDataFrame([(key,) for key in keys], "row_key string")
-    of_sql = F.expr(sql("sorted_row_key('row_key')"))
     expected = ['{"a":"x","b":1}', '{"a":1.1}', None, None]
-    assert column(rows, of_sql) == column(rows, sorted_row_key("row_key")) == expected
+    assert column(rows, sorted_row_key("row_key")) == expected
 
 
 def test_transaction_of_effect(spark: SparkSession) -> None:
@@ -102,9 +100,8 @@ def test_transaction_of_effect(spark: SparkSession) -> None:
         "transaction_id event_at",
         [{"transaction_id": "t", "event_at": noon}, {"event_at": noon}, {}],
     )
-    of_sql = F.expr(sql("transaction_of_effect()"))
     expected = ["t", "2024-03-01 12:00:00.123456", None]
-    assert column(effects, of_sql) == column(effects, transaction_of_effect()) == expected
+    assert column(effects, transaction_of_effect()) == expected
 
 
 def test_order_on_key(spark: SparkSession) -> None:
@@ -114,9 +111,8 @@ def test_order_on_key(spark: SparkSession) -> None:
         "sequence stands_before",
         [{"sequence": own, "stands_before": (other, 1)}, {"sequence": own}],
     )
-    of_sql = F.expr(sql("order_on_key('effects', 'effects')"))
-    orders = column(effects.alias("effects"), of_sql)
-    assert orders == column(effects, order_on_key())
+    order_on_key = F.expr(MACROS.order_on_key("effects", "effects"))
+    orders = column(effects.alias("effects"), order_on_key)
     assert [(order.sequence.position, order["index"]) for order in orders] == [
         (5, 1),
         (3, 2**31 - 1),
@@ -124,10 +120,7 @@ def test_order_on_key(spark: SparkSession) -> None:
 
 
 def test_count_truncations_before(spark: SparkSession) -> None:
-    """A truncation that was found to be of another table has no sequence.
-
-    The macro also gets the times of the truncations.
-    """
+    """A truncation that was found to be of another table has no sequence."""
     table = {"source_format": "cdl_json", "table_id": "orders"}
     sequences = [(1, 0, 1), (5, 0, 5), (5, 1, 0), (9, 0, 9)]
     effects = frame(
@@ -140,15 +133,14 @@ def test_count_truncations_before(spark: SparkSession) -> None:
     )
     truncations = frame(
         spark,
-        "source_format table_id sequence",
+        "source_format table_id sequence event_at",
         [{**table, "sequence": s} for s in ((0, 0, 0), (5, 0, 5), (8, 0, 8), None)],
     )
     of_tables = truncations_of_tables(truncations)
     rows = effects.join(of_tables, ["source_format", "table_id"], "left").alias("effects")
     rows = rows.orderBy("table_id", "sequence")
-    structs = "transform(truncations, sequence -> named_struct('sequence', sequence))"
-    of_sql = F.expr(sql(f'count_truncations_before("effects", "{structs}")'))
-    assert column(rows, of_sql) == column(rows, count_truncations_before()) == [1, 2, 2, 3, 0]
+    counts = column(rows, count_truncations_before("effects", "truncations"))
+    assert counts == [1, 2, 2, 3, 0]
 
 
 def test_last_truncations_of_tables(spark: SparkSession) -> None:
@@ -165,11 +157,8 @@ def test_last_truncations_of_tables(spark: SparkSession) -> None:
             for sequence in sequences
         ],
     )
-    query = sql("last_truncations_of_tables_sql('{truncations}')")
-    of_sql = spark.sql(query, truncations=truncations)
-    of_python = last_truncations_of_tables(truncations)
-    found = {row.table_id: row.sequence and row.sequence.position for row in of_python.collect()}
-    assert sorted(of_sql.collect()) == sorted(of_python.collect())
+    newest = last_truncations_of_tables(truncations).collect()
+    found = {row.table_id: row.sequence and row.sequence.position for row in newest}
     assert found == {"orders": 8, "others": None}
 
 
@@ -207,10 +196,7 @@ def test_lacks_columns_of(spark: SparkSession) -> None:
             {**version, "schema_id": 9, "from_sequence": (2, 0, 2)},
         ],
     )
-    condition = F.expr(sql("lacks_columns_of('events', 'missing')"))
     events, missing = effects.alias("events"), missing.alias("missing")
-    of_sql = events.join(missing, condition, "left_semi")
-    of_python = events.join(missing, lacks_columns_of("events", "missing"), "left_semi")
+    lacking = events.join(missing, lacks_columns_of("events", "missing"), "left_semi")
     expected = ["at the last place", "between", "until now"]
-    assert sorted(column(of_sql, "event_id")) == expected
-    assert sorted(column(of_python, "event_id")) == expected
+    assert sorted(column(lacking, "event_id")) == expected
