@@ -6,13 +6,11 @@
   prefix: the prefix of the names of the columns, for example `held.`.
 -#}
 {% macro last_sequence(prefix='') -%}
-{{ sequence_struct(
-    prefix ~ 'last_position',
-    prefix ~ 'last_transaction_index',
-    prefix ~ 'last_partition',
-    prefix ~ 'last_offset',
-    prefix ~ 'last_row_index',
-) }}
+{%- set columns = [] -%}
+{%- for member in sequence_members() -%}
+  {%- do columns.append(prefix ~ 'last_' ~ member) -%}
+{%- endfor -%}
+{{ sequence_struct(*columns) }}
 {%- endmacro %}
 
 
