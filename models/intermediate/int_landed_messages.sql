@@ -14,8 +14,8 @@ select
     source_format,
     topic,
     `partition`,
-    offset_block * 64 + bit_index as offset,
+    offset,
     true as is_removed
-from {{ source('landing', 'removed_messages') }}
-    lateral view explode(sequence(0, 63)) as bit_index
-where bit_get(offset_bits, bit_index) = 1
+from (
+    {{ messages_in_blocks_sql(source('landing', 'removed_messages')) }}
+)

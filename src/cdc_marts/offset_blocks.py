@@ -5,15 +5,13 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from cdc_marts.package_macros import package_macro
+from cdc_marts.package_macros import package_macros
 
-#: The number of bits in a bigint. The macro `is_in_offset_block` has this number too.
-OFFSETS_IN_A_BLOCK = 64
 #: The columns of blocks.
 BLOCK_COLUMNS = ("topic", "partition", "offset_block", "offset_bits")
 
-_SHIFT = OFFSETS_IN_A_BLOCK.bit_length() - 1
 _BLOCK = BLOCK_COLUMNS[:3]
+_MACROS = package_macros("landing/offset_blocks.sql")
 
 
 def blocks_of(messages: DataFrame) -> DataFrame:
@@ -31,13 +29,7 @@ def blocks_with_copies(messages: DataFrame) -> DataFrame:
 
 def messages_in(blocks: DataFrame) -> DataFrame:
     """Return `topic`, `partition` and `offset` of all messages in blocks."""
-    bit_index = F.explode(F.sequence(F.lit(0), F.lit(OFFSETS_IN_A_BLOCK - 1)))
-    offset = F.col("offset_block") * OFFSETS_IN_A_BLOCK + F.col("bit_index")
-    return (
-        blocks.select("*", bit_index.alias("bit_index"))
-        .where(F.getbit("offset_bits", "bit_index") == 1)
-        .select("topic", "partition", offset.alias("offset"))
-    )
+    return blocks.sparkSession.sql(_MACROS.messages_in_blocks_sql("{blocks}"), blocks=blocks)
 
 
 def removed_of(removed: DataFrame, source_format: str) -> DataFrame:
@@ -47,42 +39,30 @@ def removed_of(removed: DataFrame, source_format: str) -> DataFrame:
 
 def in_blocks(messages: DataFrame, blocks: DataFrame) -> DataFrame:
     """Return the rows of messages that are in the blocks."""
-    return messages.join(_named_apart(blocks), _is_in_block(), "left_semi")
+    return _joined(messages, blocks, "left_semi")
 
 
 def outside_blocks(messages: DataFrame, blocks: DataFrame) -> DataFrame:
     """Return the rows of messages that are not in the blocks."""
-    return messages.join(_named_apart(blocks), _is_in_block(), "left_anti")
+    return _joined(messages, blocks, "left_anti")
 
 
 def block_number() -> Column:
     """Return the number of the block that `offset` is in."""
-    return F.shiftright("offset", _SHIFT)
+    return F.expr(_MACROS.block_of_offset("offset"))
 
 
 def offset_bits() -> Column:
     """Return an aggregate: the bits of all values of `offset` in a block."""
-    bit = F.call_function("shiftleft", F.lit(1).cast("bigint"), _bit_index())
-    return F.bit_or(bit)
+    return F.expr(f"bit_or(shiftleft(1L, {_MACROS.bit_of_offset('offset')}))")
 
 
 def is_in_block_sql(message: str, block: str) -> str:
     """Return SQL for whether a message is in a block. Both arguments are aliases."""
-    return package_macro("landing/is_in_offset_block.sql", "is_in_offset_block")(message, block)
+    condition: str = _MACROS.is_in_offset_block(message, block)
+    return condition
 
 
-def _named_apart(blocks: DataFrame) -> DataFrame:
-    return blocks.toDF("block_topic", "block_partition", "block", "bits")
-
-
-def _is_in_block() -> Column:
-    return (
-        (F.col("topic") == F.col("block_topic"))
-        & (F.col("partition") == F.col("block_partition"))
-        & (block_number() == F.col("block"))
-        & (F.getbit(F.col("bits"), _bit_index()) == 1)
-    )
-
-
-def _bit_index() -> Column:
-    return F.col("offset").bitwiseAND(F.lit(OFFSETS_IN_A_BLOCK - 1)).cast("int")
+def _joined(messages: DataFrame, blocks: DataFrame, how: str) -> DataFrame:
+    is_in_block = F.expr(is_in_block_sql("messages", "blocks"))
+    return messages.alias("messages").join(blocks.alias("blocks"), is_in_block, how)

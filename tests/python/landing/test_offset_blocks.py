@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame, SparkSession
 
-from cdc_marts.offset_blocks import blocks_of, in_blocks, is_in_block_sql, outside_blocks
+from cdc_marts.offset_blocks import (
+    blocks_of,
+    in_blocks,
+    is_in_block_sql,
+    messages_in,
+    outside_blocks,
+)
 
 #: Around the ends of blocks, the highest bit of a block, and the largest offset.
 OFFSETS = (0, 1, 62, 63, 64, 127, 128, 10**12, 2**63 - 1)
@@ -29,6 +35,7 @@ def test_blocks_name_exactly_their_messages(spark: SparkSession) -> None:
     removed = [("orders", 1, offset) for offset in REMOVED]
     blocks = blocks_of(at(spark, *removed, *removed))
     assert blocks.count() == len({offset // 64 for offset in REMOVED})
+    assert found(messages_in(blocks)) == sorted(removed)
     assert found(in_blocks(at(spark, *everything), blocks)) == sorted(removed)
     by_sql = spark.sql(
         "select messages.* from {messages} as messages left semi join {blocks} as blocks on "
