@@ -164,7 +164,9 @@ def test_readers_of_one_another_note_nothing_new_in_each_upkeep(
 def test_what_a_table_needs_is_asked_once_however_many_snapshots_it_has(
     spark: SparkSession, tables: list[str]
 ) -> None:
-    # One table is asked by one thread; each further thread would call Java for its session.
+    # One table is asked by one thread; each further thread would call Java for its session. The
+    # first look asks Java for its classes too.
+    needed_snapshots(spark, [QUICK])
     few = calls_of_java(spark, lambda: needed_snapshots(spark, [QUICK]))
     commit_snapshots(spark, QUICK, 20, LOG)
     many = calls_of_java(spark, lambda: needed_snapshots(spark, [QUICK]))

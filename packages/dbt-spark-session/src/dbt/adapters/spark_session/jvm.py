@@ -26,7 +26,8 @@ class _RememberedClass(JavaClass):  # type: ignore[misc]
 
     def __getattr__(self, name: str) -> Any:
         member = super().__getattr__(name)
-        setattr(self, name, member)
+        if isinstance(member, JavaMember):
+            setattr(self, name, member)
         return member
 
 
@@ -39,12 +40,17 @@ def remember_functions(session: SparkSession) -> None:
 
 
 def java_class(session: SparkSession, name: str) -> Any:
-    """Return the Java class of a full name.
+    """Return the Java class of a full name, for which Java is asked once.
 
     The name goes to Java as a whole. An attribute of `jvm` for each of its parts would look for a
     class in all jars at each part, which took half the time of a run.
     """
-    return getattr(session._jvm, name)
+    jvm: Any = session._jvm
+    found = getattr(jvm, name)
+    if type(found) is JavaClass:
+        found = _RememberedClass(found._fqn, found._gateway_client)
+        setattr(jvm, name, found)
+    return found
 
 
 def static_method(session: SparkSession, class_name: str, method: str) -> Any:
