@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
 
 import pytest
+from dbt.adapters.spark_session import catalog
 from dbt.adapters.spark_session.catalog import iceberg_table, snapshots
 from dbt.adapters.spark_session.incremental_read import IncrementalRead
 from dbt.adapters.spark_session.increments import watermarks_in
@@ -457,6 +461,19 @@ class TestIncrements:
         assert ids_of(spark, new) == [3]
         assert rebuild.new_rows(a) == everything
 
+    def test_after_its_commit_a_run_sees_what_it_has_read(self, landing):
+        spark, a = landing.spark, f"{landing.schema}.a"
+        reader = f"{landing.schema}.sql_reader"
+        landing.append("a", 3)
+        run = IncrementalRead(spark, reader, is_incremental=True)
+        new = run.new_rows(a)
+        assert run.new_rows(a) == new
+        run.begin_commit()
+        spark.sql(f"insert into {reader} select id, text from {new}")
+        run.end_commit()
+        assert ids_of(spark, run.new_rows(a)) == []
+        assert ids_of(spark, IncrementalRead(spark, reader, is_incremental=True).new_rows(a)) == []
+
     @pytest.mark.parametrize("first", ["new", "all"])
     def test_a_query_may_read_new_rows_beside_all_rows(self, landing, first):
         landing.append("a", 3)
@@ -627,6 +644,55 @@ class TestViewsOfTablesWithRows:
         landing.run("--select", "log_b", "logs")
         landing.run("--select", "beside")
         assert landing.ids("beside") == [10]
+
+
+class TestRequests:
+    """What a model asks of the catalog while it is compiled and written."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "sources.yml": SOURCES_YML + PYTHON_MART_YML,
+            "log.sql": LOG,
+            "exceptions.sql": EXCEPTIONS,
+            "of_exceptions.sql": OF_EXCEPTIONS,
+            "counting.sql": COUNTING,
+            "state.sql": STATE,
+            "shown.sql": "select * from {{ ref('state') }}",
+            "copy.sql": COPY,
+            "mart.sql": MART,
+            "python_mart.py": PYTHON_MART,
+        }
+
+    @pytest.fixture
+    def loads(self, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+        """How often each table and view was loaded by its name."""
+        loads: Counter[str] = Counter()
+
+        def counted(load: Callable[..., Any]) -> Callable[..., Any]:
+            def counting(session: SparkSession, name: str) -> Any:
+                loads[f"{load.__name__} {name}"] += 1
+                return load(session, name)
+
+            return counting
+
+        for load in (catalog.iceberg_table, catalog._view):
+            monkeypatch.setattr(catalog, load.__name__, counted(load))
+        return loads
+
+    @pytest.mark.parametrize("model", ["counting", "mart", "python_mart", "of_exceptions"])
+    def test_a_model_loads_each_name_once(self, project, spark, loads, model):
+        landing = Landing(spark, project.test_schema)
+        landing.create()
+        landing.append("a", 1, 2)
+        landing.run("--full-refresh")
+        landing.append("a", 3, -3)
+        for options in (["--full-refresh"], [], []):
+            landing.run("--exclude", model)
+            loads.clear()
+            landing.run("--select", model, *options)
+            assert loads[f"iceberg_table {project.test_schema}.log"] == (model != "of_exceptions")
+            assert set(loads.values()) == {1}
 
 
 class TestRowsSoFar:

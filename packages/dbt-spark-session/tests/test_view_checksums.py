@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from dbt.adapters.spark_session import catalog
 from dbt.adapters.spark_session.view_checksums import CHECKSUM
 from dbt.tests.util import run_dbt, write_file
 
@@ -74,6 +75,20 @@ class TestViews:
         assert self.created() == {"second_view", "of_no_table"}
         [row] = spark.table(f"{project.test_schema}.second_view").collect()
         assert row.n == 1
+
+    @pytest.mark.parametrize("is_dropped", [False, True])
+    def test_each_name_is_loaded_once(self, project, spark, monkeypatch, is_dropped):
+        schema = project.test_schema
+        if is_dropped:
+            spark.sql(f"drop view {schema}.second_view")
+        loaded = []
+        load = catalog._view
+        monkeypatch.setattr(
+            catalog, "_view", lambda session, name: loaded.append(name) or load(session, name)
+        )
+        run_dbt(["run", "--select", "second_view"])
+        read = [f"{schema}.first_view"]
+        assert sorted(loaded) == (read if is_dropped else [*read, f"{schema}.second_view"])
 
     def test_a_view_whose_query_had_no_checksum_meanwhile_is_created(self, project, spark):
         name = f"{project.test_schema}.second_view"

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache, cached_property, partial
 from typing import Any
 
 from dbt.adapters.spark_session.jvm import java_class
+from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 _SPARK_3_UTIL = "org.apache.iceberg.spark.Spark3Util"
+_VIEW_UTIL = "org.apache.spark.sql.catalyst.analysis.ViewUtil"
 _FIRST_VERSION_WITH_ROW_LINEAGE = 3
 
 
@@ -48,19 +51,48 @@ class Snapshot:
     #: epoch milliseconds
     committed_at: int
 
+    @property
+    def has_rows(self) -> bool:
+        """Whether the table had rows then, as far as its commits counted them."""
+        return self.summary.get("total-records") != "0"
+
+
+class _History:
+    """The snapshots of an Iceberg table. Java is asked for each of them once."""
+
+    def __init__(self, session: SparkSession, table: Any) -> None:
+        self._table = table
+        self._parser = java_class(session, "org.apache.iceberg.SnapshotParser")
+        #: by id; None: the current one
+        self._found: dict[int | None, Snapshot | None] = {}
+
+    def back_from(self, newest: int | None) -> Iterator[Snapshot]:
+        """Yield a snapshot (None: the current one), and those before it that still exist."""
+        snapshot = self._snapshot(newest)
+        while snapshot is not None:
+            yield snapshot
+            before = snapshot.parent_id
+            snapshot = self._snapshot(before) if before is not None else None
+
+    def _snapshot(self, id: int | None) -> Snapshot | None:
+        if id not in self._found:
+            found = self._found[id] = self._look_up(id)
+            if found is not None:
+                self._found[found.id] = found
+        return self._found[id]
+
+    def _look_up(self, id: int | None) -> Snapshot | None:
+        found = self._table.currentSnapshot() if id is None else self._table.snapshot(id)
+        # As JSON, by one call: a Java map costs a call per member, and an exception at its end.
+        return None if found is None else _snapshot(json.loads(self._parser.toJson(found)))
+
 
 def snapshots(session: SparkSession, table: Any, newest: int | None = None) -> Iterator[Snapshot]:
     """Yield the snapshot `newest` of an Iceberg table (None: the current one), and those before it.
 
     They end at the first one whose predecessor has expired.
     """
-    parser = java_class(session, "org.apache.iceberg.SnapshotParser")
-    snapshot = table.currentSnapshot() if newest is None else table.snapshot(newest)
-    while snapshot is not None:
-        # As JSON, by one call: a Java map costs a call per member, and an exception at its end.
-        found = _snapshot(json.loads(parser.toJson(snapshot)))
-        yield found
-        snapshot = table.snapshot(found.parent_id) if found.parent_id is not None else None
+    return _History(session, table).back_from(newest)
 
 
 @dataclass(frozen=True)
@@ -113,60 +145,85 @@ def _snapshot(found: dict[str, Any]) -> Snapshot:
     )
 
 
-def view_query(session: SparkSession, name: str) -> str | None:
-    """Return the query of the view `schema.view`; None if there is no such view."""
-    view = _view(session, name)
-    return None if view is None else view.query()
-
-
-def view_query_and_property(
-    session: SparkSession, name: str, key: str
-) -> tuple[str | None, str | None]:
-    """Return the query and a property of the view `schema.view`; None for what does not exist."""
-    view = _view(session, name)
-    return (None, None) if view is None else (view.query(), view.properties().get(key))
-
-
-def columns_id(session: SparkSession, name: str) -> str | None:
-    """Return a text that changes if the table or view `schema.name` gets other columns.
-
-    None if there is no such table or view.
-    """
-    view = _view(session, name)
-    if view is not None:
-        found = view.view()
-        return f"{found.uuid().toString()} {found.currentVersion().versionId()}"
-    if not session.catalog.tableExists(name):
-        return None
-    table = iceberg_table(session, name)
-    return f"{table.uuid().toString()} {table.schema().schemaId()}"
-
-
-def rows_id(session: SparkSession, name: str) -> str | None:
-    """Return a text that changes if the table `schema.name` gets other rows.
-
-    None if there is no such table, or if the catalog does not know.
-    """
-    if not session.catalog.tableExists(name):
-        return None
-    table = iceberg_table(session, name)
-    # Each commit writes another file of metadata.
-    file = table.operations().current().metadataFileLocation()
-    return f"{table.uuid().toString()} {file}" if file is not None else None
-
-
 def _view(session: SparkSession, name: str) -> Any | None:
     """Return the `org.apache.iceberg.spark.source.SparkView` of a name; None if not a view."""
-    schema, identifier = name.split(".")
-    text = java_class(session, "java.lang.String")
-    gateway: Any = session.sparkContext._gateway
-    namespace = gateway.new_array(text, 1)
-    namespace[0] = schema
-    identifiers = java_class(session, "org.apache.spark.sql.connector.catalog.Identifier")
-    view = identifiers.of(namespace, identifier)
-    catalogs = session._jsparkSession.sessionState().catalogManager()
-    catalog = catalogs.catalog(session.catalog.currentCatalog())
-    return catalog.loadView(view) if catalog.viewExists(view) else None
+    place = java_class(session, _SPARK_3_UTIL).catalogAndIdentifier(session._jsparkSession, name)
+    found = java_class(session, _VIEW_UTIL).loadView(place.catalog(), place.identifier())
+    return found.get() if found.isDefined() else None
+
+
+class Metadata:
+    """Tables, their snapshots, and views, as they are when they are first asked for.
+
+    Each is loaded once, and a later change of it is not seen. Names are `schema.name`.
+    """
+
+    def __init__(self, session: SparkSession) -> None:
+        """Ask the catalog of `session`, which must be the thread's active one (see `activate`)."""
+        self._session = session
+        #: name -> the `org.apache.iceberg.Table`
+        self.table = cache(partial(iceberg_table, session))
+        #: name -> the `org.apache.iceberg.spark.source.SparkView`; None if it is not a view
+        self.view = cache(partial(_view, session))
+        self.view_query = cache(self._view_query)
+        self._history = cache(lambda name: _History(session, self.table(name)))
+
+    @cached_property
+    def is_of_iceberg(self) -> bool:
+        """Whether all tables of the catalog are Iceberg tables."""
+        return has_iceberg_catalog(self._session)
+
+    def snapshots(self, name: str, newest: int | None = None) -> Iterator[Snapshot]:
+        """Yield the snapshot `newest` of a table (None: the current one), and those before it."""
+        return self._history(name).back_from(newest)
+
+    def newest_snapshot(self, name: str) -> Snapshot | None:
+        """Return the current snapshot of a table; None if nothing was committed to it."""
+        return next(self.snapshots(name), None)
+
+    def has_rows(self, name: str) -> bool:
+        """Return whether the current snapshot of a table counts any rows."""
+        newest = self.newest_snapshot(name)
+        return newest is not None and newest.has_rows
+
+    def columns_id(self, name: str) -> str | None:
+        """Return a text that changes if a table or view gets other columns; None if neither."""
+        view = self.view(name)
+        if view is not None:
+            found = view.view()
+            return f"{found.uuid().toString()} {found.currentVersion().versionId()}"
+        table = self._table_if_any(name)
+        return None if table is None else f"{table.uuid().toString()} {table.schema().schemaId()}"
+
+    def rows_id(self, name: str) -> str | None:
+        """Return a text that changes if a table gets other rows.
+
+        None if there is no such table, or if the catalog does not know.
+        """
+        table = self._table_if_any(name)
+        if table is None:
+            return None
+        # Each commit writes another file of metadata.
+        file = table.operations().current().metadataFileLocation()
+        return f"{table.uuid().toString()} {file}" if file is not None else None
+
+    def _view_query(self, name: str) -> str | None:
+        """Return the query of a view; None if it is not a view."""
+        view = self.view(name)
+        return None if view is None else view.query()
+
+    def _table_if_any(self, name: str) -> Any | None:
+        try:
+            return self.table(name)
+        except AnalysisException as error:
+            if error.getCondition() == "TABLE_OR_VIEW_NOT_FOUND":
+                return None
+            raise
+
+
+def view_query(session: SparkSession, name: str) -> str | None:
+    """Return the query of the view `schema.view`; None if there is no such view."""
+    return Metadata(session).view_query(name)
 
 
 def tables_of(session: SparkSession, schemas: Iterable[str]) -> list[str]:
@@ -188,13 +245,13 @@ def table_property(session: SparkSession, name: str, key: str) -> str | None:
 
 def has_rows(session: SparkSession, name: str) -> bool:
     """Return whether the current snapshot of a table counts any rows."""
-    snapshot = iceberg_table(session, name).currentSnapshot()
-    return snapshot is not None and snapshot.summary().get("total-records") != "0"
+    return Metadata(session).has_rows(name)
 
 
 def has_row_lineage(session: SparkSession, name: str) -> bool:
     """Return whether the rows of a table know the commit that wrote them. False for a view."""
-    if view_query(session, name) is not None:
+    metadata = Metadata(session)
+    if metadata.view(name) is not None:
         return False
-    operations = iceberg_table(session, name).operations()
+    operations = metadata.table(name).operations()
     return operations.current().formatVersion() >= _FIRST_VERSION_WITH_ROW_LINEAGE

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyspark
 from dbt.adapters.spark_session.__version__ import version
-from dbt.adapters.spark_session.catalog import columns_id, rows_id, view_query
+from dbt.adapters.spark_session.catalog import Metadata
 from dbt.adapters.spark_session.queries import is_volatile, read_by
 from dbt_common.clients.system import write_file
 from pyspark.sql import SparkSession
@@ -25,7 +25,7 @@ def question_checksum(session: SparkSession, query: str) -> str | None:
     depends on more than it reads, such as the time.
     """
     contents: dict[str, str] = {}
-    if not _add_contents(session, query, contents):
+    if not _add_contents(Metadata(session), query, contents):
         return None
     settings = {
         name: value for name, value in session.conf.getAll.items() if name.startswith("spark.sql.")
@@ -34,7 +34,7 @@ def question_checksum(session: SparkSession, query: str) -> str | None:
     return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
 
 
-def _add_contents(session: SparkSession, query: str, contents: dict[str, str]) -> bool:
+def _add_contents(metadata: Metadata, query: str, contents: dict[str, str]) -> bool:
     """Add the tables and views that a query reads, also through views.
 
     Return whether all are known.
@@ -43,13 +43,13 @@ def _add_contents(session: SparkSession, query: str, contents: dict[str, str]) -
     if names is None or is_volatile(query):
         return False
     for name in names - contents.keys():
-        query_of_view = view_query(session, name)
-        id_of = rows_id if query_of_view is None else columns_id
-        found = id_of(session, name)
+        query_of_view = metadata.view_query(name)
+        id_of = metadata.rows_id if query_of_view is None else metadata.columns_id
+        found = id_of(name)
         if found is None:
             return False
         contents[name] = found
-        if query_of_view is not None and not _add_contents(session, query_of_view, contents):
+        if query_of_view is not None and not _add_contents(metadata, query_of_view, contents):
             return False
     return True
 

@@ -414,9 +414,11 @@ class SparkSessionAdapter(SparkAdapter):
         return view_checksum(self.session, query, model)
 
     @available.parse_none
-    def is_same_view(self, relation: BaseRelation, query: str, checksum: str) -> bool:
-        """Return whether a view has this checksum, and nobody has replaced its query."""
-        return is_same_view(self.session, relation.render(), query, checksum)
+    def is_same_view(self, relation: BaseRelation, query: str, model: Mapping[str, Any]) -> bool:
+        """Return whether a view is the one that a model would create: see `view_checksums`."""
+        return has_iceberg_catalog(self.session) and is_same_view(
+            self.session, relation.render(), query, model
+        )
 
     @available
     def checksum_property(self) -> str:

@@ -11,12 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from dbt.adapters.spark_session.catalog import (
-    has_iceberg_catalog,
-    iceberg_table,
-    snapshots,
-    view_query,
-)
+from dbt.adapters.spark_session.catalog import Metadata
 from dbt.adapters.spark_session.increments import (
     NO_SNAPSHOT,
     SNAPSHOT_PROPERTY,
@@ -104,8 +99,11 @@ class IncrementalRead:
     #: partitions of the table if this run creates it; None: as in the config
     partitions: list[str] | None = field(default=None, init=False)
     _ends: dict[str, int] = field(default_factory=dict, init=False)
-    #: input, and its newest snapshot that counts -> what it had read
-    _read_by: dict[tuple[str, int | None], dict[str, int]] = field(default_factory=dict, init=False)
+    #: of its inputs and of its table, until the commit
+    _metadata: Metadata = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._metadata = Metadata(self.session)
 
     # What the run reads
 
@@ -132,8 +130,7 @@ class IncrementalRead:
         For tables whose new rows `new_rows` can't distinguish from others. The table must have row
         lineage (format version 3). Rows that only moved to another file have not changed.
         """
-        table = iceberg_table(self.session, source)
-        newest = next(snapshots(self.session, table), None)
+        newest = self._metadata.newest_snapshot(source)
         self.watermarks[source] = NO_SNAPSHOT if newest is None else newest.id
         nothing = no_rows(source, "*")
         if newest is None:
@@ -144,7 +141,7 @@ class IncrementalRead:
         self.has_new_rows = True
         if watermark is None:
             return Changes(nothing, f"(select * from {source} version as of {newest.id})")
-        read = next(snapshots(self.session, table, watermark), None)
+        read = next(self._metadata.snapshots(source, watermark), None)
         if read is None:
             raise rebuilt_error(source, self.table)
         return Changes(
@@ -179,6 +176,7 @@ class IncrementalRead:
 
     def begin_commit(self) -> None:
         """Make the next write of the session commit the watermarks with its rows."""
+        self._metadata = Metadata(self.session)
         for name, value in self._snapshot_properties().items():
             self.session.conf.set(name, value)
 
@@ -201,16 +199,16 @@ class IncrementalRead:
 
     def _watermark(self, source: str) -> int | None:
         """Return the snapshot of `source` up to which earlier runs have read."""
-        return watermark_of(self.session, self.table, source) if self.is_incremental else None
+        return watermark_of(self._metadata, self.table, source) if self.is_incremental else None
 
     def _over_tables(self, source: str, of_table: Callable[[str, str], str], columns: str) -> str:
         """Return `of_table` of a table, or the text of a view with `of_table` of its sources."""
-        if not has_iceberg_catalog(self.session):
+        if not self._metadata.is_of_iceberg:
             raise DbtRuntimeError(
                 f"The new rows of {source} are not known: its catalog is not Iceberg's, whose"
                 " tables know which rows were appended. Read all of its rows, by `ref` alone."
             )
-        query = view_query(self.session, source)
+        query = self._metadata.view_query(source)
         if query is None:
             return of_table(source, columns)
         columns = ", ".join(("*", *(name for name in _HIDDEN_COLUMNS if name in query)))
@@ -225,13 +223,13 @@ class IncrementalRead:
         if end == NO_SNAPSHOT:
             return no_rows(name, columns)
         start = self._watermark(name)
-        if start is not None and not count_appended(self.session, name, end, start, self.table):
+        if start is not None and not count_appended(self._metadata, name, end, start, self.table):
             return no_rows(name, columns)
         self.has_new_rows = True
-        return appended_rows(self.session, name, columns, start, end)
+        return appended_rows(self._metadata, name, columns, start, end)
 
     def _rows_so_far_of_table(self, name: str, columns: str) -> str:
-        return appended_rows(self.session, name, columns, None, self._end(name))
+        return appended_rows(self._metadata, name, columns, None, self._end(name))
 
     def _end(self, name: str) -> int:
         """Return the snapshot up to which this run reads `name`.
@@ -243,7 +241,7 @@ class IncrementalRead:
             read_by = {}
             for other in self._inputs:
                 if other.name != name and self._is_made_from(other, name):
-                    read = self._watermarks_of(other.name, self._end(other.name))
+                    read = watermarks_of(self._metadata, other.name, self._end(other.name))
                     read_by[other.name] = read.get(name, NO_SNAPSHOT)
             self._ends[name] = self._newest_read_by_all(name, read_by)
         return self._ends[name]
@@ -254,18 +252,21 @@ class IncrementalRead:
         This is also true if the input has not run since `name` got its first rows, which a view did
         not show before.
         """
-        watermarks = self._watermarks_of(other.name)
+        watermarks = watermarks_of(self._metadata, other.name)
         return name in watermarks or any(
             name in tables
             and not tables.isdisjoint(watermarks)
-            and name in _tables_selected_by(self.session, view)
+            and name in self._tables_selected_by(view)
             for view, tables in other.views.items()
         )
 
-    def _watermarks_of(self, other: str, at: int | None = None) -> dict[str, int]:
-        if (other, at) not in self._read_by:
-            self._read_by[other, at] = watermarks_of(self.session, other, at)
-        return self._read_by[other, at]
+    def _tables_selected_by(self, view: str) -> set[str]:
+        """Return the tables whose new rows are a view's new rows; none if it joins or groups."""
+        query = self._metadata.view_query(view)
+        try:
+            return set() if query is None else {found.name for found in sources_of(query)}
+        except DbtRuntimeError:
+            return set()
 
     def _newest_read_by_all(self, name: str, read_by: Mapping[str, int]) -> int:
         """Return the newest snapshot of the table that all these inputs have read.
@@ -274,13 +275,13 @@ class IncrementalRead:
         Snapshots without new rows count as read: a model whose inputs have no new rows commits
         nothing.
         """
-        table = iceberg_table(self.session, name)
+        newest = self._metadata.newest_snapshot(name)
         watermark = self._watermark(name)
         behind = set(read_by.values())
-        if table.currentSnapshot() is None or NO_SNAPSHOT in behind:
+        if newest is None or NO_SNAPSHOT in behind:
             return watermark or NO_SNAPSHOT
         end = None
-        for snapshot in snapshots(self.session, table):
+        for snapshot in self._metadata.snapshots(name):
             end = snapshot.id if end is None else end
             behind.discard(snapshot.id)
             if not behind or snapshot.id == watermark:
@@ -289,15 +290,6 @@ class IncrementalRead:
                 end = None
         reader = next(other for other, read in read_by.items() if read in behind)
         raise rebuilt_error(name, reader)
-
-
-def _tables_selected_by(session: SparkSession, view: str) -> set[str]:
-    """Return the tables whose new rows are a view's new rows; none if it joins or groups."""
-    query = view_query(session, view)
-    try:
-        return set() if query is None else {found.name for found in sources_of(query)}
-    except DbtRuntimeError:
-        return set()
 
 
 def _sources_of_view(name: str, query: str) -> tuple[Source, ...]:

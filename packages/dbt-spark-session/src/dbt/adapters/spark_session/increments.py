@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dbt.adapters.spark_session.catalog import Snapshot, iceberg_table, snapshots
+from dbt.adapters.spark_session.catalog import Metadata, Snapshot, iceberg_table
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import SparkSession
 
@@ -72,17 +72,18 @@ def unread_rows(session: SparkSession, name: str, consumer: str | None) -> tuple
     The number is known without a query, from the summaries of the snapshots. `consumer`: its name,
     or None if it does not exist.
     """
-    newest = next(snapshots(session, iceberg_table(session, name)), None)
+    metadata = Metadata(session)
+    newest = metadata.newest_snapshot(name)
     if newest is None:
         return no_rows(name, "*"), 0
-    watermark = watermark_of(session, consumer, name) if consumer is not None else None
+    watermark = watermark_of(metadata, consumer, name) if consumer is not None else None
     if watermark is None:
-        rows = appended_rows(session, name, "*", None, newest.id)
+        rows = appended_rows(metadata, name, "*", None, newest.id)
         return rows, int(newest.summary["total-records"])
-    count = count_appended(session, name, newest.id, watermark, str(consumer))
+    count = count_appended(metadata, name, newest.id, watermark, str(consumer))
     if not count:
         return no_rows(name, "*"), 0
-    return appended_rows(session, name, "*", watermark, newest.id), count
+    return appended_rows(metadata, name, "*", watermark, newest.id), count
 
 
 def rows_after(session: SparkSession, name: str, start: int, end: int) -> tuple[str, int] | None:
@@ -91,10 +92,10 @@ def rows_after(session: SparkSession, name: str, start: int, end: int) -> tuple[
     None if snapshot `end` is not the one of `start` with more rows: rows were deleted or
     overwritten since, or `start` has expired, or it is of a table that was rebuilt.
     """
-    count = 0
-    for snapshot in snapshots(session, iceberg_table(session, name), end):
+    metadata, count = Metadata(session), 0
+    for snapshot in metadata.snapshots(name, end):
         if snapshot.id == start:
-            rows = appended_rows(session, name, "*", start, end) if count else no_rows(name, "*")
+            rows = appended_rows(metadata, name, "*", start, end) if count else no_rows(name, "*")
             return rows, count
         if snapshot.operation == "append":
             count += int(snapshot.summary.get("added-records", "0"))
@@ -115,13 +116,13 @@ def changes_rows(snapshot: Snapshot) -> bool:
     return snapshot.operation == "delete" or brings_rows(snapshot)
 
 
-def watermarks_of(session: SparkSession, consumer: str, at: int | None = None) -> dict[str, int]:
+def watermarks_of(metadata: Metadata, consumer: str, at: int | None = None) -> dict[str, int]:
     """Return the newest watermarks of `consumer`: input -> snapshot.
 
     `at`: the snapshot of `consumer` to begin with; None for its newest.
     """
     oldest = None
-    for oldest in snapshots(session, iceberg_table(session, consumer), at):
+    for oldest in metadata.snapshots(consumer, at):
         if found := watermarks_in(oldest):
             return found
     if oldest is not None and oldest.parent_id is not None:
@@ -146,15 +147,13 @@ def commit_watermarks(session: SparkSession, consumer: str, watermarks: Mapping[
     commit.commit()
 
 
-def appended_rows(
-    session: SparkSession, name: str, columns: str, start: int | None, end: int
-) -> str:
+def appended_rows(metadata: Metadata, name: str, columns: str, start: int | None, end: int) -> str:
     """Return the rows that were appended after snapshot `start`, up to `end`; None: all rows.
 
     For an empty table, return a query that Spark knows to be empty, and leaves out with its joins.
     """
     if start is None:
-        if end == NO_SNAPSHOT or _is_empty(session, name, end):
+        if end == NO_SNAPSHOT or not next(metadata.snapshots(name, end)).has_rows:
             return no_rows(name, columns)
         return f"(select {columns} from {name} version as of {end})"
     # With `branch_main` the table has another name: Spark resolves a table once per query and drops
@@ -166,20 +165,15 @@ def appended_rows(
     )
 
 
-def _is_empty(session: SparkSession, name: str, at: int) -> bool:
-    snapshot = next(snapshots(session, iceberg_table(session, name), at))
-    return snapshot.summary.get("total-records") == "0"
-
-
 def no_rows(name: str, columns: str) -> str:
     """Return a table expression of a table's columns, without rows."""
     return f"(select {columns} from {name} where false)"
 
 
-def watermark_of(session: SparkSession, consumer: str, source: str) -> int | None:
+def watermark_of(metadata: Metadata, consumer: str, source: str) -> int | None:
     """Return the snapshot of `source` up to which `consumer` has read; None if it never read it."""
     oldest, has_watermarks = None, False
-    for oldest in snapshots(session, iceberg_table(session, consumer)):
+    for oldest in metadata.snapshots(consumer):
         found = watermarks_in(oldest)
         if source in found:
             return found[source] or None
@@ -196,14 +190,12 @@ def _expired(consumer: str) -> DbtRuntimeError:
     )
 
 
-def count_appended(
-    session: SparkSession, name: str, up_to: int, watermark: int, consumer: str
-) -> int:
+def count_appended(metadata: Metadata, name: str, up_to: int, watermark: int, consumer: str) -> int:
     """Return how many rows were appended to `name` after snapshot `watermark`, up to `up_to`."""
     if up_to == watermark:
         return 0
     count = 0
-    for snapshot in snapshots(session, iceberg_table(session, name), up_to):
+    for snapshot in metadata.snapshots(name, up_to):
         if snapshot.id == watermark:
             return count
         if snapshot.operation == "append":

@@ -13,7 +13,7 @@ from typing import Any
 
 import pyspark
 from dbt.adapters.spark_session.__version__ import version
-from dbt.adapters.spark_session.catalog import columns_id, view_query_and_property
+from dbt.adapters.spark_session.catalog import Metadata
 from dbt.adapters.spark_session.queries import read_by
 from pyspark.sql import SparkSession
 
@@ -30,21 +30,25 @@ def view_checksum(session: SparkSession, query: str, model: Mapping[str, Any]) -
     names = read_by(query)
     if names is None:
         return None
-    ids = {name: columns_id(session, name) for name in names}
+    metadata = Metadata(session)
+    ids = {name: metadata.columns_id(name) for name in names}
     if None in ids.values():
         return None
     described = [version, pyspark.__version__, query, ids, _comments(model)]
     return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
 
 
-def is_same_view(session: SparkSession, name: str, query: str, checksum: str) -> bool:
-    """Return whether the view `schema.view` was created with this query and checksum.
+def is_same_view(session: SparkSession, name: str, query: str, model: Mapping[str, Any]) -> bool:
+    """Return whether the view `schema.view` is the one that a model would create of a query.
 
     A view that somebody replaced keeps the property, but has another query. Of a query, Spark keeps
     the text from its first word to its last one.
     """
-    found, created_with = view_query_and_property(session, name, CHECKSUM)
-    return found is not None and found in query and created_with == checksum
+    checksum = view_checksum(session, query, model)
+    view = None if checksum is None else Metadata(session).view(name)
+    if view is None or view.query() not in query:
+        return False
+    return bool(view.properties().get(CHECKSUM) == checksum)
 
 
 def _comments(model: Mapping[str, Any]) -> list[Any]:

@@ -4,11 +4,9 @@
 -#}
 {% materialization view, adapter='spark_session' %}
   {%- set existing_relation = load_cached_relation(this) -%}
-  {%- set checksum = adapter.view_checksum(compiled_code, model) -%}
-  {%- if checksum is none
-      or existing_relation is none
+  {%- if existing_relation is none
       or not existing_relation.is_view
-      or not adapter.is_same_view(existing_relation, compiled_code, checksum) -%}
+      or not adapter.is_same_view(existing_relation, compiled_code, model) -%}
     {%- do return(create_or_replace_view()) -%}
   {%- endif -%}
 
