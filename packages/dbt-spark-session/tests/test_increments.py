@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from dbt.adapters.spark_session import catalog
 from dbt.adapters.spark_session.catalog import iceberg_table, snapshots
-from dbt.adapters.spark_session.incremental_read import IncrementalRead
+from dbt.adapters.spark_session.incremental_read import IncrementalRead, Input
 from dbt.adapters.spark_session.increments import watermarks_in
 from dbt.tests.util import run_dbt, write_file
 from pyspark.sql import SparkSession
@@ -644,6 +644,63 @@ class TestViewsOfTablesWithRows:
         landing.run("--select", "log_b", "logs")
         landing.run("--select", "beside")
         assert landing.ids("beside") == [10]
+
+
+class TestLookedUpModels:
+    """A view looks up rows of a model, which often has none."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "sources.yml": SOURCES_YML,
+            "log_a.sql": LOG,
+            "log_b.sql": LOG.replace("'a'", "'b'"),
+            "looked_up.sql": LOOKED_UP.replace("source('landing', 'a')", "ref('log_a')").replace(
+                "source('landing', 'b')", "ref('log_b')"
+            ),
+            "reader_of_looked_up.sql": READER_OF_LOOKED_UP,
+        }
+
+    @pytest.fixture
+    def landing(self, project, spark) -> Landing:
+        landing = Landing(spark, project.test_schema)
+        landing.create()
+        landing.append("a", 1)
+        landing.run("--full-refresh")
+        return landing
+
+    def rows(self, landing: Landing) -> set[tuple[int, str | None]]:
+        reader = landing.spark.table(f"{landing.schema}.reader_of_looked_up")
+        return {(row.id, row.text) for row in reader.collect()}
+
+    def joins(self, landing: Landing, *inputs: str) -> bool:
+        """Whether a model with these inputs joins anything for all rows of the view."""
+        reader, view = f"{landing.schema}.new_reader", f"{landing.schema}.looked_up"
+        found = [Input(f"{landing.schema}.{name}") for name in inputs]
+        rows = IncrementalRead(landing.spark, reader, False, lambda: found).new_rows(view)
+        query = landing.spark.sql(f"select * from {rows}")
+        return "Join" in query._jdf.queryExecution().optimizedPlan().toString()
+
+    def test_a_model_without_rows_is_not_joined(self, landing):
+        assert not self.joins(landing, "log_a", "log_b")
+        # A table that is no model may get rows while the model runs.
+        assert self.joins(landing, "log_a")
+        landing.append("b", 1)
+        landing.run("--select", "log_b")
+        assert self.joins(landing, "log_a", "log_b")
+
+    def test_rows_that_come_later_are_looked_up_by_later_runs(self, landing):
+        assert self.rows(landing) == {(1, None)}
+        landing.append("b", 1, 2)
+        landing.append("a", 2)
+        landing.run()
+        assert self.rows(landing) == {(1, None), (2, "row 2")}
+        landing.run("--select", "reader_of_looked_up", "--full-refresh")
+        assert self.rows(landing) == {(1, "row 1"), (2, "row 2")}
+        landing.sql("delete from {}.log_b")
+        landing.append("a", 3)
+        landing.run()
+        assert self.rows(landing) == {(1, "row 1"), (2, "row 2"), (3, None)}
 
 
 class TestRequests:

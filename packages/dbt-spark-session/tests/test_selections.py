@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from dbt.adapters.spark_session.selections import sources_of
+from dbt.adapters.spark_session.selections import looked_up_by, replaced, sources_of
 from dbt_common.exceptions import DbtRuntimeError
 
 SELECTIONS = {
@@ -42,6 +42,20 @@ REFUSED = {
 }
 
 
+#: Query -> the tables that it looks up by an alias alone.
+LOOKING_UP = {
+    "select a.x, B.*, b.x.y from s.a as a left join `s`.`b` as b on a.x = b.x": ["`s`.`b`"],
+    "select * from s.a left join s.b b using (x) left join t.c as c on c.x = a.x": ["s.b", "t.c"],
+    "with a as (select x from s.a inner join s.b as b using (x)) select * from a": ["s.b"],
+    "select * from s.a left join s.b on a.x = b.x": [],
+    "select a._row_id, B._file from s.a as a left join s.b as b on a.x = b.x": [],
+    "select * from s.a left join s.b version as of 1 as b using (x)": [],
+    "select * from s.a left join c.s.b as b using (x)": [],
+    "select * from s.a left join (select * from s.b) as b using (x)": [],
+    "with b as (select 1 as x) select * from s.a left join b as b using (x)": [],
+}
+
+
 @pytest.mark.parametrize("query", SELECTIONS)
 def test_a_selection_names_its_sources(query: str) -> None:
     assert [query[source.start : source.end] for source in sources_of(query)] == SELECTIONS[query]
@@ -65,3 +79,18 @@ def test_names_are_without_quotes() -> None:
 def test_a_query_whose_rows_are_not_made_one_by_one_is_refused(query: str) -> None:
     with pytest.raises(DbtRuntimeError, match=REFUSED[query]):
         sources_of(query)
+
+
+@pytest.mark.parametrize("query", LOOKING_UP)
+def test_a_subquery_can_stand_for_a_table_that_is_named_by_an_alias(query: str) -> None:
+    assert [query[found.start : found.end] for found in looked_up_by(query)] == LOOKING_UP[query]
+
+
+def test_tables_are_replaced_in_their_places() -> None:
+    query = "select * from s.a as a left join s.b as b on a.x = b.x union all select * from s.a"
+    texts = dict.fromkeys(sources_of(query), "(new rows)")
+    texts |= dict.fromkeys(looked_up_by(query), "(nothing)")
+    assert replaced(query, texts) == (
+        "select * from (new rows) as a left join (nothing) as b on a.x = b.x"
+        " union all select * from (new rows)"
+    )

@@ -24,7 +24,7 @@ from dbt.adapters.spark_session.increments import (
     watermark_of,
     watermarks_of,
 )
-from dbt.adapters.spark_session.selections import Source, sources_of
+from dbt.adapters.spark_session.selections import Source, looked_up_by, replaced, sources_of
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import SparkSession
 
@@ -111,8 +111,8 @@ class IncrementalRead:
         """Return the rows of a table or view that the model has not read.
 
         A view is replaced by its text over the new rows of the tables that it selects from. The
-        tables that it joins are read whole, without a watermark. `columns`: of the tables that are
-        read.
+        tables that it joins are read whole, without a watermark; Spark leaves out models without
+        rows. `columns`: of the tables that are read.
         """
         return self._over_tables(source, self._new_rows_of_table, columns)
 
@@ -212,11 +212,21 @@ class IncrementalRead:
         if query is None:
             return of_table(source, columns)
         columns = ", ".join(("*", *(name for name in _HIDDEN_COLUMNS if name in query)))
-        parts, end = [], 0
-        for found in _sources_of_view(source, query):
-            parts += [query[end : found.start], self._over_tables(found.name, of_table, columns)]
-            end = found.end
-        return f"({''.join(parts)}{query[end:]})"
+        rows = {
+            found: self._over_tables(found.name, of_table, columns)
+            for found in _sources_of_view(source, query)
+        }
+        nothing = {
+            found: no_rows(found.name, "*")
+            for found in looked_up_by(query)
+            if self._is_empty_input(found.name)
+        }
+        return f"({replaced(query, rows | nothing)})"
+
+    def _is_empty_input(self, name: str) -> bool:
+        """Return whether `name` is an input without rows, which gets none during the run."""
+        is_input = any(name == other.name for other in self._inputs)
+        return is_input and not self._metadata.has_rows(name)
 
     def _new_rows_of_table(self, name: str, columns: str) -> str:
         end = self.watermarks[name] = self._end(name)

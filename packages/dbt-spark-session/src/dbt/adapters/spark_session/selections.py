@@ -1,8 +1,9 @@
-"""The tables from which the rows of a view come one by one."""
+"""The tables from which the rows of a view come one by one, and the tables that it looks up."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -29,7 +30,7 @@ _NAMES = {"with_": "common table expressions", "group": "a group by", "distinct"
 
 @dataclass(frozen=True)
 class Source:
-    """A table or view that a query selects from, and its place in the text, without the end."""
+    """A table or view that a query reads, and its place in the text, without the end."""
 
     name: str
     start: int
@@ -60,6 +61,34 @@ def sources_of(query: str) -> tuple[Source, ...]:
     return tuple(sorted(sources, key=lambda source: source.start))
 
 
+@lru_cache(maxsize=256)
+def looked_up_by(query: str) -> tuple[Source, ...]:
+    """Return the tables and views that a query joins and that a subquery can stand for.
+
+    These have an alias, by which the query names their columns, and none of the named columns may
+    be one that `*` leaves out.
+    """
+    found = parsed(query)
+    hidden = {
+        column.table.lower() for column in found.find_all(exp.Column) if column.name.startswith("_")
+    }
+    joined = [join.this for join in found.find_all(exp.Join)]
+    return tuple(
+        _source(table)
+        for table in joined
+        if isinstance(table, exp.Table)
+        and _parts(table) == {"this", "db", "alias"}
+        and table.alias.lower() not in hidden
+    )
+
+
+def replaced(query: str, texts: Mapping[Source, str]) -> str:
+    """Return a query with other texts in the places of tables and views."""
+    for found in sorted(texts, key=lambda source: source.start, reverse=True):
+        query = query[: found.start] + texts[found] + query[found.end :]
+    return query
+
+
 def _sources(query: exp.Expr) -> list[Source]:
     if isinstance(query, exp.Subquery):
         return _sources(query.this)
@@ -73,10 +102,13 @@ def _sources(query: exp.Expr) -> list[Source]:
     source = query.args["from_"].this if query.args.get("from_") else None
     if isinstance(source, exp.Subquery):
         return _sources(source)
-    parts = {part for part, value in source.args.items() if value} if source else set()
-    if not isinstance(source, exp.Table) or not {"this", "db"} <= parts <= {"this", "db", "alias"}:
+    if not isinstance(source, exp.Table) or _parts(source) - {"alias"} != {"this", "db"}:
         raise _refusal("it selects from something other than `schema.table`")
     return [_source(source)]
+
+
+def _parts(table: exp.Table) -> set[str]:
+    return {part for part, value in table.args.items() if value}
 
 
 def _source(table: exp.Table) -> Source:
