@@ -2,8 +2,10 @@
   Every statement is applied to the rows of its tables.  The test lists the
   statements that were not applied, with the tables to check or to load again.
   Some statements cannot be replayed (RENAME TABLE, TRUNCATE PARTITION, a
-  rollback of published rows).  Others name a table whose name fits several
-  tables, or is known only in another database or schema.
+  rollback of published rows).  Some change columns, and a Canal server could not
+  parse them, so it may publish later rows under wrong names.  Others name a
+  table whose name fits several tables, or is known only in another database or
+  schema.
 
   tables: the tables of which a row has landed.  targets: the tables to which
   the statements refer.

@@ -1,8 +1,10 @@
 {#-
   A truncation names the schema of its table.  Canal JSON names no schemas.  So
-  if a PostgreSQL or Oracle table is truncated, the truncation counts for the
-  tables of this name in all schemas.  A warning names the tables; a new full
-  load shows whether rows of another schema were deleted too.
+  if a statement names no schema, `public` or `dbo`, and truncates a PostgreSQL
+  or Oracle table, the truncation counts for the tables of this name in all
+  schemas.  A warning names the tables; a new full load shows whether rows of
+  another schema were deleted too.  Any other schema is read as a database:
+  `statements_are_applied` names such a statement if it was not applied.
 
   model: statements as in `int_resolved_changes`.  tables: as `source_tables`.
 -#}

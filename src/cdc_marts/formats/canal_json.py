@@ -32,7 +32,7 @@ from cdc_marts.parsing.messages import (
 from cdc_marts.parsing.ops import meaning_of, source_ops
 from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_columns_of
-from cdc_marts.parsing.statements import change_of, named_table, table_changes
+from cdc_marts.parsing.statements import change_of, changes_rows, named_table, table_changes
 from cdc_marts.parsing.tables import table_id_of
 from cdc_marts.parsing.values import is_bad_millis, non_empty, position, timestamp_of_millis
 from cdc_marts.parsing.variants import may_hold_text
@@ -80,6 +80,7 @@ def _read_envelope(messages: DataFrame, key_settings: KeySettings | None) -> Dat
             _unidentified_rows(message, key_settings).alias("unidentified"),
             _has_partial_json(message).alias("has_partial_json"),
             _table_changes(message).alias("table_changes"),
+            F.when(_is_unparsed(message), changes_rows(message["sql"])).alias("is_row_statement"),
         ),
     ).select(*LANDED_COLUMNS, "value", "unreadable", "message.*", "seen.*")
     return envelope.select(
@@ -96,11 +97,8 @@ def _oriented(
     envelope: DataFrame, is_swapped: Column, key_settings: KeySettings | None
 ) -> DataFrame:
     """Add `rows` (before a delete, after other changes) and `changes` (old values of updates)."""
-    is_old_delete = (
-        (F.col("meaning.op") == "delete")
-        & F.col("data_rows").isNull()
-        & F.col("old_rows").isNotNull()
-    )
+    has_data = F.coalesce(F.size("data_rows") > 0, F.lit(False))
+    is_old_delete = (F.col("meaning.op") == "delete") & ~has_data & (F.size("old_rows") > 0)
     return envelope.select(
         "*",
         F.when(is_old_delete | is_swapped, F.col("old_rows"))
@@ -150,7 +148,8 @@ def _record() -> Record:
         rejection=F.coalesce("rejection", _erased_row(), _without_columns()),
         record_type=F.when(is_schema_change, "ddl").otherwise(F.col("meaning.record_type")),
         row_index=F.col("index"),
-        source_type=F.col("source_type"),
+        # The types tell the kind of database; a statement has none.
+        source_type=F.when(_is_row_message(), F.col("source_type")),
         database_name=non_empty(F.col("database")),
         table_name=F.coalesce(
             non_empty(F.col("table")),
@@ -188,6 +187,12 @@ def _op_code() -> Column:
     """Return `type`. A QUERY with `isDdl` false (MariaDB's annotation) has a code of its own."""
     is_statement = (F.col("type") == "QUERY") & ~F.col("isDdl").eqNullSafe("true")
     return F.when(is_statement, "QUERY (isDdl false)").otherwise(F.col("type"))
+
+
+def _is_unparsed(message: Column) -> Column:
+    """Return whether the message is a statement that a Canal server could not parse."""
+    is_schema_change = (message["type"] == "QUERY") & message["isDdl"].eqNullSafe("true")
+    return is_schema_change & non_empty(message["database"]).isNull()
 
 
 def _key_columns(message: DataFrame | Column, key_settings: KeySettings | None) -> Column:
@@ -255,6 +260,7 @@ def _table_changes(message: Column) -> Column:
         database_name=non_empty(message["database"]),
         schema_name=F.lit(None).cast("string"),
         table_name=non_empty(message["table"]),
+        is_unparsed=_is_unparsed(message),
     )
     return F.when(~message["type"].isin(*row_types), changes)
 
@@ -292,6 +298,15 @@ def _lists_all_columns() -> Column:
     return F.when(F.size("mysqlType") > 0, is_whole & (F.size("columns") == listed_of_image))
 
 
+def _has_statement_for_rows() -> Column:
+    """Return whether the message has a statement on rows, and not the rows.
+
+    The server publishes such a statement as a schema change if it could not parse it.
+    """
+    has_statement = F.col("rows").isNull() & non_empty(F.col("sql")).isNotNull()
+    return F.col("is_row_statement") | (_is_row_message() & has_statement)
+
+
 def _has_lost_rows() -> Column:
     return F.col(ERASED).isNotNull()
 
@@ -320,6 +335,12 @@ def _checks_of_fields(is_swapped: Column) -> tuple[Check, ...]:
     return (
         (F.col("type").isNull(), "missing_field", "the message lacks `type`"),
         unknown_op("Canal JSON operation", "type", source_op="type"),
+        (
+            _has_statement_for_rows(),
+            "missing_image",
+            "the message has a statement instead of rows: let the MySQL server log rows, by"
+            " `binlog_format` ROW, and load the table again (`cdc-marts resync`)",
+        ),
         (
             _is_row_message() & non_empty(F.col("table")).isNull(),
             "missing_field",
@@ -350,12 +371,8 @@ def _checks_of_rows(is_swapped: Column) -> tuple[Check, ...]:
             is_row_message & (F.size("rows") < 1),
             "missing_image",
             F.when(
-                F.col("rows").isNull() & non_empty(F.col("sql")).isNotNull(),
-                "the message has a statement instead of rows: let the MySQL server log rows, by"
-                " `binlog_format` ROW, and load the table again (`cdc-marts resync`)",
-            )
-            .when(is_swapped, "an update of a swapped topic needs at least one row in `old`")
-            .otherwise("a row change needs at least one row in `data`"),
+                is_swapped, "an update of a swapped topic needs at least one row in `old`"
+            ).otherwise("a row change needs at least one row in `data`"),
         ),
         (
             is_swapped & F.col("changes").isNull(),

@@ -115,11 +115,14 @@ EACH_TABLE = rf"{ANY_CASE}(?:\b(?:only|to|nowait|wait\s+\d+)\s+(?![.,]))*+({_TAB
 _IF_EXISTS = r"(?:if\s+exists\s+)?"
 
 _DEFINER_PART = r"(?:`(?:[^`]|``)*+`|'[^']*+'|\"[^\"]*+\"|[^\s`'\"@]++)"
+_ON_ROWS = "insert|update|delete|replace|merge|with|load"
+#: Statements of MySQL that change rows.
+ROW_STATEMENT = rf"{ANY_CASE}^(?:{_ON_ROWS})\b"
 #: Statements that change rows, or contain statements that run later. They are ignored.
 NOT_OURS = (
     rf"{ANY_CASE}^[\s(]*+"
-    r"(?:(?:insert|update|delete|replace|merge|select|with|values|load|copy|call|commit|savepoint"
-    r"|declare|do)\b|begin\b(?!\s*(?:;|work\b|tran(?:saction)?\b))"
+    rf"(?:(?:{_ON_ROWS}|select|values|copy|call|commit|savepoint|declare|do)\b"
+    r"|begin\b(?!\s*(?:;|work\b|tran(?:saction)?\b))"
     r"|(?:create\s+(?:or\s+(?:replace|alter)\s+)?|alter\s+)"
     r"(?:(?:editionable|noneditionable|aggregate|constraint|temporary"
     rf"|definer\s*=\s*{_DEFINER_PART}(?:\s*@\s*{_DEFINER_PART})?)\s+)*+"
@@ -148,6 +151,7 @@ class Rule(NamedTuple):
 _TRUNCATE = rf"^truncate\s+(?!cluster\s+{_NAME})(?:table\b\s*)?+{_IF_EXISTS}(?:only\s+)?({_TABLES})"
 #: Statements that remove all rows of tables, whether or not their names can be read.
 EMPTYING = rf"{ANY_CASE}^(?:truncate|drop\s+(?:foreign\s+)?tables?)\b"
+_REPLACING = rf"^create\s+or\s+replace\s+table\s+({_TABLE})"
 #: MariaDB replaces databases and tables alike: it drops the old one.
 _REMOVING = r"(?:drop|create\s+or\s+replace)\s+"
 STATEMENT_RULES = (
@@ -155,7 +159,7 @@ STATEMENT_RULES = (
     # Tables that refer to it lose rows too. In SQL Server, only some partitions may lose rows.
     Rule(rf"{_TRUNCATE}(?=.*\b(?:cascade|partitions?)\b)", "not_applied"),
     Rule(rf"^drop\s+(?:foreign\s+)?tables?\s+{_IF_EXISTS}({_TABLES})", "table_drop"),
-    Rule(rf"^create\s+or\s+replace\s+table\s+({_TABLE})", "table_drop"),
+    Rule(_REPLACING, "table_drop"),
     Rule(rf"^{_REMOVING}database\s+{_IF_EXISTS}({_NAMES})", "table_drop", "database"),
     Rule(rf"^{_REMOVING}schema\s+{_IF_EXISTS}({_NAMES})", "table_drop", "schema"),
     # Oracle's users are schemas.
@@ -177,6 +181,8 @@ STATEMENT_RULES = (
 )
 #: CASCADE is PostgreSQL's. A format without systems has no schemas, so the tables are unknown.
 OF_SCHEMA = Rule(r"^()drop\s+schema\b.*\bcascade\b", "not_applied", "unknown")
+#: A producer that could not parse the statement goes on with the columns of the old table.
+REPLACED_TABLE = Rule(_REPLACING, "not_applied")
 #: MariaDB's settings for one statement.
 SETTINGS = rf"{ANY_CASE}^set\s+statement\s.*?\sfor\s+"
 ALTER = (
@@ -222,3 +228,6 @@ NEXT_COLUMN = Rule(rf"^(?:column\s+{_IF_EXISTS})?({_NAME})\s*$", "column_drop")
 
 #: The rows get new addresses, which are keys in tables without a declared key.
 MOVE = Rule(r"^(?:move|shrink\s+space)\b()", "not_applied")
+
+#: A producer that could not parse the statement goes on with the old place and type of the column.
+ALTERED_COLUMN = Rule(r"^(?:change|modify)\b()", "not_applied")

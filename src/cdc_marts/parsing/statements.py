@@ -15,6 +15,7 @@ from cdc_marts.parsing.ops import TABLE_DROPS, source_ops
 from cdc_marts.parsing.statement_rules import (
     ACTION_RULES,
     ALTER,
+    ALTERED_COLUMN,
     ANY_CASE,
     EACH_TABLE,
     EMPTYING,
@@ -24,6 +25,8 @@ from cdc_marts.parsing.statement_rules import (
     NEXT_COLUMN,
     NOT_OURS,
     OF_SCHEMA,
+    REPLACED_TABLE,
+    ROW_STATEMENT,
     SETTINGS,
     STANDARD,
     STANDARD_SQL,
@@ -39,8 +42,9 @@ from cdc_marts.parsing.statement_rules import (
 #: (a column that is dropped or renamed). `column_respelling`: the values of a column are gone whose
 #: name differs from one of `column_names` in letter case alone; the statement may write the old
 #: name in any letter case, so only the new spelling is certain. `not_applied`: rows change in a way
-#: that no message can replay (RENAME TABLE, TRUNCATE PARTITION, ...). A null name matches any: a
-#: null `table_name` means all tables of the database or schema.
+#: that no message can replay (RENAME TABLE, TRUNCATE PARTITION, ...), or the producer goes on with
+#: the columns from before. A null name matches any: a null `table_name` means all tables of the
+#: database or schema.
 #:
 #: The models `int_resolved_changes`, `int_truncations` and `int_column_drops` choose from these
 #: changes by name, and so does `fold/lost_columns.py`.
@@ -72,12 +76,15 @@ def table_changes(
     database_name: Column,
     schema_name: Column,
     table_name: Column,
+    is_unparsed: Column | None = None,
 ) -> Column:
     """Return what a statement changes in tables (`TABLE_CHANGES`), or null if it changes nothing.
 
     `own_change` is what the operation alone says (`change_of`); it counts if the text does not say
     what is done. `source_type` is in lower case, and null is read as MySQL. The names are those of
-    the envelope: they complete the names in the text, which otherwise count.
+    the envelope: they complete the names in the text, which otherwise count. `is_unparsed`: whether
+    the producer could not parse the statement. Then it publishes later rows by the columns that the
+    table had before, so a change of columns is also `not_applied`.
 
     The expression consists of lambdas, which Spark does not compile. So call it beside a parse, and
     only for statements.
@@ -95,6 +102,7 @@ def table_changes(
             F.lit(False),
         ).alias("is_standard"),
         F.coalesce(source_type, F.lit("")).alias("source_type"),
+        (F.lit(False) if is_unparsed is None else is_unparsed).alias("is_unparsed"),
     )
 
     def changes(envelope: Column) -> Column:
@@ -111,6 +119,12 @@ def table_changes(
     return let(let(envelope, changes), lambda changes: F.when(F.size(changes) > 0, changes)).cast(
         TABLE_CHANGES
     )
+
+
+def changes_rows(sql: Column) -> Column:
+    """Return whether a statement in the words of MySQL changes rows, and no tables."""
+    text = _without_comments(sql, is_standard=F.lit(False))
+    return _without_settings(text).rlike(ROW_STATEMENT)
 
 
 def named_table(changes: Column, database_name: Column, schema_name: Column) -> Column:
@@ -161,8 +175,10 @@ def _named_changes(text: Column, envelope: Column) -> Column:
 
     The text may contain several statements.
     """
-    rules = F.when(envelope["source_type"] == "", _rules((*STATEMENT_RULES, OF_SCHEMA))).otherwise(
-        _rules(STATEMENT_RULES)
+    rules = (
+        F.when(envelope["is_unparsed"], _rules((*STATEMENT_RULES, OF_SCHEMA, REPLACED_TABLE)))
+        .when(envelope["source_type"] == "", _rules((*STATEMENT_RULES, OF_SCHEMA)))
+        .otherwise(_rules(STATEMENT_RULES))
     )
 
     def changes_of(statement: Column) -> Column:
@@ -182,7 +198,7 @@ def _named_changes(text: Column, envelope: Column) -> Column:
     each = F.flatten(
         F.transform(
             statements,
-            lambda statement: let(F.regexp_replace(_trimmed(statement), SETTINGS, ""), changes_of),
+            lambda statement: let(_without_settings(statement), changes_of),
         )
     )
     is_read = text.rlike(KNOWN_STATEMENT) | envelope["own_change"].isNull()
@@ -227,6 +243,7 @@ def _altered(statement: Column, envelope: Column) -> Column:
     rules = (
         F.when(goes_on, _rules((*ACTION_RULES, NEXT_COLUMN)))
         .when(envelope["source_type"] == "oracle", _rules((*ACTION_RULES, MOVE)))
+        .when(envelope["is_unparsed"], _rules((*ACTION_RULES, ALTERED_COLUMN)))
         .otherwise(_rules(ACTION_RULES))
     )
 
@@ -242,11 +259,12 @@ def _altered(statement: Column, envelope: Column) -> Column:
 
         moved = names_of("not_applied")
         tables = F.array_distinct(F.concat(F.array(table), F.array_remove(moved, "")))
+        not_applied = F.when(envelope["is_unparsed"], F.size(found)).otherwise(F.size(moved))
         return F.concat(
             of_columns("column_drop"),
             of_columns("column_respelling"),
             F.when(
-                F.size(moved) > 0,
+                not_applied > 0,
                 F.transform(tables, lambda name: _named("not_applied", "table", name)),
             ).otherwise(_nothing()),
         )
@@ -373,6 +391,10 @@ def _is_of_session(change: Column, source_type: Column) -> Column:
     schema = F.coalesce(change["schema_name"], change["database_name"], F.lit(""))
     has_sign = F.coalesce(change["table_name"], F.lit("")).startswith("#")
     return schema.rlike(r"(?i)^pg_temp(?:_\d+)?$") | (has_sign & (source_type == "sqlserver"))
+
+
+def _without_settings(statement: Column) -> Column:
+    return F.regexp_replace(_trimmed(statement), SETTINGS, "")
 
 
 def _trimmed(text: Column) -> Column:

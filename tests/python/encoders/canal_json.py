@@ -37,7 +37,7 @@ _DDL_TYPES = {
     "drop_database": "QUERY",
     "query": "QUERY",
 }
-#: A statement that a server can't parse is of this type, and no schema change.
+#: A server publishes a statement that it can't parse as a QUERY, without names.
 UNPARSED = "unparsed"
 _TRANSACTION_TYPES = {"begin": "GTID", "commit": "XACOMMIT", "rollback": "XAROLLBACK"}
 #: Column type -> (type in MySQL, JDBC's number of it).
@@ -72,8 +72,8 @@ def encode(
     `swapped`: from a DTS instance made before 2022-03-20: `old` holds the rows after,
     `data` those before; a delete has no `data`.
     `whole_old`: `old` lists the columns that did not change, too.
-    `ddl_type`: the type of all schema changes, as DTS has DDL; `UNPARSED`: their envelopes say
-    that they are none, and name no table.
+    `ddl_type`: the type of all schema changes, as DTS has DDL; `UNPARSED`: the server can't parse
+    them.
     `data_as_object`: a single row stands without its array.
     `lists_image_only`: types of the columns that the log has of the rows, as a Canal server writes
     them, else of all columns.
@@ -88,7 +88,7 @@ def encode(
         case Ddl(kind, _, place, statement):
             named, times = change.named, {"sql": statement, "written_at": written_at}
             if ddl_type == UNPARSED:
-                return [_message("QUERY", place, **times)]
+                return [_message("QUERY", place, is_ddl=True, **times)]
             type_ = ddl_type or _DDL_TYPES[kind]
             return [_message(type_, place, named.database, named.name, is_ddl=True, **times)]
         case Transaction(kind, place, database):

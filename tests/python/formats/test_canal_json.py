@@ -12,7 +12,7 @@ import pytest
 
 from cdc_marts.formats import canal_json
 from cdc_marts.parsing.ops import source_ops
-from tests.python.formats.staging import said
+from tests.python.formats.staging import members, said
 
 ES, TS = 1600161894000, 1600161894771
 SWITCH = dt.datetime(2020, 9, 15, 9, 24, 56, tzinfo=dt.timezone.utc)
@@ -95,12 +95,17 @@ def test_the_vendors_delete_has_its_row_in_data(row: Row) -> None:
 
 
 # The page shows the changed column alone; the row of an old delete has all columns.
-@said({**VENDOR, "old": [{"id": "500000287", "shipping_type": "aaa"}]})
-def test_a_delete_of_the_old_kind_has_its_row_in_old(row: Row) -> None:
-    assert (row["op"], row["source_op"]) == ("delete", "DELETE")
-    assert row["before"] == {"id": "500000287", "shipping_type": "aaa"}
-    assert row["after"] is None
-    assert row["row_key"] == '{"id":"500000287"}'
+OLD_DELETE = {**VENDOR, "old": [{"id": "500000287", "shipping_type": "aaa"}]}
+
+
+@said(OLD_DELETE, {**OLD_DELETE, "data": None}, {**OLD_DELETE, "data": []})
+def test_a_delete_of_the_old_kind_has_its_row_in_old(rows: Rows) -> None:
+    assert len(rows) == 3
+    for row in rows:
+        assert (row["op"], row["source_op"]) == ("delete", "DELETE")
+        assert row["before"] == {"id": "500000287", "shipping_type": "aaa"}
+        assert row["after"] is None
+        assert row["row_key"] == '{"id":"500000287"}'
 
 
 @said(
@@ -327,7 +332,7 @@ def test_a_gtid_is_the_transaction(row: Row) -> None:
     message("QUERY", database="", table="", mysqlType=None, sqlType=None, sql="UPDATE orders SET …")
 )
 def test_an_annotated_statement_is_no_row_and_no_reject(row: Row) -> None:
-    assert (row["record_type"], row["source_op"]) == ("transaction", "QUERY")
+    assert members(row, "record_type", "source_op", "source_type") == ("transaction", "QUERY", None)
     assert row["ddl_text"] == "UPDATE orders SET …"
 
 
@@ -426,10 +431,48 @@ def test_what_cannot_be_read_is_rejected_by_name(row: Row, value: Any, reject_co
     assert row["after"] is None
 
 
-@said(message("DELETE", sql="DELETE FROM `shop`.`sessions`", mysqlType=None, pkNames=None))
-def test_a_statement_instead_of_rows_says_what_to_set(row: Row) -> None:
-    assert row["reject_code"] == "missing_image"
-    assert "`binlog_format` ROW" in row["reject_reason"]
+STATEMENT = message("DELETE", sql="DELETE FROM `shop`.`sessions`", mysqlType=None, pkNames=None)
+#: As a Canal server publishes statements that it cannot parse.
+UNPARSED = message("QUERY", isDdl=True, database="", table="", mysqlType=None, pkNames=None)
+ROW_STATEMENTS = (
+    "INSERT INTO t VALUES (1) AS new ON DUPLICATE KEY UPDATE a = new.a",
+    "insert into t values (1) returning a",
+    "/* by me */ DELETE FROM t RETURNING a",
+    "WITH x AS (SELECT 1) DELETE FROM t WHERE a IN (SELECT * FROM x)",
+    "update t for portion of p from 1 to 2 set a = 1",
+    "SET STATEMENT max_statement_time = 1 FOR INSERT INTO t VALUES (1)",
+    "replace into t values (next value for s)",
+)
+
+
+@said(
+    STATEMENT,
+    # of several tables
+    {**STATEMENT, "table": "", "sql": "delete t1, t2 from t1 inner join t2"},
+    {**STATEMENT, "database": "", "table": ""},
+    *({**UNPARSED, "sql": sql} for sql in ROW_STATEMENTS),
+)
+def test_a_statement_instead_of_rows_says_what_to_set(rows: Rows) -> None:
+    assert len(rows) == 3 + len(ROW_STATEMENTS)
+    for row in rows:
+        assert (row["reject_code"], row["ddl_text"]) == ("missing_image", None)
+        assert "`binlog_format` ROW" in row["reject_reason"]
+
+
+@said(*({**UNPARSED, "isDdl": False, "sql": sql} for sql in ROW_STATEMENTS))
+def test_the_annotation_of_rows_that_follow_is_no_reject(rows: Rows) -> None:
+    assert [row["record_type"] for row in rows] == ["transaction"] * len(ROW_STATEMENTS)
+
+
+@said(
+    {**UNPARSED, "sql": "create or replace table t select 1"},
+    {
+        **UNPARSED,
+        "sql": "set statement max_statement_time = 1 for alter table t comment 'for update'",
+    },
+)
+def test_other_statements_that_the_server_cannot_parse_are_schema_changes(rows: Rows) -> None:
+    assert [row["record_type"] for row in rows] == ["ddl", "ddl"]
 
 
 @pytest.mark.parametrize(
@@ -482,10 +525,26 @@ def test_a_statement_names_the_table_that_its_message_does_not(rows: Rows) -> No
     assert [(row["is_truncation"], row["table_id"]) for row in rows] == [(True, "shop.orders")] * 6
 
 
-@said(message("QUERY", isDdl=False, sql="truncate a, b", database="", table=""))
-def test_a_statement_that_the_server_cannot_parse_is_a_schema_change(row: Row) -> None:
-    assert (row["record_type"], row["source_op"], row["is_truncation"]) == ("ddl", "QUERY", True)
-    assert [change["table_name"] for change in row["table_changes"]] == ["a", "b"]
+@said(*({**UNPARSED, "isDdl": is_ddl, "sql": "truncate a, b"} for is_ddl in (True, False)))
+def test_a_statement_that_the_server_cannot_parse_is_a_schema_change(rows: Rows) -> None:
+    assert len(rows) == 2
+    for row in rows:
+        assert members(row, "record_type", "source_op", "is_truncation") == ("ddl", "QUERY", True)
+        assert [change["table_name"] for change in row["table_changes"]] == ["a", "b"]
+
+
+DROP_COLUMN = "ALTER TABLE orders DROP COLUMN name, DROP CHECK x"
+
+
+@said(
+    {**UNPARSED, "sql": DROP_COLUMN},
+    {**UNPARSED, "sql": DROP_COLUMN, "isDdl": False},
+    message("ALTER", isDdl=True, sql=DROP_COLUMN),
+    message("QUERY", isDdl=True, sql=DROP_COLUMN),
+)
+def test_a_server_that_cannot_parse_an_alter_keeps_the_old_columns(rows: Rows) -> None:
+    changes = [[change["change"] for change in row["table_changes"]] for row in rows]
+    assert changes == [["column_drop", "not_applied"], *[["column_drop"]] * 3]
 
 
 @said(message("XAROLLBACK", table=""))

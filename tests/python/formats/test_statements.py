@@ -54,6 +54,7 @@ class Case:
     schema: str | None = None
     table: str | None = "orders"
     own_change: str | None = None
+    is_unparsed: bool = False
 
 
 def postgresql(sql: str, *changes: Change, schema: str | None = "public", **members: Any) -> Case:
@@ -74,6 +75,10 @@ def oracle(sql: str, *changes: Change, **members: Any) -> Case:
 
 def sqlserver(sql: str, *changes: Change) -> Case:
     return Case(sql, changes, "sqlserver", "shopdb", "dbo")
+
+
+def unparsed(sql: str, *changes: Change) -> Case:
+    return Case(sql, changes, None, None, table=None, is_unparsed=True)
 
 
 NOTHING: tuple[Change, ...] = ()
@@ -417,6 +422,29 @@ KINDS = [
     Case("drop table shop.orders, items", [table_drop("orders"), table_drop("items")]),
 ]  # fmt: skip
 
+# Their server publishes later rows by the columns that the table had before.
+UNPARSED = [
+    unparsed("alter table orders drop column a, alter index i invisible",
+             column_drop("orders", "a", database=None), not_applied("orders", None)),
+    unparsed("alter table if exists orders drop column if exists a",
+             column_drop("orders", "a", database=None), not_applied("orders", None)),
+    unparsed("alter table shop.orders nowait rename column a to b",
+             column_drop("orders", "a"), not_applied("orders")),
+    unparsed("alter table shop.orders change column if exists a A int",
+             column_respelling("orders", "A"), not_applied("orders")),
+    unparsed("alter table orders change column if exists a a int after b",
+             not_applied("orders", None)),
+    unparsed("alter table orders modify column if exists a int unsigned",
+             not_applied("orders", None)),
+    unparsed("alter table orders nowait rename to old",
+             not_applied("orders", None), not_applied("old", None)),
+    unparsed("alter table orders add column p point srid 4326"),
+    unparsed("alter table orders drop check x"),
+    unparsed("create or replace table orders (id int)",
+             table_drop("orders", None), not_applied("orders", None)),
+    unparsed("drop table orders wait 5", table_drop("orders", None)),
+]  # fmt: skip
+
 CASES = {
     f"{group} {number}: {case.sql}": case
     for group, cases in {
@@ -429,6 +457,7 @@ CASES = {
         "comments": COMMENTS,
         "not ending": NOT_ENDING,
         "kinds": KINDS,
+        "unparsed": UNPARSED,
     }.items()
     for number, case in enumerate(cases)
 }
@@ -445,15 +474,16 @@ def found(spark: SparkSession) -> dict[str, Any]:
     """Name of a case -> its changes, and the table they name first."""
     cases = CASES | {name: Case(sql, ()) for name, sql in LONG.items()}
     rows = [
-        (name, c.sql, c.own_change, c.source_type, c.database, c.schema, c.table)
+        (name, c.sql, c.own_change, c.source_type, c.database, c.schema, c.table, c.is_unparsed)
         for name, c in cases.items()
     ]
     columns = (
         "name string, sql string, own_change string, source_type string, database_name string,"
-        " schema_name string, table_name string"
+        " schema_name string, table_name string, is_unparsed boolean"
     )
     names = ("own_change", "source_type", "database_name", "schema_name", "table_name")
-    changes = table_changes(F.col("sql"), **{name: F.col(name) for name in names})
+    members = {name: F.col(name) for name in (*names, "is_unparsed")}
+    changes = table_changes(F.col("sql"), **members)
     found = (
         spark.createDataFrame(rows, columns)
         .select("name", *names[-3:-1], changes.alias("changes"))

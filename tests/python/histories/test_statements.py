@@ -303,6 +303,21 @@ CASES = {
         type="ALTER",
         names=("{db}", None, "orders"),
     ),
+    "a dropped column goes also if a Canal server cannot parse the statement": Case(
+        "canal_json",
+        "alter table parcels drop column note, drop check x",
+        {"{db}.parcels": ID_ONLY},
+        type="QUERY",
+        is_ddl=True,
+        names=(None, None, None),
+    ),
+    "a schema in Canal's statements is read as a database": Case(
+        "canal_json",
+        "truncate table archive.invoices",
+        {"{db}.invoices": KEPT},
+        type="TRUNCATE",
+        names=("{db}", None, "invoices"),
+    ),
 }
 
 #: Their tables, and no others, are named as those of statements that were not applied.
@@ -311,6 +326,8 @@ NOT_APPLIED = (
     "a statement without a schema means neither of two",
     "what no message can replay changes nothing",
     "a renamed table keeps its rows until it is loaded again",
+    "a dropped column goes also if a Canal server cannot parse the statement",
+    "a schema in Canal's statements is read as a database",
 )
 
 #: Seen after their statement: a table in front of it, and one that makes a name ambiguous.
