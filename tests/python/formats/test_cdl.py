@@ -240,13 +240,13 @@ def test_a_message_with_a_schema_lists_all_columns(rows: Rows, cdl: Cdl) -> None
     lambda cdl: [
         cdl.heartbeat,
         {"HEARTBEAT_IDENTIFIER": "x", cdl.written_at_member: 1707048984208},
-        changed(cdl.heartbeat, **{cdl.table_member: "ct_pg2hudi"}),
+        cdl.payload("insert", table=None, HEARTBEAT_IDENTIFIER="279fb050"),
         cdl.payload("insert", cdl.row, message_type="heartbeat"),
         cdl.payload("insert", cdl.row, message_type="HEARTBEAT"),
         enveloped(cdl.heartbeat),
     ]
 )
-def test_a_message_about_no_row_with_an_identifier_is_a_heartbeat(rows: Rows, cdl: Cdl) -> None:
+def test_a_message_about_no_table_with_an_identifier_is_a_heartbeat(rows: Rows, cdl: Cdl) -> None:
     assert len(rows) == 6
     for row in rows:
         assert (row["record_type"], row["reject_code"]) == ("heartbeat", None)
@@ -340,6 +340,10 @@ def rejected(cdl: Cdl) -> dict[str, tuple[str, Any]]:
         "no members": ("missing_field", {}),
         "schema only": ("missing_field", {"schema": schema_of()}),
         "no op": ("missing_field", without_member(insert, cdl.op_member)),
+        "no op and no image": (
+            "missing_field",
+            cdl.payload(None, HEARTBEAT_IDENTIFIER="279fb050"),
+        ),
         "no source": ("missing_field", without_member(insert, cdl.source_member)),
         "no table": ("missing_field", without_member(insert, cdl.table_member)),
         "key column missing": ("missing_field", cdl.payload("insert", {"count1": 1})),

@@ -88,10 +88,11 @@ TEXT_LSN = payload("INSERT", ROW, lsn=str(LSN))
     TEXT_LSN,
     payload("INSERT", ROW, transaction=properties(other="x", txId="77", lsn=LSN)),
     payload("INSERT", ROW, transaction=properties(lsn=LSN)),
+    payload("INSERT", ROW, transaction=properties(lsn=LSN, txId="")),
 )
 def test_the_lsn_may_be_text_and_stand_anywhere(rows: Rows) -> None:
-    assert [row["sequence"]["position"] for row in rows] == [LSN] * 3
-    assert [row["transaction_id"] for row in rows] == [str(TX_ID), "77", None]
+    assert [row["sequence"]["position"] for row in rows] == [LSN] * 4
+    assert [row["transaction_id"] for row in rows] == [str(TX_ID), "77", None, None]
 
 
 @said(payload("UPDATE", {"id": 34, "note": PLACEHOLDER, "count1": 1}))
@@ -120,12 +121,11 @@ def test_a_message_without_a_schema_lists_them_where_it_inserts(rows: Rows) -> N
         "heartbeat": HEARTBEAT,
         "with little": {"message_version": "1.0", "HEARTBEAT_IDENTIFIER": "x"},
         "without a version": {"HEARTBEAT_IDENTIFIER": "x", "TIMESTAMP": 1707047996013},
-        "that names a table": payload(None),
         "without a table": payload("INSERT", TABLE_NAME=None),
         "enveloped": enveloped(HEARTBEAT),
     }
 )
-def test_the_identifier_makes_a_heartbeat_whatever_else_is_there(row: Row) -> None:
+def test_the_identifier_makes_a_heartbeat_of_a_message_about_no_table(row: Row) -> None:
     assert (row["record_type"], row["reject_code"]) == ("heartbeat", None)
     assert row["event_id"] is None and row["op"] is None and row["row_key"] is None
 

@@ -147,7 +147,7 @@ def _record(names: FieldNames, key_settings: KeySettings | None) -> Record:
         lob_columns=non_empty(F.col("payload.LOB_COLUMNS")),
         event_at=timestamp_of_millis(F.col("event_millis")),
         published_at=timestamp_of_millis(F.col("published_millis")),
-        transaction_id=F.col("transaction_id"),
+        transaction_id=non_empty(F.col("transaction_id")),
         position=position(F.col("lsn")),
         identity=_identity(op, key_columns),
         is_truncation=F.when(~F.col("is_heartbeat"), F.col("meaning.is_truncation")),
@@ -157,12 +157,10 @@ def _record(names: FieldNames, key_settings: KeySettings | None) -> Record:
 def _is_heartbeat() -> Column:
     """Return whether a message is a heartbeat.
 
-    Its `message_type` says so, or it has a heartbeat's identifier and no row change.
+    Its `message_type` says so, or it has a heartbeat's identifier and no row of a table.
     """
     is_of_no_row = (
-        (F.col("table_name").isNull() | F.col("source_op").isNull())
-        & _is_absent("image_before")
-        & _is_absent("image_after")
+        F.col("table_name").isNull() & _is_absent("image_before") & _is_absent("image_after")
     )
     has_identifier = non_empty(F.col("payload.HEARTBEAT_IDENTIFIER")).isNotNull()
     is_typed = F.contains(F.lower("payload.message_type"), F.lit("heartbeat"))
