@@ -288,6 +288,7 @@ def _broken() -> Column:
     op, is_row = F.col("meaning.op"), F.col("meaning.record_type") == "change"
     before, after = F.col("values_before"), F.col("values_after")
     columns = F.array_size("columns")
+    has_columns = F.coalesce(columns > 0, F.lit(False))
     seconds = F.col("source_seconds")
     return rejection(
         unknown_op("DTS Avro operation", "operation"),
@@ -307,7 +308,12 @@ def _broken() -> Column:
             "a row change needs a table in `objectName`",
         ),
         (
-            is_row & ~F.coalesce(columns > 0, F.lit(False)),
+            is_row & ~has_columns & (F.col("source_type") == "mongodb"),
+            "wrong_format",
+            "the source is MongoDB, whose documents are not read",
+        ),
+        (
+            is_row & ~has_columns,
             "missing_field",
             "a row change needs its columns in `fields`",
         ),

@@ -677,6 +677,11 @@ REJECTED = {
     "no table": ("missing_field", "objectName", {**INSERT, "objectName": "shop"}),
     "no columns": ("missing_field", "fields", {**INSERT, "fields": None}),
     "columns as text": ("missing_field", "fields", {**INSERT, "fields": "id"}),
+    "a document of MongoDB": (
+        "wrong_format",
+        "MongoDB",
+        {**INSERT, "fields": None, "sourceType": "MongoDB"},
+    ),
     "empty columns": (
         "missing_field",
         "fields",
