@@ -702,17 +702,18 @@ def test_a_time_may_be_text_or_absent(rows: Rows) -> None:
             "payload": {"after": {"dataColumn": A}, "op": "INSERT", "sequenceId": "7"},
             "schema": {"source": {"tableName": "t"}},
         }
-    )
+    ),
+    row_message(
+        "INSERT",
+        after=A,
+        source={"dbType": "", "dbName": "", "schemaName": "", "tableName": "t"},
+        primary_key=None,
+        times=None,
+    ),
 )
-def test_members_that_are_not_there_are_as_null(row: Row) -> None:
-    assert members(row, "op", "table_id", "source_type", "key_columns", "after", "event_at") == (
-        "insert",
-        "t",
-        None,
-        [],
-        A,
-        None,
-    )
+def test_members_that_are_not_there_or_empty_are_as_null(rows: Rows) -> None:
+    columns = ("op", "table_id", "source_type", "key_columns", "after", "event_at")
+    assert [members(row, *columns) for row in rows] == [("insert", "t", None, [], A, None)] * 2
 
 
 @said(

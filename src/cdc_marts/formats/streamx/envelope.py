@@ -84,7 +84,7 @@ def _read_envelope(messages: DataFrame, source_format: str) -> DataFrame:
         *LANDED_COLUMNS,
         "value",
         "unreadable",
-        F.lower("message.schema.source.dbType").alias("source_type"),
+        F.lower(non_empty(F.col("message.schema.source.dbType"))).alias("source_type"),
         non_empty(F.col("message.schema.source.dbName")).alias("database_name"),
         non_empty(F.col("message.schema.source.schemaName")).alias("schema_name"),
         non_empty(F.col("message.schema.source.tableName")).alias("table_name"),
