@@ -8,6 +8,7 @@ from typing import Annotated, get_type_hints
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from cdc_marts.coordinates import COORDINATES
 from cdc_marts.parsing.images import (
     are_the_same_names,
     column_names,
@@ -81,6 +82,10 @@ STAGING_COLUMNS = {
     "table_changes": TABLE_CHANGES,
     "value": "binary",
 }
+
+#: The columns that say where a record comes from. A message that could not be read has them too,
+#: and so has a tombstone.
+KEPT_UNREAD = ("source_format", *COORDINATES, "row_index", "landed_at", "landing_commit")
 
 #: A character between the members of an identity, which JSON text can't contain unescaped.
 _SEPARATOR = "\x1f"
@@ -187,18 +192,33 @@ def to_staging(
     checked = keyed.withColumn("rejection", F.coalesce("rejection", _without_key()))
     # The message and the columns of its images are as large as everything else together.
     kept = checked.withColumn("value", F.when(F.col("rejection").isNotNull(), F.col("value")))
+    verdict = _verdict()
     added = {
-        **_verdict(),
         **_origin(source_format),
         **_of_rows(has_sparse_rows),
         **_table_changes(),
     }
+
+    def column_of(name: str) -> Column:
+        if name in verdict:
+            return verdict[name]
+        column = added.get(name, F.col(name))
+        return column if name in KEPT_UNREAD else _if_read(column)
+
     return _compiled_apart(kept.drop("columns_before", "columns_after")).select(
-        *(
-            added.get(name, _if_read(F.col(name))).cast(type_).alias(name)
-            for name, type_ in STAGING_COLUMNS.items()
-        )
+        *(column_of(name).cast(type_).alias(name) for name, type_ in STAGING_COLUMNS.items())
     )
+
+
+def as_tombstones(records: DataFrame, is_redacted: Column) -> DataFrame:
+    """Return the same staging rows, with tombstones in place of the redacted ones."""
+    emptied = {
+        name: F.when(~is_redacted, F.col(name))
+        for name in STAGING_COLUMNS
+        if name not in KEPT_UNREAD
+    }
+    record_type = F.when(is_redacted, "tombstone").otherwise(F.col("record_type"))
+    return records.withColumns({**emptied, "record_type": record_type})
 
 
 def no_records(session: SparkSession) -> DataFrame:
@@ -308,19 +328,14 @@ def _verdict() -> dict[str, Column]:
 
 
 def _origin(source_format: str) -> dict[str, Column]:
-    """Return the columns that say where a record comes from, and its place among the others."""
+    """Return what tells a record from others: its format, its index, its id, and its place."""
     is_known_statement = (F.col("record_type") == "ddl") & F.col("identity").isNotNull()
     return {
         "source_format": F.lit(source_format),
-        "topic": F.col("topic"),
-        "partition": F.col("partition"),
-        "offset": F.col("offset"),
         "row_index": _row_index(),
-        "landed_at": F.col("landed_at"),
-        "landing_commit": F.col("landing_commit"),
-        "event_id": _if_read(F.when(_is_row() | is_known_statement, _event_id(source_format))),
-        "sequence": _if_read(_sequence()),
-        **{f"message_{member}": _if_read(column) for member, column in _place_in_log().items()},
+        "event_id": F.when(_is_row() | is_known_statement, _event_id(source_format)),
+        "sequence": _sequence(),
+        **{f"message_{member}": column for member, column in _place_in_log().items()},
     }
 
 
@@ -342,8 +357,8 @@ def _of_rows(has_sparse_rows: bool) -> dict[str, Column]:
     }
     has_other_key = (F.col("row_key_before") != F.col("row_key")) | (F.size("key_columns") == 0)
     return {
-        "previous_row_key": _if_read(F.when(has_other_key, F.col("row_key_before"))),
-        **{name: _if_read(F.when(_is_row(), column)) for name, column in of_rows.items()},
+        "previous_row_key": F.when(has_other_key, F.col("row_key_before")),
+        **{name: F.when(_is_row(), column) for name, column in of_rows.items()},
     }
 
 
@@ -351,10 +366,8 @@ def _table_changes() -> dict[str, Column]:
     """Return the columns that say how the record changes whole tables."""
     own_change = F.when(F.col("is_truncation") | _is_column_drop(), _own_change())
     return {
-        "is_truncation": _if_read(
-            F.coalesce("is_truncation", takes_all_rows(F.col("table_changes")))
-        ),
-        "table_changes": _if_read(F.coalesce("table_changes", own_change)),
+        "is_truncation": F.coalesce("is_truncation", takes_all_rows(F.col("table_changes"))),
+        "table_changes": F.coalesce("table_changes", own_change),
     }
 
 

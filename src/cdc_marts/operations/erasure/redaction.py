@@ -24,7 +24,7 @@ from cdc_marts.operations.erasure.erased_table import (
 )
 from cdc_marts.operations.erasure.keys import has_values_of
 from cdc_marts.operations.erasure.progress import REDACTED
-from cdc_marts.parsing.records import STAGING_COLUMNS
+from cdc_marts.parsing.records import as_tombstones
 from cdc_marts.printing import printable
 
 #: Coordinates of a message -> what replaces the content of all its copies.
@@ -46,8 +46,6 @@ _ROW_TO_ERASE = (
     .add("erased_offset", LongType())
     .add("erased_row", IntegerType())
 )
-#: The columns that a tombstone has in staging.
-_OF_TOMBSTONES = ("source_format", *COORDINATES, "row_index", "landed_at", "landing_commit")
 
 
 def replacements_of(
@@ -112,16 +110,8 @@ def redact_irreplaceable_rows(table: ErasedTable, messages: Sequence[MessageRows
         is_same_row = is_same_row & (F.col(name) == F.col(f"erased_{name}"))
 
     def of_redacted(records: DataFrame) -> DataFrame:
-        is_redacted = F.col("is_redacted").isNotNull()
-        emptied = {
-            name: F.when(~is_redacted, F.col(name))
-            for name in STAGING_COLUMNS
-            if name not in _OF_TOMBSTONES
-        }
-        record_type = F.when(is_redacted, "tombstone").otherwise(F.col("record_type"))
-        return records.join(redacted, is_same_row, "left").withColumns(
-            {**emptied, "record_type": record_type}
-        )
+        joined = records.join(redacted, is_same_row, "left")
+        return as_tombstones(joined, F.col("is_redacted").isNotNull())
 
     rewrite_rows(table.session, table.staging, {row["_file"] for row in files}, of_redacted)
 
