@@ -58,6 +58,21 @@
 {%- endmacro %}
 
 
+{#-
+  The topics that the project sets as swapped, as one of the `reading_settings`;
+  null if the staging model takes none.
+-#}
+{% macro swapped_topics_setting() -%}
+  {%- set topics = config.get('swapped_topics') -%}
+  {%- do return(none if topics is none else {
+      'property': cdc_marts.swapped_topics_property(),
+      'now': cdc_marts.declared_swapped_topics(topics),
+      'rows_sql': cdc_marts.topics_swapped_otherwise_sql,
+      'error': cdc_marts.swapped_topics_error,
+  }) -%}
+{%- endmacro %}
+
+
 {#- The property of a staging table that stores its swapped topics. -#}
 {% macro swapped_topics_property() -%}
 cdc_marts.swapped-topics

@@ -6,15 +6,18 @@
 {%- endmacro %}
 
 
-{#- topic -> {database, dialect}: the settings of the project. -#}
-{% macro declared_datahub_topics() -%}
-  {%- do return(config.get('datahub_topics') or {}) -%}
-{%- endmacro %}
-
-
-{#- The property of a staging table that stores the settings of its topics. -#}
-{% macro datahub_topics_property() -%}
-cdc_marts.datahub-topics
+{#-
+  The database and dialect that the project sets for topics, as one of the
+  `reading_settings`; null if the staging model takes none.
+-#}
+{% macro datahub_topics_setting() -%}
+  {%- set topics = config.get('datahub_topics') -%}
+  {%- do return(none if topics is none else {
+      'property': 'cdc_marts.datahub-topics',
+      'now': topics or {},
+      'rows_sql': cdc_marts.datahub_topics_with_rows_sql,
+      'error': cdc_marts.datahub_topics_error,
+  }) -%}
 {%- endmacro %}
 
 

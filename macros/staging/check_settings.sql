@@ -7,8 +7,8 @@
   {%- if execute and not is_incremental() -%}
     {%- do cdc_marts.check_removed_messages() -%}
     {%- set read = incremental_read() -%}
-    {%- for property, now in cdc_marts.reading_settings().items() -%}
-      {%- do read.keep_property(property, tojson(now)) -%}
+    {%- for setting in cdc_marts.reading_settings() -%}
+      {%- do read.keep_property(setting.property, tojson(setting.now)) -%}
     {%- endfor -%}
   {%- elif execute -%}
     {%- set written = cdc_marts.check_setting_changes(this) -%}
@@ -26,15 +26,15 @@ alter table {{ this }} set {{ cdc_marts.properties_sql(written) }}
 -#}
 {% macro check_setting_changes(rows) -%}
   {%- set written = {} -%}
-  {%- for property, now in cdc_marts.reading_settings().items() -%}
-    {%- set kept = adapter.table_property(this, property) -%}
-    {%- set before = fromjson(kept) if kept is not none else now -%}
-    {%- set changes = cdc_marts.setting_changes(before, now) -%}
+  {%- for setting in cdc_marts.reading_settings() -%}
+    {%- set kept = adapter.table_property(this, setting.property) -%}
+    {%- set before = fromjson(kept) if kept is not none else setting.now -%}
+    {%- set changes = cdc_marts.setting_changes(before, setting.now) -%}
     {%- if changes -%}
-      {%- do cdc_marts.check_rows_read_otherwise(property, rows, changes) -%}
+      {%- do cdc_marts.check_rows_read_otherwise(setting, rows, changes) -%}
     {%- endif -%}
     {%- if changes or kept is none -%}
-      {%- do written.update({property: tojson(now)}) -%}
+      {%- do written.update({setting.property: tojson(setting.now)}) -%}
     {%- endif -%}
   {%- endfor -%}
   {%- do return(written) -%}
@@ -45,55 +45,34 @@ alter table {{ this }} set {{ cdc_marts.properties_sql(written) }}
   It is an error if the changes of a setting concern tables or topics with rows
   among `rows`.
 
-  property: the property of the setting.
+  setting: one of the `reading_settings`.
 -#}
-{% macro check_rows_read_otherwise(property, rows, changes) -%}
-  {%- set query, error = {
-      cdc_marts.key_settings_property(): (
-          cdc_marts.tables_with_other_keys_sql,
-          cdc_marts.key_settings_error,
-      ),
-      cdc_marts.swapped_topics_property(): (
-          cdc_marts.topics_swapped_otherwise_sql,
-          cdc_marts.swapped_topics_error,
-      ),
-      cdc_marts.datahub_topics_property(): (
-          cdc_marts.datahub_topics_with_rows_sql,
-          cdc_marts.datahub_topics_error,
-      ),
-  }[property] -%}
-  {%- set concerned = run_query(query(rows, changes)) -%}
+{% macro check_rows_read_otherwise(setting, rows, changes) -%}
+  {%- set concerned = run_query(setting.rows_sql(rows, changes)) -%}
   {%- if concerned.rows | length > 0 -%}
     {%- do exceptions.raise_compiler_error(
-        error(concerned.columns[0].values(), changes)
+        setting.error(concerned.columns[0].values(), changes)
     ) -%}
   {%- endif -%}
 {%- endmacro %}
 
 
 {#-
-  Property of a staging table -> the settings with which its rows are read.
+  The settings with which the staging model reads its messages.  Each one is a
+  mapping:
+
+  property: the property of the staging table that stores the setting.
+  now: name of a table or topic -> its setting in the project.
+  rows_sql(rows, changes): a query for the changed names that have rows among
+    `rows`, a table expression, that would now be read differently.
+  error(names, changes): the message about these names.
 -#}
 {% macro reading_settings() -%}
-  {%- set settings = {} -%}
-  {%- if config.get('tables') is not none -%}
-    {%- do settings.update({
-        cdc_marts.key_settings_property(): cdc_marts.declared_keys(),
-    }) -%}
-  {%- endif -%}
-  {%- if config.get('swapped_topics') is not none -%}
-    {%- do settings.update({
-        cdc_marts.swapped_topics_property():
-            cdc_marts.declared_swapped_topics(config.get('swapped_topics')),
-    }) -%}
-  {%- endif -%}
-  {%- if config.get('datahub_topics') is not none -%}
-    {%- do settings.update({
-        cdc_marts.datahub_topics_property():
-            cdc_marts.declared_datahub_topics(),
-    }) -%}
-  {%- endif -%}
-  {%- do return(settings) -%}
+  {%- do return([
+      cdc_marts.key_setting(),
+      cdc_marts.swapped_topics_setting(),
+      cdc_marts.datahub_topics_setting(),
+  ] | reject('none') | list) -%}
 {%- endmacro %}
 
 

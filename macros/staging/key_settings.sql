@@ -1,19 +1,19 @@
 {#-
-  table_id -> key columns, from the declarations of tables in the format of a
-  staging model.
+  The key columns that the project declares for tables in the format of a
+  staging model, as one of the `reading_settings`; null if the model takes none.
 -#}
-{% macro declared_keys() -%}
-  {%- do return(adapter.call_function(
-      'cdc_marts.parsing.settings:declared_keys',
-      config.get('tables'),
-      cdc_marts.format_of_staging()
-  )) -%}
-{%- endmacro %}
-
-
-{#- The property of a staging table that stores its key settings. -#}
-{% macro key_settings_property() -%}
-cdc_marts.key-columns
+{% macro key_setting() -%}
+  {%- set tables = config.get('tables') -%}
+  {%- do return(none if tables is none else {
+      'property': 'cdc_marts.key-columns',
+      'now': adapter.call_function(
+          'cdc_marts.parsing.settings:declared_keys',
+          tables,
+          cdc_marts.format_of_staging()
+      ),
+      'rows_sql': cdc_marts.tables_with_other_keys_sql,
+      'error': cdc_marts.key_settings_error,
+  }) -%}
 {%- endmacro %}
 
 
