@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cdc_marts.cli.console import FAILED, WRONG_USE, say, stop, tell
+from cdc_marts.cli.console import FAILED, WRONG_USE, confirm_or_stop, say, stop, tell
 from cdc_marts.cli.options import Format, on_target
 from cdc_marts.cli.session import open_session
 from cdc_marts.printing import counted, printable
-from cdc_marts.project.dbt_commands import run_dbt
-from cdc_marts.project.inventory import built_tables, descendants, relations_of
-from cdc_marts.project.locks import only_run, turn_of_others
-from cdc_marts.project.profile import is_embedded
+from cdc_marts.project.inventory import descendants, relations_of
+from cdc_marts.project.locks import turn_of_others
 from cdc_marts.project.target import Target
 from cdc_marts.relations import with_all_made_from
 
 if TYPE_CHECKING:
-    from cdc_marts.operations.erasure import Erasure, Found
-    from cdc_marts.project.inventory import Descendants
+    from cdc_marts.operations.erasure import Erasure, Found, Leftovers
 
-_NOT_COMPLETE = (
-    "The erasure is not complete: older snapshots still have the rows. Repeat this command."
-)
+#: What the command says if nobody confirms the erasure.
+NOT_CONFIRMED = "Nothing was erased. If nobody can answer, as in a script, add --yes."
 
 
 @on_target
@@ -69,87 +64,41 @@ def erase(
     rebuilt, and older snapshots are deleted. Other rows stay as they are. A
     rebuild does not bring the row back, but a source that sends it again does.
     """
-    from cdc_marts.operations.erasure import Erasure
+    from cdc_marts.operations.erasure import Erasure, ErasureError
 
     if target.name == "demo":
         stop("The samples of the demo are seeds and stay there. Use another target.", WRONG_USE)
     with open_session(target) as session:
         erasure = Erasure(session, source_format.value, table_id, relations_of(target))
         made = descendants(target, source_format.value)
-        found = _find(erasure, keys, made, target, is_dry_run)
-        for line in _lines(erasure, found, with_mentions):
-            tell(line)
-        if is_dry_run:
-            tell(f"Nothing was changed. {_price(erasure, len(made.tables))}")
-            return
-        if not is_confirmed:
-            with turn_of_others(target, say):
-                typer.confirm(f"{_price(erasure, len(made.tables))} Erase?", abort=True)
-        _erase(erasure, found, with_mentions, made, target)
-        leftovers = _forget(erasure, made, target)
-        are_back = erasure.are_back(found, with_mentions)
+        price = _price(erasure, len(made.tables))
+        try:
+            if is_dry_run:
+                _tell_of_waiting(erasure)
+            else:
+                erasure.read_waiting(made, target)
+            found = erasure.find(keys)
+            for line in _lines(erasure, found, with_mentions):
+                tell(line)
+            if is_dry_run:
+                tell(f"Nothing was changed. {price}")
+                return
+            if not is_confirmed:
+                with turn_of_others(target, say):
+                    confirm_or_stop(f"{price} Erase?", otherwise=NOT_CONFIRMED)
+            leftovers = erasure.erase_everywhere(found, with_mentions, made, target, say)
+        except ErasureError as error:
+            stop(f"{error} Nothing was changed.", FAILED)
     rebuilt = f"Erased. {counted(len(made.tables), 'table')} were rebuilt"
     tell(rebuilt + ("." if leftovers.references else ", and no older snapshot of them is left."))
     _tell_leftovers(leftovers, erasure)
-    if are_back:
-        stop("A message with the rows has landed in the meantime: repeat this command.", FAILED)
 
 
-@dataclass(frozen=True)
-class _Leftovers:
-    """What may still have the rows."""
+def _tell_leftovers(leftovers: Leftovers, erasure: Erasure) -> None:
+    """Tell what may still have the rows, and what to do.
 
-    #: tags and branches that keep older snapshots
-    references: Sequence[str]
-    #: tables that no run builds anew
-    tables: Sequence[str]
-    #: tables of other targets that read the landing table
-    of_other_targets: Sequence[str]
-
-
-def _find(
-    erasure: Erasure, keys: Sequence[str], made: Descendants, target: Target, is_dry_run: bool
-) -> Found:
-    """Return the traces of the rows. Messages that wait for a run are read first."""
-    from cdc_marts.operations.erasure import ErasureError
-
-    try:
-        _read_what_waits(erasure, made, target, is_dry_run)
-        return erasure.find(keys)
-    except ErasureError as error:
-        stop(f"{error} Nothing was changed.", FAILED)
-
-
-def _erase(
-    erasure: Erasure, found: Found, with_mentions: bool, made: Descendants, target: Target
-) -> None:
-    from cdc_marts.operations.erasure import ErasureError
-
-    rebuild = ["run", "--full-refresh", "--select", *made.selectors]
-    try:
-        erasure.erase(found, with_mentions, lambda: run_dbt(rebuild, target, _NOT_COMPLETE))
-    except ErasureError as error:
-        stop(f"{error} Nothing was changed.", FAILED)
-
-
-def _forget(erasure: Erasure, made: Descendants, target: Target) -> _Leftovers:
-    """Delete older snapshots, and return what may still have the rows."""
-    from cdc_marts.operations.other_readers import other_readers
-    from cdc_marts.operations.stored_tables import split_tables
-
-    session, relations = erasure.session, erasure.relations
-    is_alone = is_embedded(target)
-    with only_run(session, target, say):
-        tables = filter(session.catalog.tableExists, (erasure.landing, *made.tables))
-        references = erasure.forget(list(tables), is_alone)
-        built = built_tables(target)
-        _, unknown = split_tables(session, built, relations.schemas)
-        readers = other_readers(session, relations.landing, built)
-    return _Leftovers(references, [*made.kept, *unknown], readers.get(erasure.landing, ()))
-
-
-def _tell_leftovers(leftovers: _Leftovers, erasure: Erasure) -> None:
-    """Tell what may still have the rows, and what to do. Tags and branches end the command."""
+    Tags, branches, and messages with the rows end the command.
+    """
     if leftovers.references:
         stop(
             "Tags and branches keep older snapshots that have the rows: drop them, and repeat this"
@@ -169,17 +118,13 @@ def _tell_leftovers(leftovers: _Leftovers, erasure: Erasure) -> None:
             f" --full-refresh --select {with_all_made_from(erasure.source_format)}`, and then"
             " `cdc-marts maintain --keep-days 0`."
         )
+    if leftovers.are_back:
+        stop("A message with the rows has landed in the meantime: repeat this command.", FAILED)
 
 
-def _read_what_waits(erasure: Erasure, made: Descendants, target: Target, is_dry_run: bool) -> None:
-    """Read messages that wait for a run first: they may contain the rows."""
-    waiting = erasure.count_waiting()
-    if not waiting or erasure.is_unfinished:
-        return
-    if is_dry_run:
+def _tell_of_waiting(erasure: Erasure) -> None:
+    if waiting := erasure.count_waiting():
         tell(f"{counted(waiting, 'message')} wait for a run, and may contain the rows.")
-        return
-    run_dbt(["run", "--select", *made.selectors], target)
 
 
 def _lines(erasure: Erasure, found: Found, with_mentions: bool) -> Iterator[str]:

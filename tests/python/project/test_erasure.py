@@ -1,12 +1,109 @@
-"""An erasure that can't do its work says what to do."""
+"""An erasure does its steps in order, and says what to do if it can't do its work."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
-from cdc_marts.operations.erasure import Erasure, ErasureError
+from cdc_marts.operations import erasure as module
+from cdc_marts.operations.erasure import Erasure, ErasureError, Found, Leftovers
+from cdc_marts.project.inventory import Descendants
+from cdc_marts.project.target import Target
 from cdc_marts.relations import Relations
+
+TARGET = Target("local", Path(), Path())
+MADE = Descendants(["marts.latest_state"], ["snapshots.people"], ["source:landing.canal_json+"])
+FOUND = Found([], [], [], [], [], [], [])
+
+
+@pytest.fixture
+def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What an erasure does, without Spark and dbt."""
+    steps: list[str] = []
+
+    def erase(_: Erasure, found: Found, with_mentions: bool, rebuild: Callable[[], None]) -> None:
+        steps.append("erase messages")
+        rebuild()
+
+    def forget(_: Erasure, made: Sequence[str], is_alone: bool) -> list[str]:
+        steps.append(f"forget {', '.join(made)}")
+        return ["landing.canal_json: kept"]
+
+    def are_back(*_: Any) -> bool:
+        steps.append("look for rows")
+        return True
+
+    @contextmanager
+    def only_run(*_: Any) -> Iterator[None]:
+        steps.append("lock")
+        yield
+        steps.append("unlock")
+
+    monkeypatch.setattr(Erasure, "erase", erase)
+    monkeypatch.setattr(Erasure, "forget", forget)
+    monkeypatch.setattr(Erasure, "are_back", are_back)
+    monkeypatch.setattr(module, "only_run", only_run)
+    monkeypatch.setattr(module, "run_dbt", lambda command, *_: steps.append(" ".join(command)))
+    monkeypatch.setattr(module, "is_embedded", lambda _: True)
+    monkeypatch.setattr(module, "built_tables", lambda _: {})
+    monkeypatch.setattr(module, "split_tables", lambda *_: ([], ["marts.copy"]))
+    of_others = {"landing.canal_json": ["dev.stg_canal_json"], "landing.cdl_json": ["dev.other"]}
+    monkeypatch.setattr(module, "other_readers", lambda *_: of_others)
+    return steps
+
+
+def test_older_snapshots_go_under_the_lock_and_rows_are_looked_for_at_last(
+    spark: SparkSession, steps: list[str]
+) -> None:
+    erasure = Erasure(spark, "canal_json", "shop.people")
+
+    leftovers = erasure.erase_everywhere(FOUND, False, MADE, TARGET, steps.append)
+
+    assert steps == [
+        "erase messages",
+        "run --full-refresh --select source:landing.canal_json+",
+        "lock",
+        "forget marts.latest_state",
+        "unlock",
+        "look for rows",
+    ]
+    assert leftovers == Leftovers(
+        references=["landing.canal_json: kept"],
+        tables=["snapshots.people", "marts.copy"],
+        of_other_targets=["dev.stg_canal_json"],
+        are_back=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("unread", "is_unfinished", "runs"),
+    [
+        (3, False, ["run --select source:landing.canal_json+"]),
+        (0, False, []),
+        # The rebuild that completes the erasure reads them.
+        (3, True, []),
+    ],
+)
+def test_messages_that_wait_are_read_first(
+    unread: int,
+    is_unfinished: bool,
+    runs: list[str],
+    spark: SparkSession,
+    steps: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Erasure, "check_is_built", lambda _: None)
+    monkeypatch.setattr(Erasure, "is_unfinished", is_unfinished)
+    monkeypatch.setattr(module, "unread_rows", lambda *_: (1, unread))
+
+    Erasure(spark, "canal_json", "shop.people").read_waiting(MADE, TARGET)
+
+    assert steps == runs
 
 
 def test_messages_behind_a_view_are_erased_in_its_table(spark: SparkSession) -> None:
