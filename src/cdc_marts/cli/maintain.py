@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,11 +17,8 @@ from cdc_marts.project.locks import only_run, turn_of_others
 from cdc_marts.project.target import ProjectError, Target
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-    from cdc_marts.operations.maintenance_plan import MaintenancePlan
+    from cdc_marts.operations.old_messages import Decision, OldMessages
     from cdc_marts.operations.retention import Removal
-    from cdc_marts.operations.stored_tables import TableCounts
 
 #: What the command says if nobody confirms a removal.
 NOT_CONFIRMED = (
@@ -65,6 +60,8 @@ def maintain(
     from cdc_marts.operations.maintenance import maintain as maintain_tables
     from cdc_marts.operations.maintenance_plan import maintenance_plan
     from cdc_marts.operations.maintenance_view import line_of
+    from cdc_marts.operations.old_messages import OldMessages
+    from cdc_marts.operations.retention import RetentionError
     from cdc_marts.operations.stored_tables import split_tables
 
     with open_session(target) as session:
@@ -72,12 +69,15 @@ def maintain(
             plan = maintenance_plan(target)
         except ProjectError as error:
             stop(str(error), WRONG_USE)
-        retention = _Retention(session, plan, dt.datetime.now(dt.timezone.utc))
-        confirmed = None if is_confirmed else retention.ask(target)
+        old_messages = OldMessages(session, plan, dt.datetime.now(dt.timezone.utc))
+        confirmed = None if is_confirmed else _ask(old_messages, target)
         with only_run(session, target, say):
             tables, others = split_tables(session, plan.tables, plan.relations.schemas)
-            readers = retention.other_readers()
-            removed = retention.remove(readers, confirmed)
+            readers = old_messages.other_readers()
+            try:
+                removed = old_messages.remove(readers, confirmed, _tell)
+            except RetentionError as error:
+                stop(str(error), FAILED)
             expiries = {name: table.expiry for name, table in plan.tables.items() if table.expiry}
             width = max(map(len, (*tables, "all tables")))
             maintained = maintain_tables(
@@ -98,100 +98,46 @@ def maintain(
         tell(f"The target {target.name} has no tables yet.")
 
 
-@dataclass(frozen=True)
-class _Retention:
-    """The removal of old messages from landing, by the setting `retention`.
+def _ask(old_messages: OldMessages, target: Target) -> set[str]:
+    """Ask before messages of this age are removed for the first time; stop if not confirmed.
 
-    A landing table keeps its messages if other targets, or models that are not of this package,
-    read it: it is not known what they have read.
+    Return the landing tables of these messages. Other processes may write meanwhile, so that no run
+    waits for an answer.
     """
+    first = old_messages.to_confirm()
+    if not first:
+        return set()
+    for removal in first:
+        tell(f"{_can_be_removed(removal)}.")
+    staging = ", ".join(removal.staging for removal in first)
+    of_formats = (old_messages.plan.marts[removal.source_format] for removal in first)
+    marts = ", ".join(map(printable, sorted({mart for marts in of_formats for mart in marts})))
+    with turn_of_others(target, say):
+        confirm_or_stop(
+            f"Then {staging} can't be built from landing alone any more, and neither can what"
+            f" is made from it: {marts}. A full refresh keeps the rows of removed messages as"
+            " they were read, and builds the marts from them. A changed parser, key or topic"
+            " setting no longer applies to these messages. Remove them?",
+            otherwise=NOT_CONFIRMED,
+        )
+    return {removal.landing for removal in first}
 
-    session: SparkSession
-    plan: MaintenancePlan
-    now: dt.datetime
 
-    def other_readers(self) -> Mapping[str, Sequence[str]]:
-        """Return the tables of other targets that read a landing table."""
-        from cdc_marts.operations.other_readers import other_readers
-
-        return other_readers(self.session, self.plan.relations.landing, self.plan.tables)
-
-    def ask(self, target: Target) -> set[str]:
-        """Ask before messages of this age are removed for the first time; stop if not confirmed.
-
-        Return the landing tables of these messages. Other processes may write meanwhile, so that no
-        run waits for an answer.
-        """
-        readers = self.other_readers()
-        first = [
-            removal
-            for removal in self._removals(only_first=True)
-            if not self._readers_besides_staging(removal, readers)
-        ]
-        if not first:
-            return set()
-        for removal in first:
-            tell(f"{_can_be_removed(removal)}.")
-        staging = ", ".join(removal.staging for removal in first)
-        of_formats = (self.plan.marts[removal.source_format] for removal in first)
-        marts = ", ".join(map(printable, sorted({mart for marts in of_formats for mart in marts})))
-        with turn_of_others(target, say):
-            confirm_or_stop(
-                f"Then {staging} can't be built from landing alone any more, and neither can what"
-                f" is made from it: {marts}. A full refresh keeps the rows of removed messages as"
-                " they were read, and builds the marts from them. A changed parser, key or topic"
-                " setting no longer applies to these messages. Remove them?",
-                otherwise=NOT_CONFIRMED,
-            )
-        return {removal.landing for removal in first}
-
-    def remove(
-        self, other_readers: Mapping[str, Sequence[str]], confirmed: set[str] | None
-    ) -> dict[str, TableCounts]:
-        """Remove the messages; return the earlier counts of the landing tables that lose some.
-
-        `confirmed`: the landing tables from which messages of this age may be removed for the first
-        time; None for all. No run may begin meanwhile.
-        """
-        from cdc_marts.operations.retention import RetentionError, remove
-        from cdc_marts.operations.stored_tables import TableCounts
-
-        before = {}
-        for removal in self._removals():
-            if readers := self._readers_besides_staging(removal, other_readers):
-                tell(
-                    f"{removal.landing} keeps its messages, because other tables than"
-                    f" {removal.staging} read it too: {', '.join(map(printable, readers))}."
-                )
-                continue
-            if confirmed is not None and removal.is_first and removal.landing not in confirmed:
-                tell(f"{_can_be_removed(removal)}: the next `cdc-marts maintain` asks for it.")
-                continue
-            tell(
-                f"Removing {counted(removal.messages, 'message')} that landed before"
-                f" {removal.before:%Y-%m-%d %H:%M} UTC from {removal.landing}."
-            )
-            before[removal.landing] = TableCounts.of(self.session, removal.landing)
-            try:
-                remove(self.session, removal, self.plan.relations)
-            except RetentionError as error:
-                stop(str(error), FAILED)
-        return before
-
-    def _readers_besides_staging(
-        self, removal: Removal, other_readers: Mapping[str, Sequence[str]]
-    ) -> list[str]:
-        of_other_targets = other_readers.get(removal.landing, ())
-        return [*of_other_targets, *self.plan.direct_readers[removal.source_format]]
-
-    def _removals(self, *, only_first: bool = False) -> Iterator[Removal]:
-        from cdc_marts.operations.retention import removals
-
-        days = self.plan.landing_days
-        if days is None:
-            return iter(())
-        relations = self.plan.relations
-        return removals(self.session, days, self.now, relations, only_first=only_first)
+def _tell(decision: Decision) -> None:
+    """Tell which messages are about to be removed, or why they stay."""
+    removal = decision.removal
+    if decision.readers:
+        tell(
+            f"{removal.landing} keeps its messages, because other tables than {removal.staging}"
+            f" read it too: {', '.join(map(printable, decision.readers))}."
+        )
+    elif decision.is_unconfirmed:
+        tell(f"{_can_be_removed(removal)}: the next `cdc-marts maintain` asks for it.")
+    else:
+        tell(
+            f"Removing {counted(removal.messages, 'message')} that landed before"
+            f" {removal.before:%Y-%m-%d %H:%M} UTC from {removal.landing}."
+        )
 
 
 def _can_be_removed(removal: Removal) -> str:
