@@ -9,7 +9,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import DataFrame, Row, Window
 from pyspark.sql import functions as F
 
-from cdc_marts.coordinates import COORDINATES
+from cdc_marts.identifying_columns import COORDINATES
 from cdc_marts.offset_blocks import (
     block_number,
     in_blocks,

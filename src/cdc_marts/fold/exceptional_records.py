@@ -18,9 +18,9 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from cdc_marts.checkpoints import checkpointed
-from cdc_marts.fold.columns import MESSAGE
 from cdc_marts.fold.ranges import is_one_of, near_deliveries
 from cdc_marts.fold.rules import filled_row_key, is_of_format_that, takes_columns_of_half
+from cdc_marts.identifying_columns import MESSAGE
 from cdc_marts.parsing.ops import ROW_RECORDS
 
 #: The columns that identify an event of a row of a message. A load that repairs the table gives

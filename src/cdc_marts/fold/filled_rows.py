@@ -8,10 +8,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from cdc_marts.checkpoints import broadcast_if_few, checkpointed
-from cdc_marts.fold.columns import KEY, TABLE
 from cdc_marts.fold.ranges import at_message_positions_of, is_one_of
 from cdc_marts.fold.row_lives import partial_key_changes, row_lives
 from cdc_marts.fold.rules import lacks_columns_of
+from cdc_marts.identifying_columns import KEY, TABLE
 from cdc_marts.parsing.records import SEQUENCE
 
 _COLUMNS = (

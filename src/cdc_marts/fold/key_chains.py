@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from cdc_marts.checkpoints import broadcast_if_few, checkpointed
-from cdc_marts.fold.columns import KEY, TABLE
+from cdc_marts.identifying_columns import KEY, TABLE
 
 
 def keys_of_chains(

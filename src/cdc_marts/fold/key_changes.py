@@ -9,9 +9,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from cdc_marts.checkpoints import checkpointed
-from cdc_marts.fold.columns import KEY, TABLE
 from cdc_marts.fold.ranges import at_positions_of, in_transactions_of
 from cdc_marts.fold.rules import is_of_format_that, transaction_of_effect
+from cdc_marts.identifying_columns import KEY, TABLE
 
 _COLUMNS = (
     *KEY,

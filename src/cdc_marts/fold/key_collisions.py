@@ -15,7 +15,6 @@ from pyspark.sql import functions as F
 
 from cdc_marts.checkpoints import checkpointed
 from cdc_marts.expressions import let
-from cdc_marts.fold.columns import KEY, TABLE
 from cdc_marts.fold.image_order import STANDS_BEFORE, chain, images_agree, superseded_by_last
 from cdc_marts.fold.ranges import effects_on, has_key_of, in_tables_of
 from cdc_marts.fold.rules import (
@@ -24,6 +23,7 @@ from cdc_marts.fold.rules import (
     transaction_of_effect,
     truncations_of_tables,
 )
+from cdc_marts.identifying_columns import KEY, TABLE
 
 _EVENT = ("source_format", "event_id")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from cdc_marts.checkpoints import broadcast_if_few, checkpointed
-from cdc_marts.fold.columns import KEY, TABLE
 from cdc_marts.fold.rules import MACROS, last_truncations_of_tables
+from cdc_marts.identifying_columns import KEY, TABLE
 
 _EFFECT = (
     *KEY,

@@ -11,9 +11,9 @@ from functools import reduce
 from pyspark.sql import DataFrame
 
 from cdc_marts.checkpoints import checkpointed
-from cdc_marts.fold.columns import KEY, TABLE
 from cdc_marts.fold.filled_rows import partial_by_image
 from cdc_marts.fold.key_changes import keys_changed_beside
+from cdc_marts.identifying_columns import KEY, TABLE
 
 
 def tables_with_partial_images(known_tables: DataFrame, missing_columns: DataFrame) -> DataFrame:

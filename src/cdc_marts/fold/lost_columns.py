@@ -16,9 +16,10 @@ from typing import NamedTuple
 from pyspark.sql import DataFrame, Row
 from pyspark.sql.types import BooleanType, StringType, StructType
 
-from cdc_marts.fold.columns import SEQUENCES, TABLE
 from cdc_marts.fold.rules import is_of_format_that
+from cdc_marts.fold.schema_versions import SEQUENCES
 from cdc_marts.fold.sequences import Order, order_of
+from cdc_marts.identifying_columns import TABLE
 from cdc_marts.local_rows import local_rows
 from cdc_marts.source_formats import has_trait
 

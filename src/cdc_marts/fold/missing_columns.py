@@ -14,9 +14,9 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, LongType, StringType, StructType
 
-from cdc_marts.fold.columns import VERSION
 from cdc_marts.fold.rules import is_of_format_that
 from cdc_marts.fold.sequences import order_of
+from cdc_marts.identifying_columns import VERSION
 from cdc_marts.local_rows import local_rows
 
 #: Source format and id of a table.

@@ -15,9 +15,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from cdc_marts.checkpoints import broadcast_if_few, checkpointed
-from cdc_marts.fold.columns import MESSAGE
 from cdc_marts.fold.ranges import behind_loads, has_key_of
 from cdc_marts.fold.rules import is_of_format_that
+from cdc_marts.identifying_columns import MESSAGE
 
 #: A partition with rows of a table.
 _PARTITION = ("source_format", "table_id", "topic", "partition")

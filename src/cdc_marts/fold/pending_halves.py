@@ -6,8 +6,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from cdc_marts.checkpoints import checkpointed
-from cdc_marts.fold.columns import MESSAGE
 from cdc_marts.fold.ranges import near_deliveries
+from cdc_marts.identifying_columns import MESSAGE
 
 _RECORD = (*MESSAGE, "row_index")
 _PAIR = ("source_format", "pairing_id")

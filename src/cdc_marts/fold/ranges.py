@@ -16,7 +16,7 @@ from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
 from cdc_marts.checkpoints import broadcast_if_few
-from cdc_marts.fold.columns import KEY, TABLE
+from cdc_marts.identifying_columns import KEY, TABLE
 
 #: With more ranges or literals than this, a condition has wider ranges, or holds for all rows.
 #: If a list has more literals, Iceberg skips no file by it.

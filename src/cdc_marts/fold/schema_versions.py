@@ -6,11 +6,14 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from cdc_marts.checkpoints import checkpointed
-from cdc_marts.fold.columns import MESSAGE, SEQUENCES, VERSION
 from cdc_marts.fold.ranges import is_one_of
 from cdc_marts.fold.rules import is_of_format_that
+from cdc_marts.identifying_columns import MESSAGE, VERSION
 from cdc_marts.parsing.ops import ROW_RECORDS
 
+#: The first and the last place in the log of events of a schema version. `whole`: only events that
+#: list all columns.
+SEQUENCES = ("first_sequence", "last_sequence", "first_whole_sequence", "last_whole_sequence")
 _PUBLISHED = ("source_type", "column_types", "column_parameters")
 _DESCRIPTION = (*_PUBLISHED, "column_names")
 _COLUMNS = (*VERSION, *_DESCRIPTION, *SEQUENCES)

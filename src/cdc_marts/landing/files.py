@@ -11,7 +11,7 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from cdc_marts.coordinates import COORDINATES
+from cdc_marts.identifying_columns import COORDINATES
 from cdc_marts.landing import LandingError
 from cdc_marts.landing.envelopes import MAX_OFFSET
 from cdc_marts.landing.outcome import Landing

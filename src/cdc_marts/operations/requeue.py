@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cdc_marts.checkpoints import checkpointed
-from cdc_marts.coordinates import COORDINATES
+from cdc_marts.identifying_columns import COORDINATES
 from cdc_marts.relations import OWN, WITH_WHAT_FOLLOWS, Relations, staging_model
 from cdc_marts.source_formats import SOURCE_FORMATS
 

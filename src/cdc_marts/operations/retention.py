@@ -16,7 +16,7 @@ from dbt.adapters.spark_session.api import iceberg_table, view_query
 from pyspark.sql import functions as F
 
 from cdc_marts.checkpoints import checkpointed
-from cdc_marts.coordinates import COORDINATES
+from cdc_marts.identifying_columns import COORDINATES
 from cdc_marts.offset_blocks import (
     BLOCK_COLUMNS,
     blocks_of,

@@ -8,7 +8,7 @@ from typing import Annotated, get_type_hints
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from cdc_marts.coordinates import COORDINATES
+from cdc_marts.identifying_columns import COORDINATES
 from cdc_marts.parsing.images import (
     are_the_same_names,
     column_names,

@@ -16,8 +16,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, StructType, VariantType
 
 from cdc_marts.checkpoints import checkpointed
-from cdc_marts.fold.columns import KEY, MESSAGE
 from cdc_marts.fold.ranges import is_one_of
+from cdc_marts.identifying_columns import KEY, MESSAGE
 from cdc_marts.published import touched
 
 

@@ -12,10 +12,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from cdc_marts.checkpoints import checkpointed
-from cdc_marts.fold.columns import KEY, MESSAGE, TABLE, VERSION
 from cdc_marts.fold.key_spellings import other_spellings
 from cdc_marts.fold.ranges import is_one_of, near_deliveries
 from cdc_marts.fold.rules import lacks_columns_of
+from cdc_marts.identifying_columns import KEY, MESSAGE, TABLE, VERSION
 
 
 def keys(run: ModelRun, published: DataFrame) -> DataFrame:

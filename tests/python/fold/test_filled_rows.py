@@ -12,8 +12,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from cdc_marts.checkpoints import checkpointed
-from cdc_marts.fold.columns import KEY
 from cdc_marts.fold.filled_rows import filled_rows, partial_by_image
+from cdc_marts.identifying_columns import KEY
 from tests.python.fold.frames import (
     case_and_value,
     effects_at_positions,

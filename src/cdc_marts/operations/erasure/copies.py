@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from pyspark.sql import functions as F
 
 from cdc_marts.arrivals import with_arrival
-from cdc_marts.coordinates import COORDINATES
+from cdc_marts.identifying_columns import COORDINATES
 from cdc_marts.offset_blocks import blocks_with_copies, in_blocks
 from cdc_marts.operations.erasure.erased_table import (
     Content,

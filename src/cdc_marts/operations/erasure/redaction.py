@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import BinaryType, IntegerType, LongType, StringType, StructField, StructType
 
-from cdc_marts.coordinates import COORDINATES
+from cdc_marts.identifying_columns import COORDINATES
 from cdc_marts.local_rows import local_rows
 from cdc_marts.operations.erasure.copies import counted_copies
 from cdc_marts.operations.erasure.erased_table import (

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructType
 
-from cdc_marts.coordinates import COORDINATES
+from cdc_marts.identifying_columns import COORDINATES
 from cdc_marts.local_rows import local_rows
 from cdc_marts.operations.erasure.copies import unread_mentions
 from cdc_marts.operations.erasure.erased_table import ErasedTable, ErasureError, MessageRows
