@@ -11,19 +11,19 @@ from dbt.adapters.spark_session.api import ModelRun
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from cdc_marts.changed_keys import changed_keys, other_spellings
 from cdc_marts.checkpoints import checkpointed
-from cdc_marts.fold.key_spellings import other_spellings
 from cdc_marts.fold.ranges import is_one_of, near_deliveries
 from cdc_marts.fold.rules import lacks_columns_of
 from cdc_marts.identifying_columns import KEY, MESSAGE, TABLE, VERSION
 
 
 def keys(run: ModelRun, published: DataFrame) -> DataFrame:
-    """Return the keys (`KEY`) with new effects, and the keys of other rows that these change.
+    """Return the keys (`KEY`) whose rows may have changed: `changed_keys`, and those of more rows.
 
     - a truncation or a repairing load ends rows, or turns out not to: all rows of the table
-    - a column is lost, or is not lost any more: rows that were written before
-    - a value that was filled in changes: all rows that have it
+    - a column is lost, or is not lost any more: rows that were written before, and rows with an
+      earlier value of it that was filled in
     - a table gets a key of all its columns, or loses it: the row under its other key
     """
     truncations = run.new_rows("truncations").select(*TABLE)
@@ -32,12 +32,10 @@ def keys(run: ModelRun, published: DataFrame) -> DataFrame:
     is_of_them = F.col("table_id").isin(truncations.select("table_id"))
     return _once(
         KEY,
-        touched,
+        *changed_keys(run),
         other_spellings(touched, published.join(keyless_tables, [*TABLE], "left_semi")),
-        run.new_rows("colliding_keys"),
         published.join(truncations, [*TABLE], "left_semi"),
         run.rows("mart").where(is_of_them).join(truncations, [*TABLE], "left_semi"),
-        run.changed_rows("filled_rows"),
         _rows_with_other_columns(run, published),
         _rows_with_other_values(run),
     )

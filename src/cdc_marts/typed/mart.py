@@ -8,15 +8,15 @@ from another source column.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 
 from dbt.adapters.spark_session.api import ModelRun
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from cdc_marts.changed_keys import changed_keys, other_spellings
 from cdc_marts.checkpoints import checkpointed
-from cdc_marts.fold.key_spellings import other_spellings
 from cdc_marts.typed.checksums import (
     checksum_of_absences,
     checksum_of_losses,
@@ -35,8 +35,8 @@ ABSENT_COLUMNS = "cdc_marts.absent_columns"
 RENAMED_COLUMNS = "cdc_marts.renamed_columns"
 MISSING_PARTITIONS = "cdc_marts.missing_partitions"
 
-#: Inputs that have new rows if the table has changed, besides changed rows of `filled_rows`.
-_CHANGES = ("touched_keys", "colliding_keys", "truncations", "resolved_changes")
+#: Inputs that have new rows if more of the table has changed than rows of some keys.
+_CHANGES = ("truncations", "resolved_changes")
 
 
 def rows(session: SparkSession, run: ModelRun, declared: Declaration) -> DataFrame:
@@ -69,10 +69,10 @@ def rows(session: SparkSession, run: ModelRun, declared: Declaration) -> DataFra
 
 
 def _has_changes(table: TableInputs) -> bool:
-    """Return whether the table has new rows, or one of its filled rows has changed."""
-    if any(map(table.has_new_rows, _CHANGES)):
+    """Return whether rows of the table may have changed, or its columns."""
+    if any(not keys.isEmpty() for keys in _changed_keys(table)):
         return True
-    return not table.changed_rows("filled_rows").isEmpty()
+    return any(map(table.has_new_rows, _CHANGES))
 
 
 def _is_as_declared(table: TableInputs) -> bool:
@@ -115,12 +115,12 @@ def _must_rebuild(
     return table.has_new_rows("truncations")
 
 
-def _live_rows(table: TableInputs, touched_keys: DataFrame | None = None) -> DataFrame:
-    """Return the rows that the table has now, one for each key. `touched_keys`: only these keys."""
+def _live_rows(table: TableInputs, keys: DataFrame | None = None) -> DataFrame:
+    """Return the rows that the table has now, one for each key. `keys`: only these keys."""
     state = table.rows("live_rows")
-    if touched_keys is not None:
+    if keys is not None:
         # Spark pushes an `in` through the view, like any filter; a semi join stays above it.
-        state = state.where(F.col("row_key").isin(touched_keys))
+        state = state.where(F.col("row_key").isin(keys))
     return state
 
 
@@ -155,19 +155,19 @@ def _typed_rows(live_rows: DataFrame, columns: Sequence[TypedColumn]) -> DataFra
 def _changed_rows(
     session: SparkSession, table: TableInputs, columns: Sequence[TypedColumn]
 ) -> DataFrame:
-    """Return the rows of keys with new events, and the rows to delete from the mart."""
+    """Return the rows of changed keys, and the rows to delete from the mart."""
     mart = session.table(table.run.relation)
-    touched_keys = _touched_keys(table)
+    keys = reduce(DataFrame.union, _changed_keys(table)).distinct()
     if table.has_rows("keyless_rows"):
         held_keys = mart.withColumnRenamed("_row_key", "row_key")
-        touched_keys = touched_keys.union(other_spellings(touched_keys, held_keys)).distinct()
+        keys = keys.union(other_spellings(keys, held_keys)).distinct()
         # The mart gets its new columns before these keys are asked for: they must not read it then.
-        touched_keys = checkpointed(touched_keys)
-    typed_rows = _typed_rows(_live_rows(table, touched_keys), columns)
+        keys = checkpointed(keys)
+    typed_rows = _typed_rows(_live_rows(table, keys), columns)
     copy = ["_row_key", "_row_copy"]
     gone_rows = (
         mart.select(*copy)
-        .join(touched_keys.withColumnRenamed("row_key", "_row_key"), "_row_key", "left_semi")
+        .join(keys.withColumnRenamed("row_key", "_row_key"), "_row_key", "left_semi")
         .join(typed_rows.select(*copy), copy, "left_anti")
         .select(
             *(_null(column.spark_type).alias(column.name) for column in columns),
@@ -178,18 +178,10 @@ def _changed_rows(
     return typed_rows.union(gone_rows)
 
 
-def _touched_keys(table: TableInputs) -> DataFrame:
-    """Return the keys whose rows may have changed, once each.
-
-    A run may also change rows without new effects: on a colliding key, another row may remain, and
-    a filled row may take another value from an earlier key of the row.
-    """
-    found = (
-        table.new_rows("touched_keys"),
-        table.new_rows("colliding_keys"),
-        table.changed_rows("filled_rows"),
-    )
-    return reduce(DataFrame.union, (rows.select("row_key") for rows in found)).distinct()
+def _changed_keys(table: TableInputs) -> Iterator[DataFrame]:
+    """Yield the `row_key`s of the table whose rows may have changed, as `changed_keys` does."""
+    for keys in changed_keys(table.run):
+        yield keys.where(table.declared.is_of_table).select("row_key")
 
 
 def _cast_error(column: TypedColumn, text: Column, value: Column) -> Column:

@@ -37,9 +37,6 @@ class TableInputs:
     def new_rows(self, name: str) -> DataFrame:
         return self.run.new_rows(name).where(self.declared.is_of_table)
 
-    def changed_rows(self, name: str) -> DataFrame:
-        return self.run.changed_rows(name).where(self.declared.is_of_table)
-
     def has_rows(self, name: str) -> bool:
         return not self.rows(name).isEmpty()
 
