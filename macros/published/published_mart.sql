@@ -3,13 +3,13 @@
   Python decides which rows a run writes (`src/cdc_marts/published`).
 
   mart: name of the mart.  grain: at which grain a run updates the mart: `key`,
-  `event`, `message`, or `whole`.
+  `version` (all versions of a key), `event`, `message`, or `whole`.
 -#}
 {% macro published_mart(mart, grain) -%}
   {%- do cdc_marts.check_adapter() -%}
   {#- Python knows its inputs by these names. -#}
   {%- set inputs, new_inputs, changed_inputs = {'mart': ref(mart)}, {}, {} -%}
-  {%- if grain == 'key' -%}
+  {%- if grain in ('key', 'version') -%}
     {%- set lost_columns = ref('int_lost_columns') -%}
     {%- set filled_rows = ref('int_filled_rows') -%}
     {%- do inputs.update({

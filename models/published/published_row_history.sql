@@ -5,4 +5,4 @@
     )
 }}
 
-{{ published_mart('row_history', 'key') }}
+{{ published_mart('row_history', 'version') }}

@@ -35,14 +35,15 @@ class Grain:
     near: Callable[[DataFrame], Column]
 
 
+def _has_key_of(found: DataFrame) -> Column:
+    # Spark pushes an `in` through views and windows, like any filter; a join stays above them.
+    return F.col("row_key").isin(found.select("row_key"))
+
+
 #: None: the mart has few rows, and is rebuilt.
 GRAINS: dict[str, Grain | None] = {
-    "key": Grain(
-        KEY,
-        touched.keys,
-        # Spark pushes an `in` through views and windows, like any filter; a join stays above them.
-        lambda found: F.col("row_key").isin(found.select("row_key")),
-    ),
+    "key": Grain(KEY, touched.keys_of_rows, _has_key_of),
+    "version": Grain(KEY, touched.keys_of_versions, _has_key_of),
     "event": Grain(MESSAGE, touched.messages_of_events, is_one_of),
     "message": Grain(MESSAGE, touched.messages, is_one_of),
     "whole": None,

@@ -5,6 +5,7 @@ The inputs have the names that `macros/published/published_mart.sql` gives them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import reduce
 
 from dbt.adapters.spark_session.api import ModelRun
@@ -18,27 +19,39 @@ from cdc_marts.fold.rules import lacks_columns_of
 from cdc_marts.identifying_columns import KEY, MESSAGE, TABLE, VERSION
 
 
-def keys(run: ModelRun, published: DataFrame) -> DataFrame:
-    """Return the keys (`KEY`) whose rows may have changed: `changed_keys`, and those of more rows.
+def keys_of_rows(run: ModelRun, published: DataFrame) -> DataFrame:
+    """Return the keys (`KEY`) whose rows may have changed, in a mart with one row per key.
 
+    - the keys of `changed_keys`
     - a truncation or a repairing load ends rows, or turns out not to: all rows of the table
+    - a table gets a key of all its columns, or loses it: the row under its other key
     - a column is lost, or is not lost any more: rows that were written before, and rows with an
       earlier value of it that was filled in
-    - a table gets a key of all its columns, or loses it: the row under its other key
     """
+    rows = _rows_of_tables_with_other_losses(run, published)
+    is_from_before = "last_sequence < last and (is_open or last_sequence >= first)"
+    return _once(KEY, *_keys(run, published), rows.where(is_from_before))
+
+
+def keys_of_versions(run: ModelRun, published: DataFrame) -> DataFrame:
+    """Return the keys whose versions may have changed, for the reasons of `keys_of_rows`."""
+    versions = _rows_of_tables_with_other_losses(run, published)
+    # A version may also stand for later events that wrote equal rows (`merge_equal_versions`), and
+    # does not name the last one.
+    return _once(KEY, *_keys(run, published), versions.where("sequence < last"))
+
+
+def _keys(run: ModelRun, published: DataFrame) -> Iterator[DataFrame]:
+    """Yield the keys of `keys_of_rows`, except those of rows that were written before a loss."""
     truncations = run.new_rows("truncations").select(*TABLE)
     touched = run.new_rows("touched_keys").select(*KEY)
     keyless_tables = run.rows("keyless_rows").select(*TABLE)
     is_of_them = F.col("table_id").isin(truncations.select("table_id"))
-    return _once(
-        KEY,
-        *changed_keys(run),
-        other_spellings(touched, published.join(keyless_tables, [*TABLE], "left_semi")),
-        published.join(truncations, [*TABLE], "left_semi"),
-        run.rows("mart").where(is_of_them).join(truncations, [*TABLE], "left_semi"),
-        _rows_with_other_columns(run, published),
-        _rows_with_other_values(run),
-    )
+    yield from changed_keys(run)
+    yield other_spellings(touched, published.join(keyless_tables, [*TABLE], "left_semi"))
+    yield published.join(truncations, [*TABLE], "left_semi")
+    yield run.rows("mart").where(is_of_them).join(truncations, [*TABLE], "left_semi")
+    yield _rows_with_other_values(run)
 
 
 def messages(run: ModelRun, _published: DataFrame) -> DataFrame:
@@ -93,28 +106,26 @@ def _events_that_lack_other_columns(run: ModelRun) -> DataFrame:
     return changes.join(versions, lacks_columns_of("changes", "versions"), "left_semi")
 
 
-def _rows_with_other_columns(run: ModelRun, published: DataFrame) -> DataFrame:
-    """Return the rows that lose a column, or get one back.
+def _rows_of_tables_with_other_losses(run: ModelRun, published: DataFrame) -> DataFrame:
+    """Return the rows once for each column whose last loss has changed, with both losses.
 
-    A row lacks a column if it was written before its table lost that column for the last time. A
-    version may also stand for later events that wrote equal rows (`merge_equal_versions`), and does
-    not name the last one.
+    A row lacks a column if it was written before its table lost that column for the last time.
+
+    The result has the columns of the mart, and the last loss as it is known now and as it was known
+    before: `first` and `last`, in the order of the log. `is_open`: only one of the two is known.
     """
     last_losses = _last_losses(run.rows("lost_columns"), "now").join(
         _last_losses(run.rows_before("lost_columns"), "before"),
         [*TABLE, "column_name"],
         "full_outer",
     )
-    spans = last_losses.where("not now <=> before").select(
+    losses = last_losses.where("not now <=> before").select(
         *TABLE,
         F.least("now", "before").alias("first"),
         F.greatest("now", "before").alias("last"),
         (F.col("now").isNull() | F.col("before").isNull()).alias("is_open"),
     )
-    rows = published.join(F.broadcast(spans), [*TABLE])
-    if "last_sequence" not in published.columns:
-        return rows.where("sequence < last")
-    return rows.where("last_sequence < last and (is_open or last_sequence >= first)")
+    return published.join(F.broadcast(losses), [*TABLE])
 
 
 def _last_losses(lost_columns: DataFrame, name: str) -> DataFrame:
