@@ -14,7 +14,6 @@ from typing import Any
 
 import yaml
 from dbt.adapters.spark_session.api import tables_of
-from dbt.cli.main import dbtRunner
 from pyspark.sql import SparkSession
 
 from benchmarks.baselines import job
@@ -22,11 +21,11 @@ from benchmarks.measure import Cost, measured, written_bytes
 from benchmarks.workload import DATABASE, Workload
 from cdc_marts import project
 from cdc_marts.landing.tables import create_landing_table
+from cdc_marts.project.dbt_commands import failures_of, invoke_dbt, results_of
+from cdc_marts.project.target import Target
 from cdc_marts.relations import OWN
-from cdc_marts.run_history import FAILED_STATUSES
 from cdc_marts.source_formats import SOURCE_FORMATS
 
-TARGET = "local"
 LANDING = ("landing",)
 BUILT = ("staging", "intermediate", "marts")
 _ROOT = Path(__file__).parents[1]
@@ -45,7 +44,7 @@ def opened(home: Path | None, driver_memory: str) -> Iterator[SparkSession]:
         os.environ["CDC_MARTS_DRIVER_MEMORY"] = driver_memory
         os.environ["DBT_TARGET_PATH"] = str(Path(name) / "target")
         os.environ["DBT_LOG_PATH"] = str(Path(name) / "logs")
-        with project.spark_session(TARGET) as session:
+        with project.spark_session(_target()) as session:
             yield session
 
 
@@ -81,17 +80,13 @@ def run_models(session: SparkSession, workload: Workload, *arguments: str) -> Co
 
 def dbt_run(workload: Workload, arguments: Sequence[str]) -> list[Any]:
     """Return the results of the models, from dbt."""
-    command = ["run", *arguments, "--target", TARGET, "--project-dir", str(_ROOT), "--quiet"]
-    result = dbtRunner().invoke(
-        [*command, "--vars", json.dumps({"tables": declared_tables(workload)})]
-    )
-    results: list[Any] = getattr(result.result, "results", [])
+    variables = json.dumps({"tables": declared_tables(workload)})
+    command = ["run", *arguments, "--quiet", "--vars", variables]
+    result = invoke_dbt(command, _target())
     if not result.success:
-        reasons = [
-            f"{one.node.name}: {one.message}" for one in results if one.status in FAILED_STATUSES
-        ]
+        reasons = [f"{node}: {message}" for node, message in failures_of(result).items()]
         raise BenchmarkError("\n".join(["dbt failed", *reasons, str(result.exception or "")]))
-    return [one for one in results if one.timing]
+    return [one for one in results_of(result) if one.timing]
 
 
 def seconds_of(results: Sequence[Any]) -> float:
@@ -116,6 +111,10 @@ def declared_tables(workload: Workload) -> dict[str, Any]:
         for name in workload.table_names
     }
     return {**declared, **keys}
+
+
+def _target() -> Target:
+    return Target.find("local", _ROOT)
 
 
 def _drop(session: SparkSession, namespaces: tuple[str, ...]) -> None:

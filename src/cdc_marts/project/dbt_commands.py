@@ -74,12 +74,8 @@ def outcome_of_dbt(
             on_progress(len(ended), getattr(event.data, _NODE_ENDED[event.info.name]))
 
     result = invoke_dbt(command, target, on_event)
-    results = getattr(result.result, "results", [])
-    failed = {
-        found.node.name: one_line(found.message)
-        for found in results
-        if found.status in FAILED_STATUSES
-    }
+    results = results_of(result)
+    failed = {node: one_line(message) for node, message in failures_of(result).items()}
     refusal = None
     if not result.success and not failed:
         refusal = one_line(result.exception or "dbt failed")
@@ -94,6 +90,20 @@ def outcome_of_dbt(
         [found.node.name for found in results if found.status == "warn"],
         refusal,
     )
+
+
+def results_of(result: dbtRunnerResult) -> list[Any]:
+    """Return the results of the nodes that a command ran; none if it ran no node."""
+    return getattr(result.result, "results", [])
+
+
+def failures_of(result: dbtRunnerResult) -> dict[str, str]:
+    """Return failed node -> its message, as dbt writes it."""
+    return {
+        found.node.name: str(found.message)
+        for found in results_of(result)
+        if found.status in FAILED_STATUSES
+    }
 
 
 def manifest_of(target: Target) -> Manifest:

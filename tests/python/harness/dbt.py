@@ -8,7 +8,7 @@ from typing import Any
 
 from dbt.cli.main import dbtRunner, dbtRunnerResult
 
-from cdc_marts.run_history import FAILED_STATUSES
+from cdc_marts.project.dbt_commands import failures_of
 
 OnEvent = Callable[[Any], None]
 
@@ -40,9 +40,5 @@ def folders(
 
 
 def _errors_of(ended: dbtRunnerResult) -> str:
-    errors = [
-        f"{result.node.name}: {result.message}"
-        for result in getattr(ended.result, "results", [])
-        if result.status in FAILED_STATUSES
-    ]
+    errors = [f"{node}: {message}" for node, message in failures_of(ended).items()]
     return "\n".join([*errors, str(ended.exception)])
