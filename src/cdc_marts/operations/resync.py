@@ -126,7 +126,8 @@ class _Table:
                 f"In {self.source_format}, the rows of a full load are inserts, which look like"
                 " those of the stream. Land the load in a topic of its own, and name it by --topic."
             )
-        if not self._landed(since, topic).where("op <> 'insert'").isEmpty():
+        others = self._landed(since).where((F.col("topic") == topic) & (F.col("op") != "insert"))
+        if not others.isEmpty():
             raise ResyncError(
                 f"Topic {printable(topic)} also contains updates or deletes of"
                 f" {printable(self.table_id)}, so its inserts are not only those of a full load."
@@ -135,7 +136,7 @@ class _Table:
 
     def load(self, since: dt.datetime | None, topic: str | None) -> tuple[int, dt.datetime] | None:
         """Return the number of rows of a load, and when the first was written; None if no rows."""
-        rows = self._landed(since, topic).where(self._is_row_of_load(topic))
+        rows = self._landed(since).where(self._is_row_of_load(topic))
         written_at = F.least("landed_at", F.coalesce("published_at", "event_at", "landed_at"))
         [(count, first)] = rows.select(F.count("*"), F.min(F.unix_micros(written_at))).collect()
         began_at = time_at(first)
@@ -200,7 +201,7 @@ class _Table:
         change_position = F.col("message_position" if is_own else "sequence.position")
         is_behind = F.lit(True) if position is None else change_position > F.lit(position)
         is_of_load = self._is_row_of_load(topic)
-        lists = self._landed(loaded_since, None).join(versions, ["schema_id"])
+        lists = self._landed(loaded_since).join(versions, ["schema_id"])
         old_lists = lists.where(
             (F.col("op") != "snapshot")
             & ~is_of_load
@@ -229,16 +230,14 @@ class _Table:
         return count
 
     def _is_row_of_load(self, topic: str | None) -> Column:
-        """Return whether a change in the topic of a load, if it has one, is a row of the load."""
+        """Return whether a change is a row of a load, in its topic if it has one."""
         in_topic = F.lit(True) if topic is None else F.col("topic") == topic
         return in_topic & is_row_of_full_load()
 
-    def _landed(self, since: dt.datetime | None, topic: str | None) -> DataFrame:
-        """Return the changes that landed since a time, in a topic, or both."""
+    def _landed(self, since: dt.datetime | None) -> DataFrame:
+        """Return the changes that landed since a time, or all."""
         changes = self._changes()
-        if since is not None:
-            changes = changes.where(F.col("landed_at") >= F.lit(since))
-        return changes if topic is None else changes.where(F.col("topic") == topic)
+        return changes if since is None else changes.where(F.col("landed_at") >= F.lit(since))
 
     def _changes(self) -> DataFrame:
         return self._of_table(self.relations.model(_RECORDS)).where("record_type = 'change'")
