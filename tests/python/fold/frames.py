@@ -36,6 +36,19 @@ _TYPES = {
 }
 #: Columns of `int_message_places`.
 PLACES = "source_format topic partition offset position"
+#: Columns of `int_missing_columns`.
+MISSING_COLUMNS = "source_format table_id schema_id from_sequence to_sequence"
+#: Columns of `int_split_key_changes`.
+SPLIT_KEY_CHANGES = (
+    "source_format table_id delete_id insert_id old_key new_key topic partition delete_offset"
+    " insert_offset"
+)
+#: Columns of `int_superseded_effects`.
+SUPERSEDED_EFFECTS = (
+    "source_format table_id row_key event_id effect took_older_row row_left stands_before"
+)
+#: Columns of `int_truncations`.
+TRUNCATIONS = "source_format table_id sequence event_at is_revision"
 _IMAGES = ("before", "after")
 _FLAGS = ("is_", "has_", "lists_", "took_", "row_left")
 

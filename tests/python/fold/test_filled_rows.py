@@ -15,40 +15,21 @@ from cdc_marts.checkpoints import checkpointed
 from cdc_marts.fold.filled_rows import filled_rows, partial_by_image
 from cdc_marts.identifying_columns import KEY
 from tests.python.fold.frames import (
+    MISSING_COLUMNS,
+    SPLIT_KEY_CHANGES,
+    SUPERSEDED_EFFECTS,
+    TRUNCATIONS,
     case_and_value,
     effects_at_positions,
     frame,
     rows_of_cases,
 )
+from tests.python.fold.partial_images import EFFECTS, NAMES, effect
 
-EFFECTS = (
-    "source_format table_id row_key topic op event_id pairing_id transaction_id schema_id"
-    " lists_all_columns is_keyless unavailable_names is_partial event_at sequence"
-    " is_key_change effect before after"
-)
-NAMES = {"source_format": "canal_json", "table_id": "shop.orders"}
 #: What names something else in each case.
 _OWN = {"table_id", "event_id", "pairing_id", "delete_id", "insert_id"}
 
 Row = dict[str, Any]
-
-
-def effect(position: int, row_key: str, after: dict[str, Any] | None, **other: Any) -> dict:
-    return {
-        **NAMES,
-        "row_key": row_key,
-        "topic": "shop",
-        "op": "update" if after else "delete",
-        "event_id": str(position),
-        "effect": "upsert" if after else "delete",
-        "is_partial": False,
-        "is_key_change": False,
-        "is_keyless": False,
-        "lists_all_columns": False,
-        "sequence": (position, 0, position),
-        "after": after,
-        **other,
-    }
 
 
 @dataclass(frozen=True)
@@ -344,19 +325,18 @@ def _filled(
         effects=effects,
         records=effects.withColumn("record_type", F.lit("change")),
         split_key_changes=frame_of(
-            "source_format table_id delete_id insert_id old_key topic partition delete_offset"
-            " insert_offset",
+            SPLIT_KEY_CHANGES,
             {
                 name: [{"delete_id": d, "insert_id": i, "old_key": k} for d, i, k in case.pairs]
                 for name, case in cases.items()
             },
         ),
         superseded=frame_of(
-            "source_format table_id row_key event_id effect took_older_row row_left stands_before",
+            SUPERSEDED_EFFECTS,
             {name: case.superseded for name, case in cases.items()},
         ),
         truncations=frame_of(
-            "source_format table_id sequence event_at",
+            TRUNCATIONS,
             {
                 name: [{"sequence": (at, 0, at)}]
                 for name, case in cases.items()
@@ -400,6 +380,6 @@ def test_an_image_is_partial_too_that_lacks_a_column_of_its_table(spark: SparkSe
     missing = {**NAMES, "schema_id": 7, "from_sequence": (2, 0, 2), "column_names": ["b"]}
     rows = partial_by_image(
         frame(spark, EFFECTS, effects),
-        frame(spark, "source_format table_id schema_id from_sequence to_sequence", [missing]),
+        frame(spark, MISSING_COLUMNS, [missing]),
     ).collect()
     assert [row.event_id for row in rows if row.is_partial] == ["5"]

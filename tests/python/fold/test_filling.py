@@ -10,46 +10,26 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from cdc_marts.fold.filling import NewRows, filled_rows_of_run
-from tests.python.fold.frames import effects_at_positions, frame
-
-NAMES = {"source_format": "canal_json", "table_id": "shop.orders"}
-EFFECTS = (
-    "source_format table_id row_key record_row_key record_previous_row_key topic op event_id"
-    " pairing_id transaction_id schema_id lists_all_columns is_keyless unavailable_names is_partial"
-    " event_at sequence is_key_change effect before after"
+from tests.python.fold.frames import (
+    MISSING_COLUMNS,
+    SPLIT_KEY_CHANGES,
+    SUPERSEDED_EFFECTS,
+    TRUNCATIONS,
+    effects_at_positions,
+    frame,
 )
+from tests.python.fold.partial_images import EFFECTS, NAMES, effect
+
 KEYS = "source_format table_id row_key is_keyless"
 EXCEPTIONS = "source_format table_id exception old_row_key row_keys delivery_position"
-TRUNCATIONS = "source_format table_id sequence event_at is_revision"
 FILLED = "source_format event_id table_id row_key sequence"
 
 Row = dict[str, Any]
 
 
-def effect(position: int, after: Row, **other: Any) -> Row:
-    """An effect on the key 1; its image may lack columns."""
-    return {
-        **NAMES,
-        "row_key": "1",
-        "record_row_key": "1",
-        "topic": "shop",
-        "op": "update",
-        "event_id": str(position),
-        "schema_id": 7,
-        "effect": "upsert",
-        "is_partial": False,
-        "is_key_change": False,
-        "is_keyless": False,
-        "lists_all_columns": False,
-        "sequence": (position, 0, position),
-        "after": after,
-        **other,
-    }
-
-
-INSERT = effect(1, {"id": 1, "a": 1}, op="insert", schema_id=6)
+INSERT = effect(1, "1", {"id": 1, "a": 1}, op="insert", schema_id=6)
 #: Its schema version lacks `a` from the second position on.
-UPDATE = effect(3, {"id": 1})
+UPDATE = effect(3, "1", {"id": 1}, schema_id=7)
 MISSING = {**NAMES, "schema_id": 7, "from_sequence": (2, 0, 2), "column_names": ["a"]}
 TOUCHED = {**NAMES, "row_key": "1", "is_keyless": False}
 
@@ -78,21 +58,10 @@ def filled(
         records=effects.withColumn("record_type", F.lit("change")),
         exceptional_records=exceptions,
         known_tables=frame(spark, "source_format table_id has_partial_images", []),
-        missing_columns=frame(
-            spark, "source_format table_id schema_id from_sequence to_sequence", missing
-        ),
+        missing_columns=frame(spark, MISSING_COLUMNS, missing),
         key_changes=frame(spark, f"source_format table_id row_key {key_changes}", []),
-        split_key_changes=frame(
-            spark,
-            "source_format table_id delete_id insert_id old_key new_key topic partition"
-            " delete_offset insert_offset",
-            [],
-        ),
-        superseded=frame(
-            spark,
-            "source_format table_id row_key event_id effect took_older_row row_left stands_before",
-            [],
-        ),
+        split_key_changes=frame(spark, SPLIT_KEY_CHANGES, []),
+        superseded=frame(spark, SUPERSEDED_EFFECTS, []),
         truncations=truncations,
         split_records=frame(spark, "source_format record_type pairing_id before", []),
         earlier=None if is_first else frame(spark, FILLED, []),

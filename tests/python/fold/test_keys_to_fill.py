@@ -13,7 +13,7 @@ from cdc_marts.fold.keys_to_fill import (
     tables_with_partial_images,
     tables_with_revised_drops,
 )
-from tests.python.fold.frames import frame
+from tests.python.fold.frames import MISSING_COLUMNS, TRUNCATIONS, frame
 
 NAMES = {"source_format": "canal_json", "table_id": "shop.orders"}
 CARTS = {"source_format": "canal_json", "table_id": "shop.carts"}
@@ -23,7 +23,6 @@ IMAGES = (
     "source_format table_id row_key schema_id effect is_partial lists_all_columns sequence"
     " topic op message_position"
 )
-MISSING = "source_format table_id schema_id from_sequence to_sequence"
 RESOLUTIONS = "source_format table_id change version"
 
 
@@ -56,7 +55,7 @@ def test_keys_are_looked_at_whose_values_may_have_changed(spark: SparkSession) -
     keys = keys_to_fill(
         frame(spark, "source_format table_id", [NAMES]),
         effects=frame(spark, IMAGES, []),
-        missing_columns=frame(spark, MISSING, []),
+        missing_columns=frame(spark, MISSING_COLUMNS, []),
         touched_keys=frame(
             spark,
             KEYS,
@@ -79,7 +78,7 @@ def test_keys_are_looked_at_whose_values_may_have_changed(spark: SparkSession) -
                 effect("updated", 7),
             ],
         ),
-        new_truncations=frame(spark, "source_format table_id sequence is_revision", [truncation]),
+        new_truncations=frame(spark, TRUNCATIONS, [truncation]),
         new_exceptions=frame(
             spark,
             "source_format table_id exception delivery_position",
@@ -119,12 +118,12 @@ def test_partial_images_are_looked_at_in_the_first_run_and_after_revised_drops(
     keys = keys_to_fill(
         frame(spark, "source_format table_id", [NAMES, CARTS]),
         effects=frame(spark, IMAGES, effects),
-        missing_columns=frame(spark, MISSING, []),
+        missing_columns=frame(spark, MISSING_COLUMNS, []),
         touched_keys=frame(spark, KEYS, []),
         colliding_keys=frame(spark, KEYS, []),
         new_effects=no_effects,
         key_changes=no_effects,
-        new_truncations=frame(spark, "source_format table_id sequence is_revision", []),
+        new_truncations=frame(spark, TRUNCATIONS, []),
         new_exceptions=frame(spark, "source_format table_id exception delivery_position", []),
         new_resolutions=frame(
             spark,
@@ -164,7 +163,7 @@ def test_a_truncation_concerns_the_rows_behind_it(
     at = None if truncated_at is None else (truncated_at, 1, 0)
     truncation = {**NAMES, "sequence": at, "is_revision": is_revision}
     found = rows_behind(
-        frame(spark, "source_format table_id sequence is_revision", [truncation]),
+        frame(spark, TRUNCATIONS, [truncation]),
         frame(spark, "source_format table_id event_id sequence", rows),
     )
     assert sorted(row.event_id for row in found.collect()) == events

@@ -21,7 +21,7 @@ from cdc_marts.fold.rules import (
     transaction_of_effect,
     truncations_of_tables,
 )
-from tests.python.fold.frames import frame
+from tests.python.fold.frames import MISSING_COLUMNS, frame
 
 
 def column(rows: DataFrame, expression: Any) -> list[Any]:
@@ -190,7 +190,7 @@ def test_lacks_columns_of(spark: SparkSession) -> None:
     )
     missing = frame(
         spark,
-        "source_format table_id schema_id from_sequence to_sequence",
+        MISSING_COLUMNS,
         [
             {**version, "from_sequence": (2, 0, 2), "to_sequence": (5, 0, 5)},
             {**version, "schema_id": 9, "from_sequence": (2, 0, 2)},
