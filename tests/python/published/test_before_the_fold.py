@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
 
-from tests.python.harness.project import Landed, Project
+from tests.python.harness.project import Project
+from tests.python.published.orders import change, statement
 
 pytestmark = pytest.mark.thorough
 
@@ -18,18 +17,10 @@ VARS = ("--vars", json.dumps({"published_marts": MARTS}))
 PUBLISHED = tuple(f"published_{mart}" for mart in MARTS)
 
 
-@pytest.fixture
-def project(spark: SparkSession) -> Iterator[Project]:
-    project = Project(spark)
-    project.empty()
-    yield project
-    project.drop_all()
-
-
 def test_a_statement_that_is_resolved_later_is_published_as_resolved(project: Project) -> None:
-    project.land("canal_json", [_insert(0, id="1", body="x")])
+    project.land("canal_json", [change(0, "INSERT", {"id": "1", "body": "x"})])
     _run(project, *(f"+{model}" for model in PUBLISHED))
-    project.land("canal_json", [_statement(1, "alter table orders drop column body")])
+    project.land("canal_json", [statement(1, "alter table orders drop column body")])
     _run(project, "+int_records")
     _run(project, *PUBLISHED)
     assert _published(project) == _of_marts(project)
@@ -65,24 +56,3 @@ def _of_marts(project: Project) -> dict[str, list[Any]]:
 
 def _values(project: Project, mart: str, value: str, schema: str = "published") -> list[Any]:
     return [row["v"] for row in project.rows(f"select {value} as v from {schema}.{mart}")]
-
-
-def _insert(offset: int, **row: str) -> Landed:
-    types = dict.fromkeys(row, "varchar(20)")
-    return _message(offset, type="INSERT", pkNames=["id"], mysqlType=types, data=[row])
-
-
-def _statement(offset: int, text: str) -> Landed:
-    return _message(offset, type="ALTER", isDdl=True, sql=text)
-
-
-def _message(offset: int, **of_its_kind: Any) -> Landed:
-    message = {
-        "database": "shop",
-        "table": "orders",
-        "isDdl": False,
-        "es": 1_760_000_000_000 + offset,
-        "ts": 1_760_000_000_001 + offset,
-        **of_its_kind,
-    }
-    return Landed("shop", offset, json.dumps(message).encode())

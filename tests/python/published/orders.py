@@ -1,0 +1,32 @@
+"""Messages of Canal about one table, `shop.orders`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from tests.python.harness.project import Landed
+
+
+def change(offset: int, type_: str, row: Mapping[str, str | None]) -> Landed:
+    """A change of the row with this `id`."""
+    types = dict.fromkeys(row, "varchar(20)")
+    return _message(offset, type=type_, pkNames=["id"], mysqlType=types, data=[row])
+
+
+def statement(offset: int, text: str) -> Landed:
+    return _message(offset, type="ALTER", isDdl=True, sql=text)
+
+
+def _message(offset: int, **of_its_kind: Any) -> Landed:
+    time = 1_760_000_000_000 + offset * 1000
+    message = {
+        "database": "shop",
+        "table": "orders",
+        "isDdl": False,
+        "es": time,
+        "ts": time,
+        **of_its_kind,
+    }
+    return Landed("shop", offset, json.dumps(message).encode())
