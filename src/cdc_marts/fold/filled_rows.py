@@ -383,41 +383,31 @@ def _filled(compared_values: DataFrame) -> DataFrame:
     """Return the result of `filled_rows` from the values of its columns."""
     return compared_values.sparkSession.sql(
         """
-        with filled_rows as (
-            select
-                source_format,
-                event_id,
-                table_id,
-                row_key,
-                sequence,
-                to_variant_object(map_from_entries(
-                    collect_list(struct(name, filled.value))
-                )) as row,
-                map_from_entries(collect_list(if(
-                    filled.step_order < step_order, struct(name, filled.sequence), null
-                ))) as filled_from,
-                map_from_entries(collect_list(if(
-                    other is null, null, struct(name, other.value)
-                ))) as before_values,
-                map_from_entries(collect_list(if(
-                    other.step_order < step_order, struct(name, other.sequence), null
-                ))) as before_values_from
-            from {compared_values}
-            where is_partial and distance = 0 and filled is not null
-            group by source_format, event_id, table_id, row_key, sequence
-        )
-
         select
             source_format,
             event_id,
             table_id,
             row_key,
             sequence,
-            row,
-            filled_from,
-            if(size(before_values) > 0, to_variant_object(before_values), null) as before_values,
-            before_values_from
-        from filled_rows
+            to_variant_object(map_from_entries(
+                collect_list(struct(name, filled.value))
+            )) as row,
+            map_from_entries(collect_list(if(
+                filled.step_order < step_order, struct(name, filled.sequence), null
+            ))) as filled_from,
+            if(
+                count(other) > 0,
+                to_variant_object(map_from_entries(collect_list(if(
+                    other is null, null, struct(name, other.value)
+                )))),
+                null
+            ) as before_values,
+            map_from_entries(collect_list(if(
+                other.step_order < step_order, struct(name, other.sequence), null
+            ))) as before_values_from
+        from {compared_values}
+        where is_partial and distance = 0 and filled is not null
+        group by source_format, event_id, table_id, row_key, sequence
         """,
         compared_values=compared_values,
     )
