@@ -6,12 +6,11 @@
   blocks.
 -#}
 {% macro is_in_offset_block(message, block) -%}
+{%- set offset = message ~ '.offset' -%}
 {{ message }}.topic = {{ block }}.topic
             and {{ message }}.`partition` = {{ block }}.`partition`
-            and {{ block_of_offset(message ~ '.offset') }} = {{ block }}.offset_block
-            and bit_get(
-                {{ block }}.offset_bits, {{ bit_of_offset(message ~ '.offset') }}
-            ) = 1
+            and {{ block_of_offset(offset) }} = {{ block }}.offset_block
+            and bit_get({{ block }}.offset_bits, {{ bit_of_offset(offset) }}) = 1
 {%- endmacro %}
 
 
