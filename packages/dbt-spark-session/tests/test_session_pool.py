@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from dbt.adapters.spark_session.increments import SNAPSHOT_PROPERTY
 from dbt.adapters.spark_session.session_pool import SessionPool
 from pyspark.sql import SparkSession
@@ -22,17 +23,25 @@ def test_the_next_command_gets_the_sessions_of_the_last_one(spark: SparkSession)
     assert len({id(lease.session) for lease in second}) == 3
 
 
-def test_a_session_forgets_what_a_commit_of_the_last_command_was_to_note(
-    spark: SparkSession,
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        (f"{SNAPSHOT_PROPERTY}read-to", "7"),
+        ("spark.sql.sources.partitionOverwriteMode", "dynamic"),
+    ],
+)
+def test_a_session_forgets_the_settings_of_models_of_the_last_command(
+    spark: SparkSession, name: str, value: str
 ) -> None:
     pool = SessionPool()
     session = pool.take(spark).session
-    session.conf.set(f"{SNAPSHOT_PROPERTY}read-to", "7")
+    before = session.conf.get(name, None)
+    session.conf.set(name, value)
 
     pool.end_command()
 
     assert pool.take(spark).session is session
-    assert session.conf.get(f"{SNAPSHOT_PROPERTY}read-to", None) is None
+    assert session.conf.get(name, None) == before != value
 
 
 def test_a_session_forgets_the_temporary_views_of_the_last_command(spark: SparkSession) -> None:

@@ -128,13 +128,14 @@ def _first_messages(spans: DataFrame) -> DataFrame:
 def _descriptions(records: DataFrame, messages: DataFrame) -> DataFrame:
     """Return the columns that versions list, as `VERSION` and `_DESCRIPTION`.
 
-    All messages of a version list the same columns, so one message is read.
+    All messages of a version list the same columns, so one message is read. Versions are few, and
+    so are `messages`.
     """
     of_versions = (
         records.where(F.col("record_type").isin(*ROW_RECORDS))
         .where("schema_id is not null")
         .where(is_one_of(messages))
-        .join(messages.distinct(), [*MESSAGE], "left_semi")
+        .join(F.broadcast(messages.distinct()), [*MESSAGE], "left_semi")
     )
     # Images are as large as everything else together, and few formats need them here.
     of_types = checkpointed(_any_of_each(of_versions, *_PUBLISHED))

@@ -30,7 +30,7 @@ LIKE_LARGE_TABLES = {
 #: fifth more.  The later half of the samples has no news for `int_keyless_rows`.
 BUDGETS = {
     "intermediate.int_exceptional_records": (18, 6),
-    "intermediate.int_table_schemas": (10, 7),
+    "intermediate.int_table_schemas": (10, 8),
     "intermediate.int_row_state": (7, 6),
     "intermediate.int_keyless_rows": (13, None),
     "marts.shop_orders": (30, 15),

@@ -13,6 +13,8 @@ from dbt.adapters.spark_session.dataframes import drop_temporary_views
 from dbt.adapters.spark_session.increments import SNAPSHOT_PROPERTY
 from pyspark.sql import SparkSession
 
+_OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
+
 
 @dataclass(frozen=True)
 class Lease:
@@ -42,7 +44,7 @@ class SessionPool:
             lease = Lease(session or root.newSession(), root, self._command)
             self._leased.append(lease)
         if session is not None:
-            _forget_snapshot_properties(session)
+            _forget_settings(session)
             # A unit test, or a model that was only compiled, may have left views.
             drop_temporary_views(session)
         return lease
@@ -59,8 +61,12 @@ class SessionPool:
             self._leased = []
 
 
-def _forget_snapshot_properties(session: SparkSession) -> None:
-    """Remove the properties of a commit that a failed model may have left."""
+def _forget_settings(session: SparkSession) -> None:
+    """Remove the settings that models may have left.
+
+    A failed model leaves the properties of its commit, and one that replaces partitions leaves the
+    mode of all writes behind it.
+    """
     for name in session.conf.getAll:
-        if name.startswith(SNAPSHOT_PROPERTY):
+        if name.startswith(SNAPSHOT_PROPERTY) or name == _OVERWRITE_MODE:
             session.conf.unset(name)
