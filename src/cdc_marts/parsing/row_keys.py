@@ -13,8 +13,9 @@ from pyspark.sql import functions as F
 from cdc_marts.parsing.images import COLUMNS, columns_named, columns_of, has_columns, json_text
 from cdc_marts.parsing.values import position
 
-#: The hidden row number that MySQL on RDS gives a table without a key.
-MYSQL_ROW_ID = "#alibaba_rds_row_id#"
+#: The hidden row number that MySQL on RDS gives a table without a key: its name in the database, and
+#: the name that the vendor's pages show.
+MYSQL_ROW_IDS = ("__#alibaba_rds_row_id#__", "#alibaba_rds_row_id#")
 #: The row address of an Oracle table.
 ORACLE_ROW_ID = "rowid"
 
@@ -25,7 +26,7 @@ _WHOLE_NUMBERS = r"^-?[0-9]{1,38}(,-?[0-9]{1,38})*$"
 
 def row_ids() -> list[str]:
     """Return the names of row ids of databases, which are keys as the last resort."""
-    return [ORACLE_ROW_ID, MYSQL_ROW_ID]
+    return [ORACLE_ROW_ID, *MYSQL_ROW_IDS]
 
 
 def with_row_keys(records: DataFrame, *, has_texts_only: bool) -> DataFrame:

@@ -610,6 +610,21 @@ def test_the_projects_key_stands_in_for_a_published_one(rows: Rows) -> None:
     assert beside_row_id["key_columns"] == ["id"]
 
 
+@said(
+    row_message(
+        "INSERT",
+        after={"name": "a", "__#alibaba_rds_row_id#__": 15},
+        primary_key=None,
+        source={"dbType": "MySQL", "dbName": "shop", "tableName": "keyless"},
+    )
+)
+def test_the_row_id_of_mysql_has_the_name_that_the_database_gives_it(row: Row) -> None:
+    assert members(row, "key_columns", "row_key") == (
+        ["__#alibaba_rds_row_id#__"],
+        '{"__#alibaba_rds_row_id#__":15}',
+    )
+
+
 ORACLE = {"dbType": "Oracle", "dbName": "ORCL", "schemaName": "HR", "tableName": "EMPLOYEES"}
 
 

@@ -53,7 +53,7 @@ _READ: dict[str, Callable[[Any], Any]] = {
 }
 
 #: Kind of database -> the column that its tables without a key get.
-HIDDEN_COLUMNS = {"MySQL": "#alibaba_rds_row_id#", "Oracle": "rowid"}
+HIDDEN_COLUMNS = {"MySQL": "__#alibaba_rds_row_id#__", "Oracle": "rowid"}
 
 Row = dict[str, Any]
 #: (address, row)

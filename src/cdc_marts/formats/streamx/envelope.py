@@ -21,7 +21,7 @@ from cdc_marts.parsing.images import (
 from cdc_marts.parsing.messages import LANDED_COLUMNS, Check, read_json, rejection, unknown_op
 from cdc_marts.parsing.ops import ROW_RECORDS, meaning_of, source_ops
 from cdc_marts.parsing.records import Record, to_staging
-from cdc_marts.parsing.row_keys import MYSQL_ROW_ID, ORACLE_ROW_ID
+from cdc_marts.parsing.row_keys import MYSQL_ROW_IDS, ORACLE_ROW_ID
 from cdc_marts.parsing.settings import KeySettings, key_setting
 from cdc_marts.parsing.statements import (
     change_of,
@@ -303,13 +303,15 @@ def _key_columns(key_settings: KeySettings | None) -> Column:
     return F.coalesce(
         F.when(F.size("primary_key") > 0, F.col("primary_key")),
         key_setting(key_settings, table_id_of()),
-        F.when(F.array_contains(columns, MYSQL_ROW_ID), F.array(F.lit(MYSQL_ROW_ID))),
-        F.when(
-            is_oracle & F.array_contains(columns, ORACLE_ROW_ID),
-            F.array(F.lit(ORACLE_ROW_ID)),
-        ),
+        *(_row_id(name, columns) for name in MYSQL_ROW_IDS),
+        F.when(is_oracle, _row_id(ORACLE_ROW_ID, columns)),
         no_columns(),
     )
+
+
+def _row_id(name: str, columns: Column) -> Column:
+    """Return the key of this one column, or null if the columns lack it."""
+    return F.when(F.array_contains(columns, name), F.array(F.lit(name)))
 
 
 def _broken() -> Column:
