@@ -13,8 +13,8 @@ from pyspark.sql import functions as F
 from cdc_marts.parsing.images import COLUMNS, columns_named, columns_of, has_columns, json_text
 from cdc_marts.parsing.values import position
 
-#: The hidden row number that MySQL on RDS gives a table without a key: its name in the database, and
-#: the name that the vendor's pages show.
+#: The hidden row number that MySQL on RDS gives a table without a key. The second name is that of
+#: the vendor's pages.
 MYSQL_ROW_IDS = ("__#alibaba_rds_row_id#__", "#alibaba_rds_row_id#")
 #: The row address of an Oracle table.
 ORACLE_ROW_ID = "rowid"

@@ -16,8 +16,8 @@ from cdc_marts.typed.types import exact_digits
 _DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _CLOCK = r"[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6}0*)?)?"
 _MIDNIGHT = r"[ T]00:00(:00([.]0+)?)?"
-#: The zones that DTS's own reader accepts, but for names of regions: in the hour that a region's clock
-#: shows twice, such a time has two meanings.
+#: The zones that DTS's own reader accepts, except names of regions: a time in the hour that a
+#: region's clocks show twice has two meanings.
 _ZONE = r" ?(Z|UTC|GMT|(UTC|GMT)?[+-][0-9]{1,2}(:?[0-9]{2})?)"
 _TIME_PATTERNS = {
     "date": f"^{_DAY}({_MIDNIGHT})?$",

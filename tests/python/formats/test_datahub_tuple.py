@@ -219,6 +219,7 @@ REJECTED = {
     "a sequence id that is too long": (dataworks("I", "NY", A, "1" * 39), "bad_sequence"),
     "a time in words": (dataworks("I", "NY", A, time="2022-04-15 03:02:06"), "bad_timestamp"),
     "a time out of range": (dataworks("I", "NY", A, time=10**18), "bad_timestamp"),
+    "a time in seconds": (dataworks("I", "NY", A, time=1565944878), "bad_timestamp"),
 }
 
 
