@@ -61,7 +61,7 @@ kinds as (
             source_type, struct(size(column_names), last_sequence)
         ) as source_type
     from table_schemas
-    where source_type is not null
+    where source_format = 'canal_json' and source_type is not null
     group by source_format, table_id
 
 ),

@@ -44,6 +44,22 @@ def test_a_session_forgets_the_settings_of_models_of_the_last_command(
     assert session.conf.get(name, None) == before != value
 
 
+def test_a_setting_of_the_profile_holds_for_the_next_command_too(
+    spark: SparkSession, request: pytest.FixtureRequest
+) -> None:
+    name = "spark.sql.sources.partitionOverwriteMode"
+    request.addfinalizer(lambda: spark.conf.unset(name))
+    spark.conf.set(name, "dynamic")
+    pool = SessionPool()
+    session = pool.take(spark).session
+    session.conf.set(name, "static")
+
+    pool.end_command()
+
+    assert pool.take(spark).session is session
+    assert session.conf.get(name) == "dynamic"
+
+
 def test_a_session_forgets_the_temporary_views_of_the_last_command(spark: SparkSession) -> None:
     pool = SessionPool()
     session = pool.take(spark).session

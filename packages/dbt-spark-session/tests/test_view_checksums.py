@@ -9,6 +9,7 @@ import pytest
 from dbt.adapters.spark_session import catalog
 from dbt.adapters.spark_session.view_checksums import CHECKSUM
 from dbt.tests.util import run_dbt, write_file
+from pyspark.sql.catalog import Catalog
 
 NUMBERS = """
 {{ config(materialized='table') }} select {{ var('columns', '1 as n') }}
@@ -27,7 +28,10 @@ class TestViews:
         return {
             "numbers.sql": NUMBERS,
             "first_view.sql": "select * from {{ ref('numbers') }}",
-            "second_view.sql": "with a as (select * from {{ ref('first_view') }}) select * from a",
+            "second_view.sql": (
+                "-- a comment before\nwith a as (select * from {{ ref('first_view') }})"
+                " select * from a where n > 0 -- and one after"
+            ),
             "of_no_table.sql": "select * from range(3)",
             "views.yml": VIEWS_YML,
         }
@@ -75,6 +79,19 @@ class TestViews:
         assert self.created() == {"second_view", "of_no_table"}
         [row] = spark.table(f"{project.test_schema}.second_view").collect()
         assert row.n == 1
+
+    def test_a_view_that_somebody_replaced_by_a_part_of_its_query_is_created(self, project, spark):
+        schema = project.test_schema
+        catalog = spark.catalog.currentCatalog()
+        spark.sql(
+            f"create or replace view {schema}.second_view as"
+            f" with a as (select * from {catalog}.{schema}.first_view) select * from a"
+        )
+        assert self.created("--full-refresh") == {"second_view", "of_no_table"}
+
+    def test_a_view_names_its_catalog(self, project, spark, monkeypatch):
+        monkeypatch.setattr(Catalog, "currentCatalog", lambda self: "renamed")
+        assert self.created() == {"first_view", "second_view", "of_no_table"}
 
     @pytest.mark.parametrize("is_dropped", [False, True])
     def test_each_name_is_loaded_once(self, project, spark, monkeypatch, is_dropped):

@@ -44,7 +44,7 @@ class SessionPool:
             lease = Lease(session or root.newSession(), root, self._command)
             self._leased.append(lease)
         if session is not None:
-            _forget_settings(session)
+            _reset_settings(session, root)
             # A unit test, or a model that was only compiled, may have left views.
             drop_temporary_views(session)
         return lease
@@ -61,12 +61,16 @@ class SessionPool:
             self._leased = []
 
 
-def _forget_settings(session: SparkSession) -> None:
-    """Remove the settings that models may have left.
+def _reset_settings(session: SparkSession, root: SparkSession) -> None:
+    """Give the settings that models may have left the values that they have in `root`.
 
     A failed model leaves the properties of its commit, and one that replaces partitions leaves the
     mode of all writes behind it.
     """
     for name in session.conf.getAll:
         if name.startswith(SNAPSHOT_PROPERTY) or name == _OVERWRITE_MODE:
-            session.conf.unset(name)
+            value = root.conf.get(name, None)
+            if value is None:
+                session.conf.unset(name)
+            else:
+                session.conf.set(name, value)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,6 +20,9 @@ from pyspark.sql import SparkSession
 
 #: The property of a view that holds its checksum.
 CHECKSUM = "dbt_spark_session.checksum"
+
+#: Texts around a query that are no part of it.
+_AROUND_QUERY = re.compile(r"(?:\s|;|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*", re.DOTALL)
 
 
 def view_checksum(session: SparkSession, query: str, model: Mapping[str, Any]) -> str | None:
@@ -34,7 +38,9 @@ def view_checksum(session: SparkSession, query: str, model: Mapping[str, Any]) -
     ids = {name: metadata.columns_id(name) for name in names}
     if None in ids.values():
         return None
-    described = [version, pyspark.__version__, query, ids, _comments(model)]
+    # A view stores the catalog in which its names are looked up.
+    catalog = session.catalog.currentCatalog()
+    described = [version, pyspark.__version__, catalog, query, ids, _comments(model)]
     return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
 
 
@@ -46,9 +52,15 @@ def is_same_view(session: SparkSession, name: str, query: str, model: Mapping[st
     """
     checksum = view_checksum(session, query, model)
     view = None if checksum is None else Metadata(session).view(name)
-    if view is None or view.query() not in query:
+    if view is None or not _is_query_of(view.query(), query):
         return False
     return bool(view.properties().get(CHECKSUM) == checksum)
+
+
+def _is_query_of(kept: str, query: str) -> bool:
+    """Return whether a query is the one that Spark has kept, with comments around it."""
+    before, found, after = query.partition(kept)
+    return bool(found) and all(map(_AROUND_QUERY.fullmatch, (before, after)))
 
 
 def _comments(model: Mapping[str, Any]) -> list[Any]:
