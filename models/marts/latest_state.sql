@@ -205,13 +205,19 @@ latest_state as (
         {{ without_dropped_columns(
             '`row`', 'last_sequence', 'lost_columns'
         ) }} as `row`,
-        row_count,
-        last_op,
-        last_event_id,
-        schema_id,
-        last_event_at,
-        last_sequence,
-        first_event_at
+        * except (
+            source_format,
+            table_id,
+            database_name,
+            schema_name,
+            table_name,
+            row_key,
+            `row`,
+            lost_columns,
+            filled_from,
+            before_values,
+            before_values_from
+        )
     from compared_rows
 
 )

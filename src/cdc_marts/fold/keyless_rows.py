@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from cdc_marts.checkpoints import broadcast_if_few, checkpointed
 from cdc_marts.fold.rules import MACROS, last_truncations_of_tables
 from cdc_marts.identifying_columns import KEY, TABLE
 
-_EFFECT = (
-    *KEY,
-    "effect",
-    "event_id",
-    "op",
-    "event_at",
-    "schema_id",
-    "database_name",
-    "schema_name",
-    "table_name",
-    "sequence",
-)
+#: Column of an effect -> the column of the counted row that has its value from the newest effect.
+NEWEST = {
+    "database_name": "database_name",
+    "schema_name": "schema_name",
+    "table_name": "table_name",
+    "op": "last_op",
+    "event_id": "last_event_id",
+    "schema_id": "schema_id",
+    "event_at": "last_event_at",
+}
 
 
 def keyless_rows(
@@ -82,7 +81,7 @@ def _after_truncations(effects: DataFrame, truncations: DataFrame) -> DataFrame:
             and effects.table_id = last_truncations.table_id
             and {MACROS.is_truncated_by("effects", "last_truncations")}
         """,
-        effects=effects.select(*_EFFECT),
+        effects=effects.select(*KEY, "sequence", "effect", *NEWEST),
         last_truncations=last_truncations_of_tables(truncations),
     )
 
@@ -92,20 +91,18 @@ def _contributions(effects: DataFrame) -> DataFrame:
     return effects.selectExpr(
         *KEY,
         "if(effect = 'upsert', 1L, -1L) as row_count",
-        "struct(sequence, effect, event_id, op, event_at, schema_id,"
-        " database_name, schema_name, table_name) as newest",
+        f"struct(sequence, effect, {', '.join(NEWEST)}) as newest",
         "event_at as first_event_at",
     )
 
 
 def _earlier_contributions(earlier: DataFrame) -> DataFrame:
     """Return the rows counted so far. They stand in front of an effect with the same sequence."""
+    members = ", ".join(f"{column} as {name}" for name, column in NEWEST.items())
     return earlier.selectExpr(
         *KEY,
         "row_count",
-        "struct(last_sequence as sequence, '' as effect, last_event_id as event_id,"
-        " last_op as op, last_event_at as event_at, schema_id, database_name, schema_name,"
-        " table_name) as newest",
+        f"struct(last_sequence as sequence, '' as effect, {members}) as newest",
         "first_event_at",
     )
 
@@ -121,35 +118,15 @@ def _no_contributions(earlier: DataFrame) -> DataFrame:
 
 
 def _counted(contributions: DataFrame) -> DataFrame:
-    return contributions.sparkSession.sql(
-        """
-        with counted_rows as (
-            select
-                source_format,
-                table_id,
-                row_key,
-                max(newest) as newest,
-                sum(row_count) as row_count,
-                min(first_event_at) as first_event_at
-            from {contributions}
-            group by source_format, table_id, row_key
-        )
-
-        select
-            source_format,
-            table_id,
-            newest.database_name,
-            newest.schema_name,
-            newest.table_name,
-            row_key,
-            newest.op as last_op,
-            newest.event_id as last_event_id,
-            newest.sequence as last_sequence,
-            newest.schema_id,
-            row_count,
-            newest.event_at as last_event_at,
-            first_event_at
-        from counted_rows
-        """,
-        contributions=contributions,
+    counted_rows = contributions.groupBy(*KEY).agg(
+        F.expr("max_by(newest, struct(newest.sequence, newest.effect))").alias("newest"),
+        F.sum("row_count").alias("row_count"),
+        F.min("first_event_at").alias("first_event_at"),
+    )
+    return counted_rows.select(
+        *KEY,
+        *(F.col(f"newest.{name}").alias(column) for name, column in NEWEST.items()),
+        F.col("newest.sequence").alias("last_sequence"),
+        "row_count",
+        "first_event_at",
     )

@@ -7,18 +7,12 @@ from typing import Any
 
 from pyspark.sql import Row, SparkSession
 
-from cdc_marts.fold.keyless_rows import keyless_rows
+from cdc_marts.fold.keyless_rows import NEWEST, keyless_rows
+from cdc_marts.identifying_columns import KEY
 from tests.python.fold.frames import frame
 
-_NAMES = "database_name schema_name table_name"
-EFFECTS = (
-    "source_format table_id row_key effect event_id op event_at schema_id"
-    f" {_NAMES} is_keyless sequence"
-)
-HELD = (
-    f"source_format table_id {_NAMES} row_key last_op last_event_id last_sequence schema_id"
-    " row_count last_event_at first_event_at"
-)
+EFFECTS = " ".join((*KEY, *NEWEST, "effect", "is_keyless", "sequence"))
+HELD = " ".join((*KEY, *NEWEST.values(), "last_sequence", "row_count", "first_event_at"))
 VISITS = {"source_format": "shareplex_json", "table_id": "SHOP.VISITS"}
 CARTS = {**VISITS, "table_id": "SHOP.CARTS"}
 
