@@ -5,6 +5,5 @@ from __future__ import annotations
 from tests.python.harness.project import Project
 
 
-def test_the_unit_tests_of_the_models_pass(project: Project) -> None:
-    project.dbt("run")
-    project.dbt("test", "--select", "test_type:unit")
+def test_the_unit_tests_of_the_models_pass_in_a_first_build(project: Project) -> None:
+    project.dbt("build", "--exclude-resource-type", "test")
