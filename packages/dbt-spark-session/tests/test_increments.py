@@ -832,6 +832,6 @@ class TestNewColumns:
         write_file(GROWING_YML, "models", "growing.yml")
         message = landing.run(expect_pass=False)["growing"]
         assert "new more, gone none" in message
-        assert "dbt run --full-refresh --select growing+" in message
+        assert "dbt run --full-refresh --select growing+ --target default" in message
         landing.run("--full-refresh")
         assert landing.run()["growing"] == "OK, nothing new"

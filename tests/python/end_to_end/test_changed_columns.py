@@ -32,7 +32,7 @@ def failures(project: Project) -> str:
 @pytest.mark.parametrize("model", MODELS)
 def test_a_table_with_other_columns_stops_its_model(failures: str, model: str) -> None:
     assert f"its table intermediate.{model}: new none, gone is_old" in failures
-    assert f"dbt run --full-refresh --select {model}+" in failures
+    assert f"dbt run --full-refresh --select {model}+ --target local" in failures
 
 
 def land(project: Project, id_: int) -> None:

@@ -124,7 +124,8 @@
       "The columns of the model differ from the columns of its table " ~ target_relation
       ~ ": new " ~ (new or 'none') ~ ", gone " ~ (gone or 'none')
       ~ ", of another type " ~ (retyped or 'none')
-      ~ ". Rebuild it and what reads it: dbt run --full-refresh --select " ~ model['name'] ~ "+"
+      ~ ". Rebuild it and what reads it: dbt run --full-refresh --select " ~ model['name']
+      ~ "+ --target " ~ target.name
   ) -%}
 {% endmacro %}
 
