@@ -13,15 +13,18 @@ def partial_key_changes(
     """Return the key changes that wrote partial images: missing values are under the earlier key.
 
     The update itself names the earlier key. If a format reports a key change as a delete and an
-    insert, the delete names it. Such a pair counts unless another change of the table at their log
-    position stands between the two: between the deliveries that show the pair, and if their
-    transaction shows it, between the two in their partition.
+    insert, the delete names it.
 
     `effects`: all effects on some keys; `others`: the effects at the positions of their key
     changes, on all keys. Both have the columns of `int_row_effects`.
 
     The result has source_format, table_id, row_key, event_id, origin_key, delete_id.
     """
+    of_updates = _key_changes_of_updates(effects)
+    return of_updates.union(_key_changes_of_pairs(effects, others, split_key_changes)).distinct()
+
+
+def _key_changes_of_updates(effects: DataFrame) -> DataFrame:
     return effects.sparkSession.sql(
         """
         select
@@ -38,9 +41,22 @@ def partial_key_changes(
             and upserts.event_id = deletes.event_id
             and upserts.row_key <> deletes.row_key
         where upserts.effect = 'upsert' and upserts.is_partial and deletes.effect = 'delete'
+        """,
+        effects=effects,
+    )
 
-        union
 
+def _key_changes_of_pairs(
+    effects: DataFrame, others: DataFrame, split_key_changes: DataFrame
+) -> DataFrame:
+    """Return the key changes that are a delete and an insert.
+
+    A pair counts unless another change of the table at their log position stands between the two:
+    between the deliveries that show the pair, and if their transaction shows it, between the two in
+    their partition.
+    """
+    return effects.sparkSession.sql(
+        """
         select
             inserts.source_format,
             inserts.table_id,

@@ -21,7 +21,13 @@ from cdc_marts.formats.streamx.envelope import (
     record_kind,
 )
 from cdc_marts.parsing.images import image_of, row_or_null
-from cdc_marts.parsing.messages import LANDED_COLUMNS, read_json_columns, rejection, unknown_op
+from cdc_marts.parsing.messages import (
+    LANDED_COLUMNS,
+    Check,
+    read_json_columns,
+    rejection,
+    unknown_op,
+)
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_columns_of
@@ -362,9 +368,11 @@ def _millis(time: Column) -> Column:
 
 
 def _broken() -> Column:
-    flags = F.concat_ws("/", "metadata.before_flag", "metadata.after_flag")
-    is_after_image = F.coalesce(F.col("meaning.op").isin("insert", "update"), F.lit(False))
-    return rejection(
+    return rejection(*_checks_of_metadata(), *_checks_of_image())
+
+
+def _checks_of_metadata() -> tuple[Check, ...]:
+    return (
         (
             F.col("dialect").isNull(),
             "wrong_format",
@@ -398,6 +406,13 @@ def _broken() -> Column:
             "bad_timestamp",
             F.concat(F.lit("`"), _name_of("time"), F.lit("` is not epoch milliseconds")),
         ),
+    )
+
+
+def _checks_of_image() -> tuple[Check, ...]:
+    flags = F.concat_ws("/", "metadata.before_flag", "metadata.after_flag")
+    is_after_image = F.coalesce(F.col("meaning.op").isin("insert", "update"), F.lit(False))
+    return (
         (
             flags != F.when(is_after_image, "N/Y").otherwise("Y/N"),
             "missing_image",

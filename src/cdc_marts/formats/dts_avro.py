@@ -14,7 +14,7 @@ from pyspark.sql.avro.functions import from_avro
 from cdc_marts.formats.dts.schema import RECORD_SCHEMA, TRAILER
 from cdc_marts.formats.dts.values import unreadable_value, value_of
 from cdc_marts.parsing.images import column_names, image_of, names_left_out
-from cdc_marts.parsing.messages import LANDED_COLUMNS, rejection, unknown_op
+from cdc_marts.parsing.messages import LANDED_COLUMNS, Check, rejection, unknown_op
 from cdc_marts.parsing.ops import meaning_of
 from cdc_marts.parsing.records import Record, to_staging
 from cdc_marts.parsing.settings import KeySettings, key_columns_of
@@ -285,12 +285,14 @@ def _last(times: Column) -> Column:
 
 
 def _broken() -> Column:
-    op, is_row = F.col("meaning.op"), F.col("meaning.record_type") == "change"
-    before, after = F.col("values_before"), F.col("values_after")
-    columns = F.array_size("columns")
+    is_row = F.col("meaning.record_type") == "change"
+    return rejection(*_checks_of_fields(is_row), *_checks_of_images(is_row), _check_of_keys(is_row))
+
+
+def _checks_of_fields(is_row: Column) -> tuple[Check, ...]:
+    columns, seconds = F.array_size("columns"), F.col("source_seconds")
     has_columns = F.coalesce(columns > 0, F.lit(False))
-    seconds = F.col("source_seconds")
-    return rejection(
+    return (
         unknown_op("DTS Avro operation", "operation"),
         (
             (seconds < -1) | ~is_epoch_seconds(seconds),
@@ -322,6 +324,13 @@ def _broken() -> Column:
             "malformed_avro",
             "`fields` lists a column more than once",
         ),
+    )
+
+
+def _checks_of_images(is_row: Column) -> tuple[Check, ...]:
+    op, columns = F.col("meaning.op"), F.array_size("columns")
+    before, after = F.col("values_before"), F.col("values_after")
+    return (
         (
             is_row & (op != "delete") & after.isNull(),
             "missing_image",
@@ -342,12 +351,15 @@ def _broken() -> Column:
             "malformed_avro",
             "an image does not have one value for each column of `fields`",
         ),
-        (
-            is_row & F.col("keys_text").isNotNull() & F.col("keys").isNull(),
-            "malformed_avro",
-            F.concat(
-                F.lit("the tag `pk_uk_info` is not a JSON object of keys with their columns: "),
-                "keys_text",
-            ),
+    )
+
+
+def _check_of_keys(is_row: Column) -> Check:
+    return (
+        is_row & F.col("keys_text").isNotNull() & F.col("keys").isNull(),
+        "malformed_avro",
+        F.concat(
+            F.lit("the tag `pk_uk_info` is not a JSON object of keys with their columns: "),
+            "keys_text",
         ),
     )
