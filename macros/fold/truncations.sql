@@ -9,7 +9,7 @@
 
 
 {#-
-  The rows of a relation that no truncation of their table has ended.
+  The rows of a relation that come after all truncations of their table.
 
   events: relation with a `sequence`, such as events or effects.
   truncations: relation with the columns of `int_truncations`.

@@ -22,7 +22,7 @@ _CODE_TABLE = PACKAGE_ROOT / "seeds" / "code_tables" / "source_ops.csv"
 
 @cache
 def source_ops(source_format: str) -> dict[str, tuple[str, str | None, bool]]:
-    """Return a map from a published code to (record type, op, whether it ends the table's rows)."""
+    """Return a map from a published code to (record type, op, whether it is a truncation)."""
     with _CODE_TABLE.open(encoding="utf-8", newline="") as rows:
         return {
             row["source_op"]: (

@@ -60,10 +60,12 @@ def change_of(source_op: Column, source_format: str) -> Column:
     A rollback of an XA transaction comes after its rows, because the rows were published when the
     transaction was prepared.
     """
-    truncating = [code for code, (_, _, ends) in source_ops(source_format).items() if ends]
+    truncations = [
+        code for code, (*_, is_truncation) in source_ops(source_format).items() if is_truncation
+    ]
     return (
         F.when(source_op.isin(*TABLE_DROPS), "table_drop")
-        .when(source_op.isin(*truncating), "truncation")
+        .when(source_op.isin(*truncations), "truncation")
         .when(source_op.isin("RENAME", "XAROLLBACK"), "not_applied")
     )
 

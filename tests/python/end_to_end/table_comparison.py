@@ -12,7 +12,7 @@ from cdc_marts.scaffold import Scaffolding
 from tests.python.end_to_end.typed_values import collected, is_beyond_spark, typed
 from tests.python.harness.project import Project
 
-#: In place of a value that no event carried.
+#: In place of a value that no event has.
 UNAVAILABLE = "(unavailable)"
 
 
@@ -109,7 +109,7 @@ def unexplained(
     """The differences that have no reason.
 
     `not_in_messages`: (table, column) -> why some of its values are not in the messages.
-    `is_absent_null`: whether a column that no event of a row carried stands for NULL.
+    `is_absent_null`: whether a column that no event of a row has stands for NULL.
     """
     return [
         (row, column, theirs, ours)

@@ -346,7 +346,7 @@ COMMENTS = [
     Case("/*+ a hint */ truncate orders", ORDERS),
 ]
 
-NOT_ENDING = [
+NOT_A_TRUNCATION = [
     Case("drop temporary table orders", NOTHING),
     Case("DROP /*!40005 TEMPORARY */ TABLE IF EXISTS `orders`", NOTHING),
     Case("drop temporary table if exists orders", NOTHING, own_change="truncation"),
@@ -455,7 +455,7 @@ CASES = {
         "columns": COLUMNS,
         "not applied": NOT_APPLIED,
         "comments": COMMENTS,
-        "not ending": NOT_ENDING,
+        "not a truncation": NOT_A_TRUNCATION,
         "kinds": KINDS,
         "unparsed": UNPARSED,
     }.items()

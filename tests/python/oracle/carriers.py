@@ -604,7 +604,7 @@ def _necessary(history: History, change: RowChange) -> dict[str, Any]:
     if "full_before" in history.set_up and is_keyless:
         necessary["full_before"] = True
     if "with_schema" in history.traits.per_message and (
-        change.place.position in history.shape_positions
+        change.place.position in history.version_positions
     ):
         necessary["with_schema"] = True
     if history.source_format == "shareplex_json":

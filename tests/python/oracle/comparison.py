@@ -317,8 +317,8 @@ def known_limits(history: History) -> set[tuple[str, str]]:
             test = None
         else:
             available = _available_columns(history, table)
-            shapes = {columns.intersection(table.columns) for columns in available.values()}
-            test = "rows_have_all_columns" if len(shapes) > 1 else None
+            versions = {columns.intersection(table.columns) for columns in available.values()}
+            test = "rows_have_all_columns" if len(versions) > 1 else None
         if test is not None:
             limits.add((test, history.table_id(table)))
     return limits

@@ -81,7 +81,7 @@ class SourceTable:
     #: The same of earlier tables of the name, whose rows have versions.
     added_before: set[str] = field(default_factory=set)
     #: A column is gone, and no message has shown it yet.
-    is_shape_unpublished: bool = False
+    is_version_unpublished: bool = False
     #: Columns that are unique each, of which now these, now those are the key, or none.
     unique_columns: tuple[str, ...] = ()
 
@@ -138,7 +138,7 @@ class SourceDatabase:
         self.tables: dict[str, SourceTable] = {}
         self.log: list[Change] = []
         #: Positions of the changes that are the first to show that a column is gone.
-        self.shape_positions: set[int] = set()
+        self.version_positions: set[int] = set()
         self._name = name
         self._random = random
         self._is_coarse = is_coarse
@@ -282,7 +282,7 @@ class SourceDatabase:
                 f"alter table {_quoted(table.name)} drop column {_quoted(name)}"
             )
             table.columns = {c: type_ for c, type_ in table.columns.items() if c != name}
-            table.is_shape_unpublished = not is_published
+            table.is_version_unpublished = not is_published
         self._write([self._ddl("drop_column", [table], statement, column=name)])
 
     def rename_column(self, table: SourceTable, name: str, to: str, statement: str) -> None:
@@ -417,19 +417,19 @@ class SourceDatabase:
             self._now += 0 if self._is_coarse else self._random.randint(*_BETWEEN_CHANGES)
             if isinstance(change, Statement):
                 rows = tuple(replace(row, place=place(True)) for row in change.rows)
-                self._note_shape(rows[0])
+                self._note_version(rows[0])
                 self.log.append(Statement(rows))
             else:
                 placed = replace(change, place=place(isinstance(change, RowChange)))
                 if isinstance(placed, RowChange):
-                    self._note_shape(placed)
+                    self._note_version(placed)
                 self.log.append(placed)
 
-    def _note_shape(self, change: RowChange) -> None:
+    def _note_version(self, change: RowChange) -> None:
         table = self.tables.get(change.table.name)
-        if table is not None and table.is_shape_unpublished:
-            table.is_shape_unpublished = False
-            self.shape_positions.add(change.place.position)
+        if table is not None and table.is_version_unpublished:
+            table.is_version_unpublished = False
+            self.version_positions.add(change.place.position)
 
 
 def identifying_columns(table: Table) -> tuple[str, ...]:

@@ -75,7 +75,7 @@ class History:
     #: Table -> (address, row) of its rows in the end.
     stored: dict[str, list[Stored]]
     #: Positions of the changes that are the first to show that a column is gone.
-    shape_positions: set[int]
+    version_positions: set[int]
     #: Changes of one transaction have one time.
     is_coarse: bool
     #: The producer's options.
@@ -222,11 +222,11 @@ class _Script:
         for _ in range(self._random.randint(*scenes)):
             self._random.choices(*zip(*self._scenes(), strict=True))[0]()
         for table in self._database.tables.values():
-            if table.is_shape_unpublished:
+            if table.is_version_unpublished:
                 with self._database.transaction():
                     self._insert(table)
             # All keys are taken: there is a row to update.
-            if table.is_shape_unpublished:
+            if table.is_version_unpublished:
                 with self._database.transaction():
                     self._update(table)
         return History(
@@ -237,7 +237,7 @@ class _Script:
             self._tables,
             {name: self._database.stored(t) for name, t in self._database.tables.items()}
             | {name: [] for name in self._tables.keys() - self._database.tables.keys()},
-            self._database.shape_positions,
+            self._database.version_positions,
             self._is_coarse,
             self._set_up,
             self._random,
@@ -422,7 +422,7 @@ class _Script:
             columns={name: old.columns[name] for name in old.fixed_columns} | others,
             added=set(),
             added_before=old.added | old.added_before,
-            is_shape_unpublished=False,
+            is_version_unpublished=False,
         )
         self._tables[table.name] = table
         return table
@@ -502,7 +502,7 @@ class _Script:
         names = list(map(self._traits.spelled, _COLUMN_NAMES))
         free = [name for name in names if name not in table.columns]
         # A column that comes back before a message shows that it was gone was never gone.
-        if free and not table.is_shape_unpublished:
+        if free and not table.is_version_unpublished:
             name, type_ = self._random.choice(free), self._random.choice(TYPES)
             statement = self._spelling.add_column(table.published(), name, type_)
             self._database.add_column(table, name, type_, statement)

@@ -90,7 +90,7 @@ class SourceTable:
     rows: dict[str, tuple[str, int | None, int]] = field(default_factory=dict)
     versions: int = 0
 
-    def has_shape(self, schema_id: int, /, **columns: str | tuple[str, Any] | None) -> None:
+    def has_version(self, schema_id: int, /, **columns: str | tuple[str, Any] | None) -> None:
         self.has_columns(schema_id, columns)
 
     def has_columns(

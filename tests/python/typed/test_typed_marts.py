@@ -24,7 +24,7 @@ _numbers = count()
 def table(folded: Folded) -> SourceTable:
     """A table with a column for the key and one for a number; nothing in it."""
     table = folded.table(f"table_{next(_numbers)}")
-    table.has_shape(1, id="int64", amount="int32")
+    table.has_version(1, id="int64", amount="int32")
     return table
 
 
@@ -144,7 +144,7 @@ def test_a_table_without_messages_has_an_empty_mart(folded: Folded) -> None:
     run(table, partition_by=["days(placed_at)", "region"])
     assert contents(table) == []
 
-    table.has_shape(
+    table.has_version(
         1, id="int64", placed_at="org.apache.kafka.connect.data.Timestamp", region="string"
     )
     table.holds({"id": 1, "placed_at": 0, "region": "eu"}, 1)
@@ -160,7 +160,7 @@ def test_a_table_without_messages_has_an_empty_mart(folded: Folded) -> None:
 def test_a_new_column_appears(table: SourceTable) -> None:
     table.holds({"id": 1, "amount": 10}, 1)
     run(table)
-    table.has_shape(2, id="int64", amount="int32", **{"new`column": "string"})
+    table.has_version(2, id="int64", amount="int32", **{"new`column": "string"})
     table.holds({"id": 2, "amount": 20, "new`column": "x"}, 2)
     run(table)
     assert columns_of(table)[:2] == ["id", "amount"]
@@ -181,7 +181,7 @@ def contents_by_name(table: SourceTable) -> list[dict[str, Any]]:
 def test_a_dropped_column_disappears(table: SourceTable) -> None:
     table.holds({"id": 1, "amount": 10}, 1)
     run(table)
-    table.has_shape(2, id="int64")
+    table.has_version(2, id="int64")
     table.holds({"id": 2}, 2)
     run(table, renames={"amount": "total"})
     assert contents(table) == [(1,), (2,)]
@@ -193,11 +193,11 @@ def test_a_column_that_was_never_lost_after_all_has_the_values_of_all_rows(
 ) -> None:
     """A withdrawn drop has no event of the table, a partial image is one."""
     table.holds({"id": 1, "amount": 10}, 1)
-    table.has_shape(2, id="int64")
+    table.has_version(2, id="int64")
     table.holds({"id": 2}, 2)
     run(table)
     assert contents(table) == [(1,), (2,)]
-    table.has_shape(1, id="int64", amount="int32")
+    table.has_version(1, id="int64", amount="int32")
     if by_statement:
         table.loses_no_column_by_a_statement()
     else:
@@ -220,12 +220,12 @@ def test_a_column_that_takes_the_name_of_a_renamed_one_gets_none_of_its_values(
     run(table, renames={"amount": "total"})
     assert contents(table) == [(1, 10)]
     if is_gone:
-        table.has_shape(2, id="int64", total="int32")
+        table.has_version(2, id="int64", total="int32")
         table.rows['{"id": 1}'] = ('{"id": 1}', 1, 1)
         table.holds({"id": 2, "total": 7}, 2)
         expected = [{"id": 1, "total": None}, {"id": 2, "total": 7}]
     else:
-        table.has_shape(2, id="int64", total="int32", amount="int32")
+        table.has_version(2, id="int64", total="int32", amount="int32")
         table.holds({"id": 2, "total": 7, "amount": 20}, 2)
         expected = [
             {"id": 1, "total": None, "total_2": 10},
@@ -239,11 +239,11 @@ def test_a_column_that_takes_the_name_of_a_renamed_one_gets_none_of_its_values(
 def test_a_source_that_renames_a_column_as_the_declaration_does_is_read_anew(
     table: SourceTable,
 ) -> None:
-    table.has_shape(1, id="int64", amt="int32")
+    table.has_version(1, id="int64", amt="int32")
     table.holds({"id": 1, "amt": 10}, 1)
     run(table, renames={"amt": "amount"})
     # The table has `amount` now; a row that was not written since lacks it.
-    table.has_shape(2, id="int64", amount="int32")
+    table.has_version(2, id="int64", amount="int32")
     table.rows['{"id": 1}'] = ('{"id": 1}', 1, 1)
     table.holds({"id": 2, "amount": 20}, 2)
     run(table, renames={"amt": "amount"})
@@ -255,7 +255,7 @@ def test_a_new_column_beside_a_renamed_one_builds_no_mart_anew(table: SourceTabl
     table.holds({"id": 1, "amount": 10}, 1)
     run(table, renames={"amount": "total"})
     table.rows['{"id": 1}'] = ('{"id": 1, "amount": 99}', 1, 1)
-    table.has_shape(2, id="int64", amount="int32", note="string")
+    table.has_version(2, id="int64", amount="int32", note="string")
     table.holds({"id": 2, "amount": 20, "note": "x"}, 2)
     run(table, renames={"amount": "total"})
     assert contents_by_name(table) == [
@@ -265,10 +265,10 @@ def test_a_new_column_beside_a_renamed_one_builds_no_mart_anew(table: SourceTabl
 
 
 def test_a_column_that_changes_only_its_letter_case_is_read_anew(table: SourceTable) -> None:
-    table.has_shape(1, id="int64", Amount="int32")
+    table.has_version(1, id="int64", Amount="int32")
     table.holds({"id": 1, "Amount": 10}, 1)
     run(table)
-    table.has_shape(2, id="int64", amount="int32")
+    table.has_version(2, id="int64", amount="int32")
     table.rows['{"id": 1}'] = ('{"id": 1, "amount": 10}', 1, 1)
     table.holds({"id": 2, "amount": 20}, 2)
     run(table)
@@ -328,7 +328,7 @@ def widened(folded: Folded) -> tuple[list[SourceTable], list[str]]:
     warnings: list[str] = []
     for run_ in range(2):
         for table, widening in zip(tables, WIDENINGS, strict=True):
-            table.has_shape(run_, id="int64", v=widening.types[run_])
+            table.has_version(run_, id="int64", v=widening.types[run_])
             table.holds({"id": run_, "v": widening.values[run_]}, run_)
         warnings = folded.run(declared(tables))
     return tables, warnings
@@ -391,9 +391,9 @@ def test_odd_names_are_columns_too(folded: Folded) -> None:
     assert {row[taken.get(name, name)] for name in names} == {"new"}
 
 
-def test_columns_stand_in_the_order_of_key_and_listing(folded: Folded) -> None:
+def test_columns_stand_in_the_order_of_key_and_schema_version(folded: Folded) -> None:
     table = folded.table("in_order")
-    table.has_shape(1, zone="string", b="string", id="int64", a="string")
+    table.has_version(1, zone="string", b="string", id="int64", a="string")
     table.holds({"a": "a", "b": "b", "id": 1, "zone": "z"}, 1)
     run(table)
     assert columns_of(table) == ["id", "zone", "b", "a"]
@@ -404,7 +404,7 @@ def test_a_format_without_types_has_columns_of_text(folded: Folded, source_forma
     table = folded.table("without_types", source_format)
     version = 1 if source_format == "shareplex_json" else None
     if version:
-        table.has_shape(1, ID=None, AMOUNT=None, AT=None, NOTE=None)
+        table.has_version(1, ID=None, AMOUNT=None, AT=None, NOTE=None)
     table.holds({"ID": "1", "AMOUNT": "12.50", "AT": "2024-03-01T07:01:00"}, version, key="ID")
     table.holds({"ID": "2", "NOTE": "no amount"}, version, key="ID")
     warnings = run(table, casts={"AMOUNT": "decimal(10, 2)", "AT": "timestamp_ntz"})
@@ -416,7 +416,7 @@ def test_a_format_without_types_has_columns_of_text(folded: Folded, source_forma
 
 
 def test_rows_of_schemaless_messages_are_read_as_the_others(table: SourceTable) -> None:
-    table.has_shape(2, id=None, amount=None, note=None)
+    table.has_version(2, id=None, amount=None, note=None)
     table.holds({"id": 1, "amount": 10}, 1)
     table.holds({"id": 2, "amount": 20, "note": "x"}, 2)
     [warning] = [text for text in run(table) if "name no type" in text]
@@ -425,7 +425,7 @@ def test_rows_of_schemaless_messages_are_read_as_the_others(table: SourceTable) 
 
 
 def test_rows_without_a_version_are_read_as_the_newest(table: SourceTable) -> None:
-    table.has_shape(2, id="int64", amount="string")
+    table.has_version(2, id="int64", amount="string")
     table.holds({"id": 1, "amount": 10}, 1)
     table.holds({"id": 2, "amount": "many"})
     run(table)
@@ -473,7 +473,7 @@ def test_a_mart_may_become_that_of_another_table(table: SourceTable) -> None:
     table.holds({"id": 1, "amount": 10}, 1)
     run(table)
     other = table.folded.table(f"{table.table_id}_other")
-    other.has_shape(1, key="string")
+    other.has_version(1, key="string")
     other.holds({"key": "x"}, 1, key="key")
     run(table)
     table.folded.run({table.table_id: declared([other])[other.table_id]})
@@ -625,7 +625,7 @@ def test_what_a_type_does_not_hold_of_a_decoded_value_is_null_and_listed(
 
 def test_a_double_of_streamx_that_would_be_rounded_is_null_and_listed(folded: Folded) -> None:
     table = folded.table("streamx_numbers", "dataworks_json")
-    table.has_shape(1, id="LONG", v="DOUBLE")
+    table.has_version(1, id="LONG", v="DOUBLE")
     table.holds({"id": 1, "v": "12345678901234567.89"}, 1)
     table.holds({"id": 2, "v": "0.1"}, 1)
     run(table)
@@ -667,7 +667,7 @@ def test_null_of_a_type_with_parts_is_null(folded: Folded, cast: str) -> None:
 
 def test_a_type_that_the_code_table_lacks_is_text_and_said(folded: Folded) -> None:
     table = folded.table("unknown_type")
-    table.has_shape(1, id="int64", v="com.example.Mystery")
+    table.has_version(1, id="int64", v="com.example.Mystery")
     table.holds({"id": 1, "v": "x"}, 1)
     assert any("`com.example.Mystery` of column `v`" in warning for warning in run(table))
     assert contents(table) == [(1, "x")]
@@ -718,13 +718,13 @@ def test_a_partition_of_no_column_is_left_out_until_the_mart_has_it(table: Sourc
     assert "it has id, amount: write one of them, or remove ``region``" in warning
     assert partitions(table) == [{"amount_bucket": 0}]
 
-    table.has_shape(2, id="int64", amount="int32", region="string")
+    table.has_version(2, id="int64", amount="int32", region="string")
     table.holds({"id": 1, "amount": 10, "region": "eu"}, 2)
     assert not [text for text in run(table, **options) if "partition" in text]
     assert partitions(table) == [{"amount_bucket": 0, "region": "eu"}]
 
     # The source drops both.
-    table.has_shape(3, id="int64")
+    table.has_version(3, id="int64")
     table.holds({"id": 2}, 3)
     assert len([text for text in run(table, **options) if "`partition_by`" in text]) == 2
     assert contents(table) == [(1,), (2,)]
