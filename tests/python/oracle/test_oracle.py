@@ -20,6 +20,7 @@ from pyspark.sql import functions as F
 
 from cdc_marts.project.target import TYPED_MARTS
 from cdc_marts.source_formats import SOURCE_FORMATS
+from cdc_marts.typed.columns import MART_COLUMNS
 from tests.python.encoders.changes import one_by_one
 from tests.python.harness.copied_project import (
     add_typed_marts,
@@ -411,7 +412,7 @@ def _typed_rows(
         marts[table["source_format"], table["table_id"]] = [
             {
                 "row_key": row["_row_key"],
-                "row": {c: v for c, v in row.asDict().items() if not c.startswith("_")},
+                "row": {c: v for c, v in row.asDict().items() if c not in MART_COLUMNS},
                 "errors": {error.column: error.text for error in row["_cast_errors"] or ()},
                 "row_count": 1,
             }
