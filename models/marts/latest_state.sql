@@ -1,12 +1,14 @@
 {#- The columns that rows of keyed tables and rows of keyless tables share. -#}
-{%- set state_columns -%}
+{%- set names_of_row -%}
 source_format,
         table_id,
         database_name,
         schema_name,
         table_name,
-        row_key,
-        row_count,
+        row_key
+{%- endset %}
+{%- set state_columns -%}
+row_count,
         last_op,
         last_event_id,
         schema_id,
@@ -157,6 +159,7 @@ rows_without_key as (
 current_rows as (
 
     select
+        {{ names_of_row }},
         {{ state_columns }},
         `row`,
         filled_from,
@@ -167,6 +170,7 @@ current_rows as (
     union all
 
     select
+        {{ names_of_row }},
         {{ state_columns }},
         parse_json(row_key) as `row`,
         null as filled_from,
@@ -196,28 +200,11 @@ compared_rows as (
 latest_state as (
 
     select
-        source_format,
-        table_id,
-        database_name,
-        schema_name,
-        table_name,
-        row_key,
+        {{ names_of_row }},
         {{ without_dropped_columns(
             '`row`', 'last_sequence', 'lost_columns'
         ) }} as `row`,
-        * except (
-            source_format,
-            table_id,
-            database_name,
-            schema_name,
-            table_name,
-            row_key,
-            `row`,
-            lost_columns,
-            filled_from,
-            before_values,
-            before_values_from
-        )
+        {{ state_columns }}
     from compared_rows
 
 )
