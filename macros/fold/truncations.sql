@@ -58,18 +58,30 @@ group by source_format, table_id
 
 {#-
   The number of truncations of its table that come before an event.  If two
-  events of a table have different numbers, a truncation is between them.
+  events of a table have different numbers, a truncation is between them.  A
+  table may have thousands of truncations, so they are searched in halving
+  steps: the number is the sum of the powers of two that do not exceed it.
 
   event: alias with `sequence`.
-  truncations: array of struct<sequence, event_at>, null if there are none.
+  truncations: array of struct<sequence, event_at> in the order of their
+  sequences, null if there are none.
 -#}
 {% macro count_truncations_before(event, truncations) -%}
 if(
             {{ truncations }} is null,
             0,
-            size(filter(
-                {{ truncations }},
-                truncation -> not {{ is_truncated_by(event, 'truncation') }}
-            ))
+            aggregate(
+                sequence(length(bin(size({{ truncations }}))) - 1, 0, -1),
+                0,
+                (found, exponent) -> if(
+                    not {{ is_truncated_by(
+                        event,
+                        'get(' ~ truncations
+                        ~ ', found + shiftleft(1, exponent) - 1)',
+                    ) }},
+                    found + shiftleft(1, exponent),
+                    found
+                )
+            )
         )
 {%- endmacro %}

@@ -89,10 +89,7 @@ placed_effects as (
         ) as `row`,
         {{ count_truncations_before('effects', 'truncations.truncations') }}
             as truncations_before,
-        filter(
-            truncations.truncations,
-            truncation -> {{ is_truncated_by('effects', 'truncation') }}
-        )[0] as truncation_after
+        get(truncations.truncations, truncations_before) as truncation_after
     from lasting_effects as effects
     left join filled_rows
         on

@@ -143,6 +143,26 @@ def test_count_truncations_before(spark: SparkSession) -> None:
     assert counts == [1, 2, 2, 3, 0]
 
 
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 7, 8, 9])
+def test_any_number_of_truncations_is_counted(spark: SparkSession, count: int) -> None:
+    table = {"source_format": "cdl_json", "table_id": "orders"}
+    places = range(2 * count + 2)
+    effects = frame(
+        spark,
+        "source_format table_id sequence",
+        [{**table, "sequence": (place, 0, place)} for place in places],
+    )
+    truncations = frame(
+        spark,
+        "source_format table_id sequence event_at",
+        [{**table, "sequence": (place, 0, place)} for place in places[1::2][:count]],
+    )
+    of_tables = truncations_of_tables(truncations)
+    rows = effects.join(of_tables, ["source_format", "table_id"]).alias("effects")
+    counts = column(rows.orderBy("sequence"), count_truncations_before("effects", "truncations"))
+    assert counts == [min((place + 1) // 2, count) for place in places]
+
+
 def test_last_truncations_of_tables(spark: SparkSession) -> None:
     """A truncation that was found to be of another table has no sequence."""
     truncations = frame(

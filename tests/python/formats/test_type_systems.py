@@ -16,6 +16,9 @@ TABLES = {
         ["SERIAL", "BOOL", "INTEGER", "text"],
         # As somebody wrote it, and MySQL takes it.
         ["INT8", "tinyint(1)"],
+        ["int8", "varchar(20)", "bigint"],
+        ["INT8", "float", "text"],
+        ["float8", "int", "bit(1)"],
         ["set('a','number')"],
         ["numeric", "float", "double precision", "timestamp"],
         # MariaDB's
@@ -32,6 +35,7 @@ TABLES = {
         ["text", "_int4"],
         ["bit varying(8)", "integer[]"],
         ["uuid", "text", "double precision"],
+        ["int8", "varchar(20)", "timestamptz"],
     ],
     "oracle": [
         ["NUMBER", "FLOAT", "DATE"],

@@ -21,15 +21,18 @@ _ORACLE = (
     r"n?varchar2|number|binary_(?:float|double)|n?clob|long raw|long|raw|bfile|u?rowid|xmltype"
     rf"|interval (?:year|day)[^{_SEPARATOR}]*|timestamp(?:{_LENGTH})? with local time zone"
 )
-_POSTGRESQL = (
-    r"int[248]|float[48]|(?:small|big)serial|serial[248]|bpchar|character varying|varbit"
-    r"|bit varying|bytea|uuid|jsonb|xml|money|inet|cidr|macaddr8?|ts(?:vector|query)|oid|name"
-    r"|citext|hstore|box|circle|line|lseg|path|(?:int[48]|num|ts|tstz|date)range|interval"
+_ONLY_POSTGRESQL = (
+    r"(?:small|big)serial|serial[248]|bpchar|varbit|bit varying|bytea|jsonb|xml|money|inet|cidr"
+    r"|macaddr8?|ts(?:vector|query)|oid|name|citext|hstore|box|circle|line|lseg|path"
+    r"|(?:int[48]|num|ts|tstz|date)range|interval"
     rf"|timestamptz|timetz|time(?:stamp)?(?:{_LENGTH})? with(?:out)? time zone"
     rf"|_[a-z][^{_SEPARATOR}]*|[^{_SEPARATOR}]+\[\]"
 )
-#: Types of MariaDB that PostgreSQL lacks. Both have `uuid`.
-_NOT_POSTGRESQL = "double|blob|inet[46]"
+#: Names that PostgreSQL publishes, and that MySQL or MariaDB takes in a statement.
+_ALSO_POSTGRESQL = "int[248]|float[48]|character varying|uuid"
+#: Types that PostgreSQL lacks, or publishes under another name: `int4`, `float8`, `bpchar`, and
+#: `varchar` without a length or `character varying(20)`.
+_NOT_POSTGRESQL = rf"double|blob|inet[46]|int|float|(?:var)?char{_LENGTH}"
 #: Most tables of MySQL have only these types. A table that has only these counts as MySQL's.
 _PLAIN_MYSQL = (
     *("varchar", "char", "text", "tinytext", "mediumtext", "longtext", "json"),
@@ -60,8 +63,9 @@ _ALL_PLAIN = (
     rf"(?i)^(?:(?:{_by_first_letter(_PLAIN_MYSQL)})(?:{_LENGTH})?"
     rf"(?: unsigned)?(?: zerofill)?(?:{_SEPARATOR}|$))*+$"
 )
-_FOREIGN, _OF_MYSQL, _OF_ORACLE, _NOT_OF_POSTGRESQL = map(
-    _one_of, (f"{_ORACLE}|{_POSTGRESQL}", _ONLY_MYSQL, _ORACLE, _NOT_POSTGRESQL)
+_FOREIGN = _one_of(f"{_ORACLE}|{_ONLY_POSTGRESQL}|{_ALSO_POSTGRESQL}")
+_OF_MYSQL, _OF_ORACLE, _OF_POSTGRESQL, _NOT_OF_POSTGRESQL = map(
+    _one_of, (_ONLY_MYSQL, _ORACLE, _ONLY_POSTGRESQL, _NOT_POSTGRESQL)
 )
 
 
@@ -69,15 +73,18 @@ def source_type_of(type_names: Iterable[str]) -> str:
     """Return the kind of database that has these types: `mysql`, `oracle` or `postgresql`.
 
     A name that only another database than MySQL has decides this, unless there is a name that only
-    MySQL has. For a Canal server may publish a type as somebody wrote it (`INT8`). MariaDB has
-    PostgreSQL's `uuid`, so a name that PostgreSQL lacks decides for MySQL, unless it is Oracle.
+    MySQL has. A Canal server may publish a type as somebody wrote it, so a MySQL table may have
+    `INT8`, and MariaDB has `uuid`. If a table has such names, and none that only PostgreSQL has, a
+    name that PostgreSQL does not publish decides for MySQL.
     """
     names = _SEPARATOR.join(type_names)
     if not re.search(_FOREIGN, names) or re.search(_OF_MYSQL, names):
         return "mysql"
     if re.search(_OF_ORACLE, names):
         return "oracle"
-    return "mysql" if re.search(_NOT_OF_POSTGRESQL, names) else "postgresql"
+    if re.search(_OF_POSTGRESQL, names) or not re.search(_NOT_OF_POSTGRESQL, names):
+        return "postgresql"
+    return "mysql"
 
 
 def source_type(type_names: Column) -> Column:
@@ -87,6 +94,7 @@ def source_type(type_names: Column) -> Column:
     is_foreign = ~names.rlike(_ALL_PLAIN) & names.rlike(_FOREIGN) & ~names.rlike(_OF_MYSQL)
     foreign = (
         F.when(names.rlike(_OF_ORACLE), "oracle")
+        .when(names.rlike(_OF_POSTGRESQL), "postgresql")
         .when(names.rlike(_NOT_OF_POSTGRESQL), "mysql")
         .otherwise("postgresql")
     )
