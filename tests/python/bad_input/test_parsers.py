@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from cdc_marts.source_formats import SOURCE_FORMATS
 from tests.python.bad_input.messages import SEED, Bad, bad_messages, good, huge_message, parser
-from tests.python.formats.staging import landed, rows_of
+from tests.python.formats.staging import OF_A_REJECT, OF_EVERY_MESSAGE, landed, rows_of
 from tests.python.samples.broken import broken
 
 #: The reject codes of the contract.
@@ -22,12 +22,6 @@ CODES = {
 KINDS = {
     *("change", "update_before", "ddl", "transaction", "heartbeat", "tombstone", "rejected"),
 }
-#: The columns of a message that says nothing, and those of one that was rejected besides.
-OF_EVERY_MESSAGE = {
-    *("source_format", "topic", "partition", "offset", "row_index", "record_type"),
-    *("landed_at", "landing_commit"),
-}
-OF_A_REJECT = {"reject_code", "reject_reason", "value"}
 Staged = tuple[list[Bad], dict[int, list[dict[str, Any]]]]
 
 _staged: dict[str, Staged] = {}
@@ -119,34 +113,6 @@ def test_a_number_beyond_a_double_is_its_text(spark: SparkSession) -> None:
     rows = rows_of(parser("lindorm_debezium")(landed(spark, values)))
     statuses = [row["after"]["status"] for row in rows]
     assert statuses == list(written.values())
-
-
-#: Keys of messages without a value.
-KEYS = (None, {"id": 1}, b"\xff")
-
-
-@pytest.fixture(scope="module", params=SOURCE_FORMATS)
-def two_topics(request: pytest.FixtureRequest, spark: SparkSession) -> list[dict[str, Any]]:
-    """The staging rows of two topics that begin with the same message; one has tombstones too."""
-    value = good(request.param)
-    first = landed(spark, [value], topic="a")
-    second = landed(spark, [value, *(None for _ in KEYS)], keys=[None, *KEYS], topic="b")
-    return rows_of(parser(request.param)(first.union(second)))
-
-
-def test_two_topics_never_share_a_sequence(two_topics: list[dict[str, Any]]) -> None:
-    """Their messages may be at one position, in partitions and at offsets of one number."""
-    one, other = two_topics[:2]
-    assert one["record_type"] == other["record_type"] == "change"
-    assert one["sequence"] != other["sequence"]
-
-
-def test_a_null_value_is_a_tombstone_that_says_nothing(two_topics: list[dict[str, Any]]) -> None:
-    """Whatever its key is."""
-    rows = two_topics[2:]
-    assert [row["record_type"] for row in rows] == ["tombstone"] * len(KEYS)
-    for row in rows:
-        assert {name for name, held in row.items() if held is not None} == OF_EVERY_MESSAGE
 
 
 def test_no_code_is_without_a_format_that_gives_it() -> None:

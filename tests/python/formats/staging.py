@@ -20,6 +20,12 @@ LANDED_AT = dt.datetime(2026, 1, 1)
 LANDING_COMMIT = 7
 #: What stands for the topic `topic` in a sequence: its `xxhash64`.
 TOPIC_NUMBER = -7864498171204120772
+#: The columns of a message that says nothing, and those of one that was rejected besides.
+OF_EVERY_MESSAGE = {
+    *("source_format", "topic", "partition", "offset", "row_index", "record_type"),
+    *("landed_at", "landing_commit"),
+}
+OF_A_REJECT = {"reject_code", "reject_reason", "value"}
 #: Puts messages above the test that gets their staging rows.
 said = pytest.mark.said
 

@@ -201,15 +201,6 @@ def test_a_key_column_that_is_named_twice_counts_once(row: Row) -> None:
     assert (row["key_columns"], row["row_key"]) == (["id"], '{"id":"1"}')
 
 
-ODD_KEYS = ["a.b", "c d", 'e"f', "g`h", "i'j", "列"]
-
-
-@said(message("INSERT", data=[{k: k for k in ODD_KEYS}], pkNames=ODD_KEYS))
-def test_key_columns_may_have_any_name(row: Row) -> None:
-    assert row["key_columns"] == ODD_KEYS
-    assert json.loads(row["row_key"]) == {name: name for name in ODD_KEYS}
-
-
 @said(message("UPDATE", data=[{"id": "1"}], old=[{"id": "1"}]))
 def test_a_column_the_image_lacks_is_unavailable(row: Row) -> None:
     assert row["unavailable_columns"] == ["name"]

@@ -309,15 +309,6 @@ def test_other_events_have_other_identities(rows: Rows, cdl: Cdl) -> None:
     assert len(ids) == len(rows) == 14
 
 
-@each_cdl(
-    lambda cdl: [{"payload": None, "schema": None}, enveloped(None, **cdl.described)],
-)
-def test_a_tombstone_is_kept_as_one(rows: Rows, cdl: Cdl) -> None:
-    for row in rows:
-        assert row["record_type"] == "tombstone"
-        assert (row["reject_code"], row["event_id"]) == (None, None)
-
-
 def rejected(cdl: Cdl) -> dict[str, tuple[str, Any]]:
     """Return name -> (reject code, message)."""
     row, insert, other_version = cdl.row, cdl.insert, 3 - cdl.version

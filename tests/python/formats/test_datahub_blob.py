@@ -241,8 +241,8 @@ def test_an_empty_image_before_does_not_make_a_half_whole(row: Row) -> None:
 
 @each_said_together(
     {
-        "insert": (INSERT, INSERT, blob("INSERT", int(INSERTED[0]), INSERTED[1], after=JOE)),
-        "update before": (UPDATE_BEFORE, HALF_BEFORE, HALF_BEFORE),
+        "insert": (INSERT, blob("INSERT", int(INSERTED[0]), INSERTED[1], after=JOE)),
+        "update before": (UPDATE_BEFORE, HALF_BEFORE),
         "update after": (UPDATE_AFTER, HALF_AFTER, AFTER_WITH_BOTH),
     }
 )

@@ -32,8 +32,6 @@ TABLE = "shop.orders"
 ROW = {"id": 7, "note": "new", "amount": Decimal("12.50")}
 OLD_ROW = {"id": 7, "note": "old", "amount": Decimal("9.99")}
 SECONDS, MILLIS = 1_700_000_000, 1_700_000_000_456
-ODD_KEYS = ["g`h", "a.b", "c d", 'e"f', "i'j", "列"]
-ODD_ROW = {name: position for position, name in enumerate(ODD_KEYS)}
 PARSE = partial(dts_avro.parse, key_settings={"shop.set": ["note"], TABLE: ["note"]})
 
 INSERT = change("INSERT", TABLE, after=ROW, key=["id"], sourceTxid="9f:17", id=42)
@@ -554,12 +552,6 @@ def test_a_key_set_for_the_table_stands_in_for_one_not_published(rows: Rows) -> 
 def test_a_table_without_a_key_is_known_by_its_whole_rows(rows: Rows) -> None:
     whole = '{"amount":12.5,"id":7,"note":"new"}'
     assert [(row["key_columns"], row["row_key"]) for row in rows] == [([], whole)] * 4
-
-
-@said(change("INSERT", TABLE, after=ODD_ROW, key=ODD_KEYS))
-def test_key_columns_may_have_any_name(row: Row) -> None:
-    assert row["key_columns"] == ODD_KEYS
-    assert json.loads(row["row_key"]) == ODD_ROW
 
 
 @said(

@@ -412,17 +412,6 @@ def test_other_events_have_other_identities(rows: Rows) -> None:
     assert len(ids) == len(rows) == 12
 
 
-@each_said(
-    {
-        "no schema": {"schema": None, "payload": None},
-        "schema": enveloped(None, before=COLUMNS, after=COLUMNS),
-    },
-    key=KEY,
-)
-def test_a_tombstone_is_kept_as_one(row: Row) -> None:
-    assert (row["record_type"], row["reject_code"], row["event_id"]) == ("tombstone", None, None)
-
-
 #: name -> (reject code, message)
 REJECTED = {
     "column twice": ("malformed_json", json.dumps(INSERT).replace("first_name", "id")),

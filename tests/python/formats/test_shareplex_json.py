@@ -47,11 +47,9 @@ OLD_ROW = {
 NEW_ROW = {**OLD_ROW, "CNTR_NO": "1171201606"}
 ROWID_KEY = '{"rowid":"AAATGpAAIAAItcIAAA"}'
 TIME = dt.datetime(2017, 6, 16, 14, 24, 34)
-ODD_KEYS = ["g`h", "a.b", "c d", 'e"f', "i'j", "列"]
-ODD_ROW = {name: position for position, name in enumerate(ODD_KEYS)}
 PARSE = partial(
     shareplex_json.parse,
-    key_settings={"S.KEYED": ["ID"], "S.COMPOSITE": ["B", "ID"], "S.ODD": ODD_KEYS},
+    key_settings={"S.KEYED": ["ID"], "S.COMPOSITE": ["B", "ID"]},
 )
 #: What stands for the topic `topic` in a sequence: its Murmur3 hash.
 HASH_OF_TOPIC = 1189834764
@@ -299,12 +297,6 @@ def test_a_key_set_for_the_table_goes_before_the_row_address(rows: Rows) -> None
     assert update["previous_row_key"] is None
     assert (changed["previous_row_key"], changed["row_key"]) == ('{"ID":7}', '{"ID":8}')
     assert composite["row_key"] == '{"B":null,"ID":7}'
-
-
-@said(message("ins", ODD_ROW, table="S.ODD"))
-def test_key_columns_may_have_any_name(row: Row) -> None:
-    assert row["key_columns"] == ODD_KEYS
-    assert json.loads(row["row_key"]) == ODD_ROW
 
 
 @said(
