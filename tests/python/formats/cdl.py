@@ -262,10 +262,3 @@ def each_cdl_and(
             for name, (expected, message) in cases(cdl).items()
         ],
     )
-
-
-def check_is_rejected(row: Mapping[str, Any], reject_code: str) -> None:
-    assert (row["record_type"], row["reject_code"]) == ("rejected", reject_code)
-    assert row["reject_reason"]
-    assert row["value"] is not None
-    assert row["op"] is None and row["after"] is None and row["table_id"] is None

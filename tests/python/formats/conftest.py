@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.python.formats.staging import landed, rows_of
+from tests.python.formats.staging import bytes_of, landed, rows_of
 
 Rows = list[dict[str, Any]]
 
@@ -56,3 +56,10 @@ def row(rows: Rows) -> dict[str, Any]:
     """The only one of them."""
     [row] = rows
     return row
+
+
+@pytest.fixture
+def sent(request: pytest.FixtureRequest) -> bytes:
+    """The bytes of the test's only message."""
+    [message] = [message for mark in request.node.iter_markers("said") for message in mark.args]
+    return bytes(bytes_of(message))

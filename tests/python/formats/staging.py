@@ -49,6 +49,27 @@ def each_said_together(
     )
 
 
+def each_rejected(cases: Mapping[str, tuple[str, Any]], **settings: Any) -> pytest.MarkDecorator:
+    """The test is run for each of these reject codes and messages, and has its name."""
+    return pytest.mark.parametrize(
+        "reject_code",
+        [
+            pytest.param(code, id=name, marks=said(message, **settings))
+            for name, (code, message) in cases.items()
+        ],
+    )
+
+
+def check_is_rejected(row: Mapping[str, Any], sent: bytes, reject_code: str) -> None:
+    """Check that a row has the bytes of its message, the code and a reason, and nothing else."""
+    assert (row["record_type"], row["reject_code"]) == ("rejected", reject_code)
+    assert row["reject_reason"]
+    assert row["value"] == sent
+    assert {name for name, held in row.items() if held is not None} == (
+        OF_EVERY_MESSAGE | OF_A_REJECT
+    )
+
+
 def landed(
     spark: SparkSession,
     values: Iterable[Any],
@@ -63,7 +84,7 @@ def landed(
     keys = keys if keys is not None else [None] * len(values)
     topics = [topic] * len(values) if isinstance(topic, str) else topic
     rows = [
-        (topic_, 0, offset, LANDED_AT, _bytes(key), _bytes(value), LANDED_AT, LANDING_COMMIT)
+        (topic_, 0, offset, LANDED_AT, bytes_of(key), bytes_of(value), LANDED_AT, LANDING_COMMIT)
         for offset, (key, value, topic_) in enumerate(zip(keys, values, topics, strict=True))
     ]
     return spark.createDataFrame(rows, LANDING)
@@ -114,7 +135,7 @@ def plan_of(staging: DataFrame) -> str:
         conf.set(limit, usual)
 
 
-def _bytes(value: Any) -> bytearray | None:
+def bytes_of(value: Any) -> bytearray | None:
     if value is None:
         return None
     if isinstance(value, bytes):

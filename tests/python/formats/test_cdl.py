@@ -14,13 +14,12 @@ from tests.python.formats.cdl import (
     ODD_KEYS,
     ODD_ROW,
     Cdl,
-    check_is_rejected,
     each_cdl,
     each_cdl_and,
 )
 from tests.python.formats.connect import PLACEHOLDER, backwards, changed, enveloped, schema_of
 from tests.python.formats.connect import without as without_member
-from tests.python.formats.staging import said
+from tests.python.formats.staging import check_is_rejected, said
 
 Row = dict[str, Any]
 Rows = list[Row]
@@ -371,5 +370,5 @@ def rejected(cdl: Cdl) -> dict[str, tuple[str, Any]]:
 
 
 @each_cdl_and("reject_code", rejected)
-def test_what_cannot_be_read_is_rejected_whole(row: Row, cdl: Cdl, reject_code: str) -> None:
-    check_is_rejected(row, reject_code)
+def test_what_cannot_be_read_is_rejected(row: Row, sent: bytes, cdl: Cdl, reject_code: str) -> None:
+    check_is_rejected(row, sent, reject_code)

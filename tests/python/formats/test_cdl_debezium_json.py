@@ -11,10 +11,18 @@ from typing import Any
 import pytest
 
 from cdc_marts.parsing.ops import source_ops
-from tests.python.formats.cdl import BIG, CDL_DEBEZIUM_JSON, check_is_rejected
+from tests.python.formats.cdl import BIG, CDL_DEBEZIUM_JSON
 from tests.python.formats.cdl import debezium_payload as payload
 from tests.python.formats.connect import PLACEHOLDER, changed, enveloped, without
-from tests.python.formats.staging import LANDED_AT, LANDING_COMMIT, TOPIC_NUMBER, each_said, said
+from tests.python.formats.staging import (
+    LANDED_AT,
+    LANDING_COMMIT,
+    TOPIC_NUMBER,
+    check_is_rejected,
+    each_rejected,
+    each_said,
+    said,
+)
 
 Row = dict[str, Any]
 Rows = list[Row]
@@ -428,9 +436,6 @@ REJECTED = {
 }
 
 
-@pytest.mark.parametrize(
-    "reject_code",
-    [pytest.param(code, id=name, marks=said(value)) for name, (code, value) in REJECTED.items()],
-)
-def test_what_cannot_be_read_is_rejected_whole(row: Row, reject_code: str) -> None:
-    check_is_rejected(row, reject_code)
+@each_rejected(REJECTED)
+def test_what_cannot_be_read_is_rejected(row: Row, sent: bytes, reject_code: str) -> None:
+    check_is_rejected(row, sent, reject_code)

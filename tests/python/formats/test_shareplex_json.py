@@ -15,6 +15,8 @@ from cdc_marts.parsing.ops import source_ops
 from tests.python.formats.staging import (
     LANDED_AT,
     LANDING_COMMIT,
+    check_is_rejected,
+    each_rejected,
     each_said,
     each_said_together,
     lists_all_columns,
@@ -457,12 +459,6 @@ REJECTED = {
 }
 
 
-@pytest.mark.parametrize(
-    "reject_code",
-    [pytest.param(code, id=name, marks=said(value)) for name, (code, value) in REJECTED.items()],
-)
-def test_what_cannot_be_read_is_rejected_with_a_reason(row: Row, reject_code: str) -> None:
-    assert (row["record_type"], row["reject_code"]) == ("rejected", reject_code)
-    known = {"record_type", "reject_code", "reject_reason", "source_format", "topic", "partition"}
-    known |= {"offset", "row_index", "landed_at", "landing_commit", "value"}
-    assert {column for column, content in row.items() if content is not None} == known
+@each_rejected(REJECTED)
+def test_what_cannot_be_read_is_rejected(row: Row, sent: bytes, reject_code: str) -> None:
+    check_is_rejected(row, sent, reject_code)
