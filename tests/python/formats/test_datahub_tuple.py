@@ -169,7 +169,6 @@ def test_a_row_change_of_every_dialect_is_read(row: Row, expected: Row) -> None:
 
 #: name -> (reject code, message)
 REJECTED = {
-    "a repeated column": ("malformed_json", json.dumps(INSERT)[:-1] + ', "id": 2}'),
     "a repeated flag": ("malformed_json", json.dumps(INSERT)[:-1] + ', "_after_image_": "Y"}'),
     "an empty object": ("wrong_format", {}),
     "a row without metadata": ("wrong_format", A),
