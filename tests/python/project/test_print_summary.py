@@ -24,19 +24,27 @@ MODELS = (
 )
 
 
-def summary(*statuses: str) -> str:
-    """Return what is printed after a build of the models, and of nodes with further statuses."""
+def summary(*statuses: str, target: str = "demo", is_quiet: bool = False) -> str:
+    """Return what is printed after a build of the models, and of nodes with further statuses.
+
+    Fail the test if rows are counted that only the demo counts.
+    """
     printed: list[str] = []
+
+    def run_query(_: str) -> Any:
+        assert target == "demo" and not is_quiet, "rows are counted"
+        return SimpleNamespace(rows=[dict.fromkeys(MODELS, 3)])
+
     macros = Environment(extensions=["jinja2.ext.do"]).from_string(
         (ROOT / "macros" / "print_summary.sql").read_text("utf-8"),
         {
             "execute": True,
             "failed_statuses": package_macro("sql/failed_statuses.sql", "failed_statuses"),
-            "flags": SimpleNamespace(WHICH="build"),
+            "flags": SimpleNamespace(WHICH="build", QUIET=is_quiet),
             "print": printed.append,
             "project_name": "cdc_marts",
-            "run_query": lambda _: SimpleNamespace(rows=[dict.fromkeys(MODELS, 3)]),
-            "target": SimpleNamespace(name="demo"),
+            "run_query": run_query,
+            "target": SimpleNamespace(name=target),
         },
     )
     results = [_result(name, "success") for name in MODELS]
@@ -50,10 +58,21 @@ def _result(name: str, status: str) -> Any:
     return SimpleNamespace(node=node, status=status)
 
 
-def test_what_was_built_is_counted() -> None:
+def test_what_was_built_is_counted_for_the_demo() -> None:
     printed = summary("pass", "warn", "no-op")
     assert "Built for target demo:" in printed
     assert "       3  change events" in printed
+
+
+def test_other_targets_name_the_command_that_counts() -> None:
+    printed = summary(target="local")
+    assert "Built for target local." in printed
+    assert "  ./run cdc-marts status --target local" in printed
+    assert "The marts are in schema `marts`." in printed
+
+
+def test_nothing_is_printed_with_quiet() -> None:
+    assert summary(is_quiet=True) == ""
 
 
 @pytest.mark.parametrize("status", [*FAILED_STATUSES, "skipped"])
