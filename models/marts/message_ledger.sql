@@ -15,17 +15,31 @@ redelivered_records as (
 
 halves as (select * from {{ ref('int_pending_halves') }}),
 
+-- A message may have landed several times, also after it was removed or read.
+messages as (
+
+    select
+        source_format,
+        topic,
+        `partition`,
+        offset,
+        every(is_removed) as is_removed,
+        every(is_waiting) as is_waiting
+    from landed_messages
+    group by source_format, topic, `partition`, offset
+
+),
+
 landed as (
 
     select
         source_format,
         topic,
         `partition`,
-        count(distinct offset) as landed,
-        -- A removed message that landed again is in landing.
-        count(distinct offset)
-        - count(distinct if(is_removed, null, offset)) as removed
-    from landed_messages
+        count_if(not is_waiting) as landed,
+        count_if(is_removed) as removed,
+        count_if(is_waiting) as waiting
+    from messages
     group by source_format, topic, `partition`
 
 ),
@@ -99,6 +113,7 @@ ledger as (
         coalesce(landed.`partition`, read.`partition`) as `partition`,
         coalesce(landed.landed, 0) as landed,
         coalesce(landed.removed, 0) as removed,
+        coalesce(landed.waiting, 0) as waiting,
         coalesce(read.`change`, 0) as `change`,
         coalesce(read.update_before, 0) as update_before,
         coalesce(read.ddl, 0) as ddl,

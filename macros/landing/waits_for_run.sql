@@ -1,0 +1,19 @@
+{#-
+  Whether no run has read a landed message yet: its commit is later than the
+  newest one in staging, which Iceberg knows without reading rows.  False if the
+  landing table records no commits.
+
+  message: alias of a relation with `landing_commit`.
+-#}
+{% macro waits_for_run(message, staging) -%}
+{%- if has_rows(staging) -%}
+coalesce(
+        {{ message }}.landing_commit > (
+            select max(staged.landing_commit) from {{ staging }} as staged
+        ),
+        false
+    )
+{%- else -%}
+true
+{%- endif -%}
+{%- endmacro %}
