@@ -42,6 +42,11 @@
         'resolved_changes': ref('int_resolved_changes'),
     }) -%}
   {%- endif -%}
+  {%- if mart == 'message_ledger' -%}
+    {%- do new_inputs.update({
+        'removed_messages': source('landing', 'removed_messages'),
+    }) -%}
+  {%- endif -%}
   {%- if grain == 'event' -%}
     {%- set missing_columns = ref('int_missing_columns') -%}
     {%- do inputs.update({

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, StringType
 
 from cdc_marts.operations.maintenance import maintain
+from cdc_marts.operations.retention import removals, remove
 from tests.python.end_to_end.readers import (
     Reader,
     embedded_catalog,
@@ -91,6 +93,31 @@ class TestPublishedMarts:
     def test_upkeep(self, project: Project, readers: dict[str, Reader]) -> None:
         tables = [*(f"published.{mart}" for mart in ("latest_state", "row_history")), TYPED]
         list(maintain(project.spark, tables, 0))
+        _assert_all_read_the_marts(project, readers)
+
+    def test_messages_that_were_removed_from_landing(
+        self, project: Project, readers: dict[str, Reader]
+    ) -> None:
+        before = _snapshots(project)
+        for removal in removals(project.spark, 1, dt.datetime.now(dt.timezone.utc)):
+            remove(project.spark, removal)
+        project.dbt("run", "--select", "published", *VARS)
+        _assert_all_read_the_marts(project, readers)
+        [ledger] = project.rows("select sum(removed) as removed from published.message_ledger")
+        assert ledger["removed"] > 0
+        after = _snapshots(project)
+        assert [mart for mart in MARTS if after[mart] != before[mart]] == ["message_ledger"]
+
+    def test_messages_that_wait_while_a_run_works(
+        self, project: Project, readers: dict[str, Reader]
+    ) -> None:
+        """They have landed before the marts are published, but after staging has read."""
+        project.land("canal_json", [Landed("later", 0, b"{}")])
+        project.dbt("run", "--select", "stg_canal_json")
+        project.land("canal_json", [Landed("later", 1, b"{}")])
+        project.dbt("run", "--exclude", "stg_canal_json", *VARS)
+        _assert_all_read_the_marts(project, readers)
+        project.dbt("run", *VARS)
         _assert_all_read_the_marts(project, readers)
 
 
