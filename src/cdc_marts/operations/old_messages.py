@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from cdc_marts.operations.other_readers import other_readers
@@ -46,7 +47,12 @@ class OldMessages:
 
     def other_readers(self) -> Mapping[str, Sequence[str]]:
         """Return landing table -> the tables of other targets that read it."""
-        return other_readers(self.session, self.plan.relations.landing, self.plan.tables)
+        return other_readers(
+            self.session,
+            self.plan.relations.landing,
+            self.plan.tables,
+            chain.from_iterable(self.plan.direct_readers.values()),
+        )
 
     def to_confirm(self) -> list[Removal]:
         """Return the removals that somebody has to confirm.

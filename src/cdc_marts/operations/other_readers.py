@@ -6,7 +6,7 @@ these targets, but dbt knows only the tables of its own target.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from dbt.adapters.spark_session.api import all_snapshots, iceberg_table, tables_of, watermarks_in
@@ -17,23 +17,30 @@ from cdc_marts.source_formats import SOURCE_FORMATS
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_STAGING_TABLES = set(map(staging_model, SOURCE_FORMATS))
+#: The models of the package that read the new rows of landing tables.
+_MODELS = frozenset({*map(staging_model, SOURCE_FORMATS), "int_resyncs"})
 
 
 def other_readers(
-    session: SparkSession, landing: str, own_tables: Collection[str]
+    session: SparkSession,
+    landing: str,
+    own_tables: Collection[str],
+    own_readers: Iterable[str] = (),
 ) -> dict[str, list[str]]:
-    """Return landing table -> the staging tables in the catalog that read it, without `own_tables`.
+    """Return landing table -> the tables in the catalog that read it, without `own_tables`.
 
-    They are found by their names (`stg_<format>`) and by the watermarks that they have committed.
+    They are found by their names and by the watermarks that they have committed. The names are
+    those of the package's models, and of `own_readers`: another target builds the same models.
 
-    `landing`: the schema of the landing tables.
+    `landing`: the schema of the landing tables. `own_readers`: tables of this target that read
+    landed messages, besides those of the package.
     """
     own = {name.lower() for name in own_tables}
+    models = _MODELS.union(name.partition(".")[2].lower() for name in own_readers)
     schemas = [row[0] for row in session.sql("show namespaces").collect()]
     readers: dict[str, list[str]] = {}
     for name in tables_of(session, schemas):
-        if name.lower() in own or name.partition(".")[2] not in _STAGING_TABLES:
+        if name.lower() in own or name.partition(".")[2].lower() not in models:
             continue
         snapshots = all_snapshots(session, iceberg_table(session, name)).ancestors
         watermarks = next(filter(None, map(watermarks_in, snapshots)), {})

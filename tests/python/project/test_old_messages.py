@@ -73,6 +73,16 @@ def test_the_first_removal_from_a_table_that_nothing_else_reads_is_to_confirm(
     assert steps == []
 
 
+def test_models_that_read_landed_messages_are_looked_for_on_other_targets(
+    messages: OldMessages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "other_readers", lambda *arguments: arguments)
+
+    *_, landing, own_tables, own_readers = messages.other_readers()
+
+    assert (landing, own_tables, [*own_readers]) == ("landing", {}, ["marts.raw"])
+
+
 @pytest.mark.parametrize(
     ("confirmed", "removed"),
     [(None, [DTS, LINDORM]), ({DTS}, [DTS, LINDORM]), (set(), [LINDORM])],

@@ -12,6 +12,7 @@ from cdc_marts.operations.other_readers import other_readers
 
 SCHEMAS = ("shared", "dev_staging", "prod_staging")
 OWN, OTHER = "dev_staging.stg_canal_json", "prod_staging.stg_canal_json"
+OTHER_RESYNCS = "prod_staging.int_resyncs"
 
 
 @pytest.fixture
@@ -22,10 +23,11 @@ def tables(spark: SparkSession) -> Iterator[None]:
         OTHER,
         "prod_staging.stg_cdl_json",
         "prod_staging.stg_dts_avro",
+        OTHER_RESYNCS,
         "prod_staging.copy",
     )
     for schema in SCHEMAS:
-        spark.sql(f"create namespace {schema}")
+        spark.sql(f"create namespace if not exists {schema}")
     for name in names:
         spark.sql(f"create table {name} (id bigint)")
     yield
@@ -39,8 +41,20 @@ def tables(spark: SparkSession) -> Iterator[None]:
 def test_they_are_those_that_committed_what_they_read(spark: SparkSession) -> None:
     for reader in (OWN, OTHER, "prod_staging.copy"):
         commit_watermarks(spark, reader, {"shared.canal_json": 1})
+    commit_watermarks(spark, OTHER_RESYNCS, {"shared.resyncs": 1})
     commit_watermarks(spark, "prod_staging.stg_cdl_json", {"elsewhere.cdl_json": 1})
     # The last commit may be one of upkeep, which has no watermarks.
     spark.sql(f"insert into {OTHER} values (1)")
 
-    assert other_readers(spark, "shared", [OWN.upper()]) == {"shared.canal_json": [OTHER]}
+    found = {"shared.canal_json": [OTHER], "shared.resyncs": [OTHER_RESYNCS]}
+    assert other_readers(spark, "shared", [OWN.upper()]) == found
+
+
+@pytest.mark.usefixtures("tables")
+def test_models_of_the_project_are_found_on_another_target(spark: SparkSession) -> None:
+    for reader in (OWN, "prod_staging.copy"):
+        commit_watermarks(spark, reader, {"shared.canal_json": 1})
+
+    found = other_readers(spark, "shared", [OWN], ["dev_staging.copy"])
+
+    assert found == {"shared.canal_json": ["prod_staging.copy"]}
