@@ -1,5 +1,6 @@
 {#-
-  Before a staging model is rebuilt.  `cdc-marts maintain` may have removed
+  Before a staging model is rebuilt, or gets its first rows: with `--empty`, a
+  table is built without rows.  `cdc-marts maintain` may have removed
   messages from its landing table (setting `retention`).  Only the staging rows
   still have the content of these messages, so the model keeps these rows.  The
   run stops if they are gone, or if the messages would now be read differently,
@@ -14,6 +15,7 @@
           landing_table, cdc_marts.retention_property()
       ) is not none -%}
     {%- if var('without_removed_messages', false) -%}
+      {%- do cdc_marts.check_other_targets(landing_table) -%}
       {%- do cdc_marts.forget_removed_messages(landing_table) -%}
     {%- else -%}
       {%- do cdc_marts.check_irreplaceable_rows(landing_table) -%}
@@ -36,6 +38,24 @@ cdc_marts.removed-after-days
 {%- endmacro %}
 
 
+{#-
+  It is an error if a staging table of another target needs to know which
+  messages were removed from the landing table.
+-#}
+{% macro check_other_targets(landing_table) -%}
+  {%- set others = adapter.call_with_session(
+      'cdc_marts.operations.other_readers:other_staging_tables',
+      landing_table.render(),
+      this.render()
+  ) -%}
+  {%- if others -%}
+    {%- do exceptions.raise_compiler_error(
+        cdc_marts.other_targets_error(landing_table, others | join(', '))
+    ) -%}
+  {%- endif -%}
+{%- endmacro %}
+
+
 {#- From now on, the landing table counts as complete. -#}
 {% macro forget_removed_messages(landing_table) -%}
   {%- do run_query(
@@ -50,15 +70,18 @@ cdc_marts.removed-after-days
 
 
 {% macro check_irreplaceable_rows(landing_table) -%}
-  {%- set staging = load_relation(this) -%}
+  {%- set staging_has_rows = has_rows(this) -%}
+  {%- if not staging_has_rows -%}
+    {%- do cdc_marts.check_other_targets(landing_table) -%}
+  {%- endif -%}
   {%- set listed = run_query(
       'select 1 from ' ~ cdc_marts.landing_relation('removed_messages')
       ~ " where source_format = '" ~ cdc_marts.format_of_staging()
       ~ "' limit 1"
   ) -%}
-  {%- if staging is none or staging.is_view or not listed.rows -%}
+  {%- if not staging_has_rows or not listed.rows -%}
     {%- set gone = cdc_marts.landing_relation('removed_messages')
-        if staging is not none and not staging.is_view else this -%}
+        if staging_has_rows else this -%}
     {%- do exceptions.raise_compiler_error(
         cdc_marts.removed_messages_error(landing_table, gone)
     ) -%}
@@ -92,13 +115,19 @@ cdc_marts.removed-after-days
 
 {% macro removed_messages_error(landing_table, gone) -%}
 `cdc-marts maintain` removed older messages from {{ landing_table }}, by the setting `retention`. Only {{ this }} has their content, but {{ gone }} was dropped or emptied.
-Restore {{ gone }}, {{ cdc_marts.reread_advice() }}
+Restore {{ gone }}, {{ cdc_marts.giving_up_advice() }}
+{%- endmacro %}
+
+
+{% macro other_targets_error(landing_table, others) -%}
+`cdc-marts maintain` removed older messages from {{ landing_table }}, by the setting `retention`. Staging tables of other targets keep their content: {{ others }}. A rebuild of these has to know which messages were removed, so {{ this }} can't be built from {{ landing_table }} alone.
+Give the target {{ target.name }} a landing schema of its own (setting `landing_schema`), and land its messages there. Drop a named table if no target builds it any more.
 {%- endmacro %}
 
 
 {% macro empty_rebuild_error(landing_table) -%}
 A full refresh with --empty would lose rows of {{ this }}: what messages said that `cdc-marts maintain` removed from {{ landing_table }}, by the setting `retention`.
-Leave out --full-refresh or --empty, {{ cdc_marts.reread_advice() }}
+Leave out --full-refresh or --empty, {{ cdc_marts.giving_up_advice() }}
 {%- endmacro %}
 
 
@@ -108,7 +137,13 @@ Leave out --full-refresh or --empty, {{ cdc_marts.reread_advice() }}
 or read the messages again and rebuild what follows from them:
   {{ cdc_marts.rebuild_command() }}
 {%- else -%}
+{{ cdc_marts.giving_up_advice() }}
+{%- endif -%}
+{%- endmacro %}
+
+
+{#- The end of a sentence about rows of removed messages. -#}
+{% macro giving_up_advice() -%}
 or build from landing alone, which loses what only removed messages said:
   {{ cdc_marts.rebuild_command() }} --vars 'without_removed_messages: true'
-{%- endif -%}
 {%- endmacro %}

@@ -11,6 +11,9 @@
       {%- do read.keep_property(setting.property, tojson(setting.now)) -%}
     {%- endfor -%}
   {%- elif execute -%}
+    {%- if not has_rows(this) -%}
+      {%- do cdc_marts.check_removed_messages() -%}
+    {%- endif -%}
     {%- set written = cdc_marts.check_setting_changes(this) -%}
     {%- if written -%}
 alter table {{ this }} set {{ cdc_marts.properties_sql(written) }}

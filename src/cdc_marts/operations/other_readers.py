@@ -48,3 +48,12 @@ def other_readers(
             if source.partition(".")[0] == landing:
                 readers.setdefault(source, []).append(name)
     return readers
+
+
+def other_staging_tables(session: SparkSession, landing_table: str, staging: str) -> list[str]:
+    """Return the staging tables of other targets that read a landing table.
+
+    `staging`: the staging table of this target, whether it exists or not.
+    """
+    landing = landing_table.partition(".")[0]
+    return other_readers(session, landing, [staging]).get(landing_table, [])

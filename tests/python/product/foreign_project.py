@@ -120,3 +120,14 @@ class ForeignProject:
                     [newest] = self.rows(f"select max(committed_at) as at from {name}.snapshots")
                     found[name] = newest["at"]
         return found
+
+    def drop(self, schema: str) -> None:
+        """Drop the tables and views of a schema, if it exists."""
+        if not self.spark.catalog.databaseExists(schema):
+            return
+        views = {row["viewName"] for row in self.rows(f"show views in {schema}")}
+        for view in views:
+            self.spark.sql(f"drop view {schema}.{view}")
+        for table in self.rows(f"show tables in {schema}"):
+            if table["tableName"] not in views:
+                self.spark.sql(f"drop table {schema}.{table['tableName']} purge")

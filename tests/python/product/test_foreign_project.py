@@ -34,7 +34,7 @@ def project(
         "marts",
         *(f"{target}_{layer}" for target in ("dev", "prod") for layer in LAYERS),
     ):
-        _drop(project, schema)
+        project.drop(schema)
 
 
 @pytest.fixture(scope="module")
@@ -306,14 +306,3 @@ def said(result: Any) -> str:
     assert not result.success
     results = getattr(result.result, "results", None) or []
     return " ".join([str(result.exception), *(str(one.message) for one in results)])
-
-
-def _drop(project: ForeignProject, schema: str) -> None:
-    if not project.spark.catalog.databaseExists(schema):
-        return
-    views = {row["viewName"] for row in project.rows(f"show views in {schema}")}
-    for view in views:
-        project.spark.sql(f"drop view {schema}.{view}")
-    for table in project.rows(f"show tables in {schema}"):
-        if table["tableName"] not in views:
-            project.spark.sql(f"drop table {schema}.{table['tableName']} purge")

@@ -8,7 +8,7 @@ import pytest
 from dbt.adapters.spark_session.api import commit_watermarks
 from pyspark.sql import SparkSession
 
-from cdc_marts.operations.other_readers import other_readers
+from cdc_marts.operations.other_readers import other_readers, other_staging_tables
 
 SCHEMAS = ("shared", "dev_staging", "prod_staging")
 OWN, OTHER = "dev_staging.stg_canal_json", "prod_staging.stg_canal_json"
@@ -58,3 +58,12 @@ def test_models_of_the_project_are_found_on_another_target(spark: SparkSession) 
     found = other_readers(spark, "shared", [OWN], ["dev_staging.copy"])
 
     assert found == {"shared.canal_json": ["prod_staging.copy"]}
+
+
+@pytest.mark.usefixtures("tables")
+def test_staging_tables_are_found_before_this_target_has_one(spark: SparkSession) -> None:
+    commit_watermarks(spark, OTHER, {"shared.canal_json": 1})
+
+    assert other_staging_tables(spark, "shared.canal_json", OWN) == [OTHER]
+    assert other_staging_tables(spark, "shared.canal_json", OTHER) == []
+    assert other_staging_tables(spark, "shared.cdl_json", OWN) == []

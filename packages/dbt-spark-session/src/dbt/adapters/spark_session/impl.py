@@ -142,13 +142,18 @@ class SparkSessionAdapter(SparkAdapter):
         return function_of(name)(*arguments, **named)
 
     @available.parse(lambda *_, **__: None)
+    def call_with_session(self, name: str, *arguments: Any) -> Any:
+        """Call a Python function as `call_function` does, with the session as first parameter."""
+        return function_of(name)(self.session, *arguments)
+
+    @available.parse(lambda *_, **__: None)
     def attempt(self, name: str, *arguments: Any) -> str | None:
         """Call a Python function with the session as its first parameter.
 
         Return why it failed; None if it succeeded. The run goes on in either case.
         """
         try:
-            function_of(name)(self.session, *arguments)
+            self.call_with_session(name, *arguments)
         except Exception as error:
             return message_of(error, self.connections.credentials.home)
         return None
