@@ -25,7 +25,8 @@ left anti join {{ truncations }} as truncations
 
 
 {#-
-  The truncations of each table as one array, for `count_truncations_before`.
+  The truncations of each table as one array in the order of their sequences,
+  for `count_truncations_before`.
 
   truncations: relation with the columns of `int_truncations`.
 -#}

@@ -6,14 +6,11 @@
   message: alias of a relation with `landing_commit`.
 -#}
 {% macro waits_for_run(message, staging) -%}
-{%- if has_rows(staging) -%}
 coalesce(
-        {{ message }}.landing_commit > (
-            select max(staged.landing_commit) from {{ staging }} as staged
+        {{ message }}.landing_commit > coalesce(
+            (select max(staged.landing_commit) from {{ staging }} as staged),
+            0
         ),
         false
     )
-{%- else -%}
-true
-{%- endif -%}
 {%- endmacro %}

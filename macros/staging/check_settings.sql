@@ -1,7 +1,8 @@
 {#-
   Before a staging model adds rows: checks that its existing rows were read with
   the current settings.  The settings are properties of the table, and a rebuild
-  writes them.  The macro looks at rows only if they differ.
+  writes them.  The macro looks at rows only if they differ.  A model without
+  rows also checks which messages were removed from landing.
 -#}
 {% macro check_settings() -%}
   {%- if execute and not is_incremental() -%}

@@ -1,5 +1,6 @@
 -- The coordinates of the landed messages of all formats, including the messages
 -- that `cdc-marts maintain` removed from landing.
+{% set formats_in_staging = formats_with_rows(var('source_formats') | list) %}
 {% for source_format in var('source_formats') %}
 select
     '{{ source_format }}' as source_format,
@@ -7,7 +8,11 @@ select
     messages.`partition`,
     messages.offset,
     false as is_removed,
-    {{ waits_for_run('messages', ref('stg_' ~ source_format)) }} as is_waiting
+    {% if source_format in formats_in_staging -%}
+    {{ waits_for_run('messages', ref('stg_' ~ source_format)) }}
+    {%- else -%}
+    messages.landing_commit is not null
+    {%- endif %} as is_waiting
 from {{ ref('base_' ~ source_format) }} as messages
 union all
 {% endfor %}

@@ -89,6 +89,7 @@ placed_effects as (
         ) as `row`,
         {{ count_truncations_before('effects', 'truncations.truncations') }}
             as truncations_before,
+        -- They are in order, so the next one follows those before the event.
         get(truncations.truncations, truncations_before) as truncation_after
     from lasting_effects as effects
     left join filled_rows

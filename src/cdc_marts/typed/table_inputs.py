@@ -124,6 +124,7 @@ def _unlisted_columns(table: TableInputs) -> list[str]:
     """Return the columns of rows that no schema version describes, sorted by name."""
     names = F.map_keys(F.col("row").cast("map<string,variant>"))
     unlisted = table.rows("live_rows").where(F.col("schema_id").isNull())
-    # Most rows of a table have the same names, so few lists remain.
-    lists = unlisted.select(names.alias("names")).distinct().collect()
-    return sorted({name for row in lists for name in row.names})
+    # Many rows have the same names: each list is taken apart once.
+    lists = unlisted.select(names.alias("names")).distinct()
+    columns = lists.select(F.explode("names").alias("name")).distinct().sort("name")
+    return [row.name for row in columns.collect()]

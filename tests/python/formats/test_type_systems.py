@@ -36,6 +36,7 @@ TABLES = {
         ["bit varying(8)", "integer[]"],
         ["uuid", "text", "double precision"],
         ["int8", "varchar(20)", "timestamptz"],
+        ["int8", "numeric(10)"],
     ],
     "oracle": [
         ["NUMBER", "FLOAT", "DATE"],

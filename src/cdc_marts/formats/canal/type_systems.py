@@ -30,8 +30,8 @@ _ONLY_POSTGRESQL = (
 )
 #: Names that PostgreSQL publishes, and that MySQL or MariaDB takes in a statement.
 _ALSO_POSTGRESQL = "int[248]|float[48]|character varying|uuid"
-#: Types that PostgreSQL lacks, or publishes under another name: `int4`, `float8`, `bpchar`, and
-#: `varchar` without a length or `character varying(20)`.
+#: Types that PostgreSQL lacks, or publishes under another name: `int4`, `float8`, `bpchar`,
+#: and `varchar` without a length or `character varying(20)`.
 _NOT_POSTGRESQL = rf"double|blob|inet[46]|int|float|(?:var)?char{_LENGTH}"
 #: Most tables of MySQL have only these types. A table that has only these counts as MySQL's.
 _PLAIN_MYSQL = (

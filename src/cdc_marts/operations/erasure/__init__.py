@@ -113,7 +113,9 @@ class Erasure(ErasedTable):
             references = self.forget(made.tables, is_embedded(target))
             built = built_tables(target)
             _, unknown = split_tables(self.session, built, self.relations.schemas)
-            readers = other_readers(self.session, self.relations.landing, built)
+            readers = other_readers(
+                self.session, self.relations.landing, built, [*made.tables, *made.kept]
+            )
         return Leftovers(
             references,
             [*made.kept, *unknown],
