@@ -24,14 +24,62 @@ new_messages as (
 
 new_ranges as (select * from {{ new_rows(ref('int_read_ranges')) }}),
 
+first_new_offsets as (
+
+    select
+        source_format,
+        topic,
+        `partition`,
+        min(first_offset) as offset,
+        count(*) as range_count
+    from new_ranges
+    group by source_format, topic, `partition`
+
+),
+
+-- There is a range for each run, so they are only counted here.  A partition is
+-- behind if an earlier range ends at its first new offset or after it.
+starts as (
+
+    select /*+ broadcast(first_new) */
+        first_new.source_format,
+        first_new.topic,
+        first_new.`partition`,
+        first_new.offset,
+        max(if(
+            read_ranges.last_offset < first_new.offset,
+            read_ranges.position,
+            null
+        )) as position_before,
+        count_if(read_ranges.last_offset >= first_new.offset)
+        > first_new.range_count as is_behind
+    from {{ rows_so_far(ref('int_read_ranges')) }} as read_ranges
+    inner join first_new_offsets as first_new
+        on {{ matches('read_ranges', 'first_new', columns_of_partition()) }}
+    group by
+        first_new.source_format,
+        first_new.topic,
+        first_new.`partition`,
+        first_new.offset,
+        first_new.range_count
+
+),
+
+starts_behind as (
+
+    select * from starts
+    where is_behind
+
+),
+
 -- A run may read the same offsets as an earlier run, after `requeue` for
 -- example.  So `except all` removes each new range only once.
 earlier_ranges as (
 
-    select read_ranges.*
+    select /*+ broadcast(starts_behind) */ read_ranges.*
     from {{ rows_so_far(ref('int_read_ranges')) }} as read_ranges
-    left semi join new_ranges
-        on {{ matches('read_ranges', 'new_ranges', columns_of_partition()) }}
+    left semi join starts_behind
+        on {{ matches('read_ranges', 'starts_behind', columns_of_partition()) }}
 
     except all
 
@@ -80,58 +128,50 @@ stretches as (
 
 ),
 
-known_messages as (
-
-    select *
-    from {{ rows_so_far(ref('int_landing_ordered_records')) }}
-    where row_index = 0
-
-),
-
-first_new_offsets as (
+-- Messages are looked at again from the start of the first stretch that ends at
+-- a new offset or after it.
+starts_of_stretches as (
 
     select
-        source_format,
-        topic,
-        `partition`,
-        min(first_offset) as offset
-    from new_ranges
-    group by source_format, topic, `partition`
-
-),
-
--- The first offset of each partition that has to be looked at.
-starts as (
-
-    select
-        first_new.source_format,
-        first_new.topic,
-        first_new.`partition`,
-        least(first_new.offset, min(stretches.first_offset)) as offset,
-        count(stretches.first_offset) > 0 as is_behind
-    from first_new_offsets as first_new
-    left join stretches
+        starts.source_format,
+        starts.topic,
+        starts.`partition`,
+        least(starts.offset, min(stretches.first_offset)) as offset
+    from starts_behind as starts
+    inner join stretches
         on
-            {{ matches('first_new', 'stretches', columns_of_partition()) }}
-            and first_new.offset <= stretches.last_offset
+            {{ matches('starts', 'stretches', columns_of_partition()) }}
+            and starts.offset <= stretches.last_offset
     group by
-        first_new.source_format,
-        first_new.topic,
-        first_new.`partition`,
-        first_new.offset
+        starts.source_format,
+        starts.topic,
+        starts.`partition`,
+        starts.offset
 
 ),
 
 placed_starts as (
 
     select
+        source_format,
+        topic,
+        `partition`,
+        offset,
+        is_behind,
+        position_before
+    from starts
+    where not is_behind
+
+    union all
+
+    select
         starts.source_format,
         starts.topic,
         starts.`partition`,
         starts.offset,
-        starts.is_behind,
+        true as is_behind,
         max(stretches.position) as position_before
-    from starts
+    from starts_of_stretches as starts
     left join stretches
         on
             {{ matches('starts', 'stretches', columns_of_partition()) }}
@@ -140,8 +180,15 @@ placed_starts as (
         starts.source_format,
         starts.topic,
         starts.`partition`,
-        starts.offset,
-        starts.is_behind
+        starts.offset
+
+),
+
+known_messages as (
+
+    select *
+    from {{ rows_so_far(ref('int_landing_ordered_records')) }}
+    where row_index = 0
 
 ),
 
