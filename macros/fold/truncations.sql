@@ -60,8 +60,8 @@ group by source_format, table_id
 {#-
   The number of truncations of its table that come before an event.  If two
   events of a table have different numbers, a truncation is between them.  A
-  table may have thousands of truncations, so they are searched in halving
-  steps: the number is the sum of the powers of two that do not exceed it.
+  table may have thousands of truncations, so the event is not compared with
+  each of them: a binary search finds the number, from its highest bit down.
 
   event: alias with `sequence`.
   truncations: array of struct<sequence, event_at> in the order of their

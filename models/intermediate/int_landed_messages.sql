@@ -8,6 +8,7 @@ select
     messages.`partition`,
     messages.offset,
     false as is_removed,
+    {#- Without rows in staging, no message of the format was read. #}
     {% if source_format in formats_in_staging -%}
     {{ waits_for_run('messages', ref('stg_' ~ source_format)) }}
     {%- else -%}

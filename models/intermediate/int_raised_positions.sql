@@ -37,8 +37,9 @@ first_new_offsets as (
 
 ),
 
--- There is a range for each run, so they are only counted here.  A partition is
--- behind if an earlier range ends at its first new offset or after it.
+-- Each run adds a range, so only a count and a maximum are taken of all ranges.
+-- A partition is behind if an earlier range ends at its first new offset or
+-- after it.
 starts as (
 
     select /*+ broadcast(first_new) */
