@@ -71,17 +71,66 @@ class TestReplacement:
         assert "\tat " not in results[0].message
         assert self.values(project, spark, "replaced") == [1]
 
-    def test_a_rebuilt_table_keeps_its_history(self, project, spark):
-        self.run("replaced", "1")
-        before = spark.table(f"{project.test_schema}.replaced.snapshots").count()
-        self.run("replaced", "2")
-        assert self.values(project, spark, "replaced") == [2]
-        assert spark.table(f"{project.test_schema}.replaced.snapshots").count() == before + 1
+    @pytest.mark.parametrize("model", ["replaced", "of_no_format"])
+    def test_a_rebuilt_table_keeps_its_history(self, project, spark, model):
+        self.run(model, "1")
+        before = spark.table(f"{project.test_schema}.{model}.snapshots").count()
+        self.run(model, "2")
+        assert self.values(project, spark, model) == [2]
+        assert spark.table(f"{project.test_schema}.{model}.snapshots").count() == before + 1
 
-    def test_a_table_without_a_file_format_is_rebuilt_too(self, project, spark):
-        for value in (1, 2):
-            self.run("of_no_format", str(value))
-            assert self.values(project, spark, "of_no_format") == [value]
+
+DESCRIBED = """
+models:
+  - name: described
+    columns:
+      - name: id
+        description: the number of the row
+"""
+
+OF_DESCRIBED = """
+snapshots:
+  - name: of_described
+    relation: ref('described')
+    config: {unique_key: id, strategy: check, check_cols: all}
+"""
+
+
+class TestNoFileFormat:
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        no_format = {"+file_format": None}
+        return {
+            "models": {**no_format, "+persist_docs": {"columns": True}},
+            "snapshots": no_format,
+        }
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "described.sql": "{{ config(materialized='incremental', unique_key='id',"
+            " incremental_strategy='merge') }} select 1 as id",
+            "described.yml": DESCRIBED,
+        }
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {"of_described.yml": OF_DESCRIBED}
+
+    @pytest.fixture(scope="class", autouse=True)
+    def built(self, project):
+        run_dbt(["build"])
+        run_dbt(["build"])
+
+    def test_tables_and_snapshots_are_of_iceberg(self, project, spark):
+        for name in ("described", "of_described"):
+            table = spark.table(f"{project.test_schema}.{name}")
+            assert [row.id for row in table.collect()] == [1]
+            assert spark.table(f"{project.test_schema}.{name}.snapshots").count() > 0
+
+    def test_columns_have_their_comments(self, project, spark):
+        (field,) = spark.table(f"{project.test_schema}.described").schema
+        assert field.metadata["comment"] == "the number of the row"
 
 
 BY_DAY = """

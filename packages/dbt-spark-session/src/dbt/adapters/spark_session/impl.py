@@ -262,6 +262,12 @@ class SparkSessionAdapter(SparkAdapter):
         read.end_commit()
         self._reads.pop(read.table, None)
 
+    def pre_model_hook(self, config: Any) -> Any:
+        # dbt-spark's macros read the format from the config.
+        if not config.get("file_format"):
+            config.model.config["file_format"] = self.default_file_format()
+        return super().pre_model_hook(config)
+
     def post_model_hook(self, config: Mapping[str, Any], context: Any) -> None:
         # A model that failed has not ended its commit.
         for read in list(self._reads.values()):
@@ -347,7 +353,9 @@ class SparkSessionAdapter(SparkAdapter):
     @available.parse(lambda *_, **__: "iceberg")
     def default_file_format(self) -> str:
         """Return the format of tables whose model names none."""
-        return "iceberg" if has_iceberg_catalog(self.session) else "parquet"
+        if has_iceberg_catalog(self.session):
+            return "iceberg"
+        return str(self.session.conf.get("spark.sql.sources.default"))
 
     @available
     def is_replaceable(self, file_format: str | None) -> bool:

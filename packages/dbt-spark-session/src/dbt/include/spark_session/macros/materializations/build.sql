@@ -17,7 +17,7 @@
 
 {#- Add the number of written rows, from the table's metadata, to the model's result. -#}
 {% macro report_written_rows(target_relation) %}
-  {%- if config.get('file_format', default='iceberg') == 'iceberg' -%}
+  {%- if config.get('file_format') == 'iceberg' -%}
     {%- set rows = adapter.written_rows(target_relation) -%}
     {%- if rows is not none -%}
       {%- set message = 'OK, %s row%s' % ('{:,}'.format(rows), '' if rows == 1 else 's') -%}

@@ -8,7 +8,7 @@
   - With --empty, an existing table keeps its rows, unless --full-refresh rebuilds it.
 -#}
 {% materialization incremental, adapter='spark_session', supported_languages=['sql', 'python'] %}
-  {%- set file_format = dbt_spark_validate_get_file_format(config.get('file_format') or adapter.default_file_format()) -%}
+  {%- set file_format = dbt_spark_validate_get_file_format(config.get('file_format')) -%}
   {%- set strategy = config.get('incremental_strategy') or 'append' -%}
   {%- set strategy_macro = adapter.get_incremental_strategy_macro(context, strategy) -%}
   {%- if strategy in adapter.valid_incremental_strategies() -%}

@@ -15,9 +15,8 @@
       -- the file is unchanged
     {%- endcall -%}
   {%- else -%}
-    {%- set file_format = config.get('file_format') or adapter.default_file_format() -%}
     {%- call statement('main') -%}
-      {{ new_seed_table(target_relation, existing_relation, file_format) }}
+      {{ new_seed_table(target_relation, existing_relation, config.get('file_format')) }}
       {{ file_format_clause() }}
       tblproperties ('dbt.seed-checksum' = '{{ seed_checksum(model) }}')
       {{ partition_cols(label="partitioned by") }}
