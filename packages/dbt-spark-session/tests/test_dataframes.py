@@ -86,7 +86,7 @@ def multiples(session: SparkSession, run: ModelRun, factor: int) -> DataFrame:
 def changed_multiples(session: SparkSession, run: ModelRun, is_broken: bool) -> DataFrame:
     before = run.rows_before("multiples").withColumnRenamed("multiple", "before")
     changed = run.changed_rows("multiples")
-    if run.is_incremental and run.has_new_rows:
+    if run.is_incremental and run.has_something_to_write:
         run.replace(f"id in ({', '.join(str(row.id) for row in changed.collect())})")
     rows = changed.join(before, "id", "left")
     if is_broken:

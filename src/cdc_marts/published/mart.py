@@ -62,7 +62,7 @@ def rows(session: SparkSession, run: ModelRun, grain: str) -> DataFrame:
     mart = _with_json_texts(run.rows("mart"))
     if not run.is_incremental:
         return mart
-    if not run.has_new_rows:
+    if not run.has_something_to_write:
         return mart.where("false")
     way = GRAINS[grain]
     if way is None:

@@ -49,7 +49,7 @@ def rows(session: SparkSession, run: ModelRun, declared: Declaration) -> DataFra
     if not run.has_inputs:
         return _no_rows(session, partitioned_by)
     run.keep_property(DECLARATION, declared.checksum)
-    is_changed = run.has_new_rows and _has_changes(table)
+    is_changed = run.has_something_to_write and _has_changes(table)
     if run.is_incremental and not is_changed and _is_as_declared(table):
         return session.table(run.relation).where("false")
     if not run.is_incremental and not is_changed:

@@ -73,8 +73,11 @@ class ModelRun:
         return self._read(self._changed_inputs[name].changed_rows)
 
     @property
-    def has_new_rows(self) -> bool:
-        """Whether an input that is read for new rows or changes has any. This needs no query."""
+    def has_something_to_write(self) -> bool:
+        """Whether an input has new rows or changes, or the run replaces rows. This needs no query.
+
+        Also true if no input is read for new rows or changes.
+        """
         return not self.read.has_nothing_new
 
     def table_property(self, name: str) -> str | None:

@@ -50,14 +50,16 @@ class SessionPythonJob(PythonJobHelper):
     partitioning, table properties and incremental strategies.
 
     The model's `dbt` has two more functions, for increments (see `IncrementalRead`). They take the
-    results of `dbt.ref` and `dbt.source`:
+    results of `dbt.ref` and `dbt.source`. And it has a condition:
 
     - `dbt.new_rows(frame, ...)`: the rows of each that the model has not read, as one
       DataFrame, or several. A model calls it once, with all inputs that it reads in this way. If
       none has rows, the model is not written.
     - `dbt.rows_so_far(frame)`: these rows, and the rows that earlier runs have read.
+    - `dbt.replaceable_rows`: the condition on the model's rows that a run makes anew, from the
+      setting `replaces`; None without this setting.
 
-    With `--empty`, both return no rows, and the run commits no watermark.
+    With `--empty`, the functions return no rows, and the run commits no watermark.
     """
 
     def __init__(self, parsed_model: dict[str, Any], credential: Any) -> None:
