@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from cdc_marts.formats.canal.type_systems import source_type, source_type_of
+from cdc_marts.formats.canal.type_systems import source_type
 
 TABLES = {
     "mysql": [
@@ -51,15 +50,10 @@ TABLES = {
 CASES = [(names, system) for system, tables in TABLES.items() for names in tables]
 
 
-@pytest.mark.parametrize(("names", "system"), CASES)
-def test_names_that_only_another_database_has_decide(names: list[str], system: str) -> None:
-    assert source_type_of(names) == system
-
-
-def test_spark_decides_alike(spark: SparkSession) -> None:
+def test_names_that_only_another_database_than_mysql_has_decide(spark: SparkSession) -> None:
     tables = spark.createDataFrame([(names,) for names, _ in CASES], "names array<string>")
-    found = tables.select(source_type(F.col("names"))).collect()
-    assert [row[0] for row in found] == [system for _, system in CASES]
+    found = tables.select("names", source_type(F.col("names"))).collect()
+    assert [tuple(row) for row in found] == CASES
 
 
 def test_without_names_it_is_mysql(spark: SparkSession) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-# Java and Python read these patterns in the same way.
 #: A character between names, which no name contains.
 _SEPARATOR = "\x1f"
 _LENGTH = rf" ?\([^){_SEPARATOR}]*\)"
@@ -69,26 +67,16 @@ _OF_MYSQL, _OF_ORACLE, _OF_POSTGRESQL, _NOT_OF_POSTGRESQL = map(
 )
 
 
-def source_type_of(type_names: Iterable[str]) -> str:
+def source_type(type_names: Column) -> Column:
     """Return the kind of database that has these types: `mysql`, `oracle` or `postgresql`.
+
+    `type_names`: array<string>; MySQL for null.
 
     A name that only another database than MySQL has decides this, unless there is a name that only
     MySQL has. A Canal server may publish a type as somebody wrote it, so a MySQL table may have
     `INT8`, and MariaDB has `uuid`. If a table has such names, and none that only PostgreSQL has, a
     name that PostgreSQL does not publish decides for MySQL.
     """
-    names = _SEPARATOR.join(type_names)
-    if not re.search(_FOREIGN, names) or re.search(_OF_MYSQL, names):
-        return "mysql"
-    if re.search(_OF_ORACLE, names):
-        return "oracle"
-    if re.search(_OF_POSTGRESQL, names) or not re.search(_NOT_OF_POSTGRESQL, names):
-        return "postgresql"
-    return "mysql"
-
-
-def source_type(type_names: Column) -> Column:
-    """Return the kind of database as `source_type_of`, for an array<string>; MySQL for null."""
     names = F.array_join(type_names, _SEPARATOR)
     # A match from the start takes a tenth of the time of a search for a name in the list.
     is_foreign = ~names.rlike(_ALL_PLAIN) & names.rlike(_FOREIGN) & ~names.rlike(_OF_MYSQL)
