@@ -1,4 +1,7 @@
-{#- Each landed message has exactly one kind of record. -#}
+{#-
+  Each landed message has exactly one kind of record, and no partition has more
+  redelivered changes than changes.
+-#}
 {% test ledger_balances(model) %}
 
 with
@@ -18,8 +21,7 @@ validation_errors as (
             + tombstone
             + rejected
         )
-        or redelivered < 0
-        or pending_update_before < 0
+        or row_changes < 0
 
 )
 
