@@ -83,7 +83,7 @@ def run(
     *,
     target: Target,
 ) -> None:
-    """Land new messages, build the models, test them and report, in one Spark start.
+    """Land new messages, build the models and test them, in one Spark start.
 
     Messages come from Kafka (--bootstrap-servers) or from files. Without
     either, the command builds what has landed already.
