@@ -131,14 +131,19 @@ def check_topics(topics: Any) -> None:
         if not isinstance(settings, Mapping) or not settings.keys() <= set(_SETTINGS):
             names = " and ".join(f"`{name}`" for name in _SETTINGS)
             raise _wrong_topics(f"the topic `{topic}` has {settings}; its settings are {names}")
-        database = settings.get("database", "its own")
-        if not isinstance(database, str) or not database:
-            raise _wrong_topics(f"the database of the topic `{topic}` is no name: {database}")
+        if "database" in settings and not _is_name(settings["database"]):
+            raise _wrong_topics(
+                f"the database of the topic `{topic}` is no name: {settings['database']}"
+            )
         if "dialect" in settings and settings["dialect"] not in list(DIALECTS):
             raise _wrong_topics(
                 f"the dialect of the topic `{topic}` is none of {', '.join(DIALECTS)}:"
                 f" {settings['dialect']}"
             )
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and bool(value)
 
 
 def _wrong_topics(problem: str) -> CompilationError:
