@@ -173,8 +173,16 @@ class _Descriptions:
             content = {"models": None}
             self._text = described.split("\nmodels:")[0] + "\nmodels:\n"
         self.names = {model["name"] for model in content.get("models") or ()}
-        if list(content)[-1:] != ["models"] or "&typed_mart" not in self._text:
-            raise ScaffoldError(f"{path} lacks the anchor `&typed_mart`, or `models:` at its end.")
+        if "&typed_mart" not in self._text:
+            raise ScaffoldError(
+                f"{path} lacks the anchor `&typed_mart`, the description of all typed marts. Copy"
+                f" `anchors:` into it from {PACKAGE_ROOT / DESCRIPTIONS}."
+            )
+        if list(content)[-1:] != ["models"]:
+            raise ScaffoldError(
+                f"{path} does not end with `models:`, to which new marts are added. Move `models:`"
+                " to its end."
+            )
 
     def add(self, names: Iterable[str]) -> None:
         """Write the file if there are new names. dbt refuses a file whose `models:` is empty."""

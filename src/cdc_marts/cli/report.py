@@ -61,10 +61,14 @@ def check_report(output: Path) -> None:
             " pip install 'cdc-marts[report]'",
             WRONG_USE,
         )
-    if output.is_dir() or not output.parent.is_dir():
+    if output.is_dir():
         raise typer.BadParameter(
-            f"The page can't be written to {output}: its folder does not exist, or {output} is a"
-            " folder."
+            f"The page can't be written to {output}, which is a folder. Name a file."
+        )
+    if not output.parent.is_dir():
+        raise typer.BadParameter(
+            f"The page can't be written to {output}: its folder does not exist. Create the folder,"
+            " or name a file in another one."
         )
 
 

@@ -70,7 +70,10 @@ def find_root(project_dir: Path | None = None) -> Path:
     """
     if folder := project_dir or _folder_of_environment("DBT_PROJECT_DIR"):
         if not (folder / PROJECT_FILE).is_file():
-            raise ProjectError(f"The folder {folder} contains no {PROJECT_FILE}.")
+            raise ProjectError(
+                f"The folder {folder} contains no {PROJECT_FILE}. Name the folder of a dbt project"
+                " with --project-dir or DBT_PROJECT_DIR."
+            )
         return folder.resolve()
     current = Path.cwd()
     roots = [root for root in (current, *current.parents) if (root / PROJECT_FILE).is_file()]
@@ -93,7 +96,10 @@ def _names_no_profile(file: Path) -> ProjectError:
 def _find_profiles(root: Path, profiles_dir: Path | None) -> Path:
     if folder := profiles_dir or _folder_of_environment("DBT_PROFILES_DIR"):
         if not (folder / PROFILES_FILE).is_file():
-            raise ProjectError(f"The folder {folder} contains no {PROFILES_FILE}.")
+            raise ProjectError(
+                f"The folder {folder} contains no {PROFILES_FILE}. Name its folder with"
+                " --profiles-dir or DBT_PROFILES_DIR."
+            )
         return folder.resolve()
     folders = (Path.cwd(), root, root / "profiles", Path.home() / ".dbt")
     for folder in folders:

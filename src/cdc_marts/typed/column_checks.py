@@ -21,7 +21,8 @@ def check_columns(declared: Declaration, listed: Mapping[str, ListedColumn], war
             if column not in listed:
                 warn(
                     f"Typed mart `{declared.name}`: `{setting}` names a column `{column}`, but"
-                    f" {declared.table_id} has {', '.join(listed)}."
+                    f" {declared.table_id} has {', '.join(listed)}. Correct it in `vars: tables` of"
+                    " dbt_project.yml."
                 )
     taken = {column.lower() for column in listed if column not in declared.renames}
     taken.update(name.lower() for name in MART_COLUMNS)
@@ -29,7 +30,8 @@ def check_columns(declared: Declaration, listed: Mapping[str, ListedColumn], war
         if name.lower() in taken:
             warn(
                 f"Typed mart `{declared.name}`: `{column}` of {declared.table_id} is renamed to"
-                f" `{name}`, which is another column's name; one of them gets a number."
+                f" `{name}`, which is another column's name; one of them gets a number. Correct it"
+                " in `vars: tables` of dbt_project.yml."
             )
         taken.add(name.lower())
 

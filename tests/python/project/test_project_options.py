@@ -205,6 +205,8 @@ def test_a_folder_without_the_file_is_said(option: str, shop: Path, elsewhere: P
     result = run("status", *(part for pair in options.items() for part in pair))
     assert result.exit_code == 2
     assert f"{elsewhere / 'nowhere'} contains no" in result.output
+    variable = f"DBT_{option.removeprefix('--').upper().replace('-', '_')}"
+    assert f" with {option} or {variable}." in result.output
 
 
 def test_no_project_is_said_with_the_option(elsewhere: Path) -> None:

@@ -259,7 +259,8 @@ def test_each_round_ends_with_a_report(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--report", "no/such/folder/r.html"], "The page can't be written to no/such/folder"),
+        (["--report", "no/such/folder/r.html"], "no/such/folder/r.html: its folder does not exist"),
+        (["--report", "."], "The page can't be written to ., which is a folder. Name a file."),
         (["--max-failures", "2"], "--max-failures goes with --every"),
         (["--every", "0s"], "--every needs a time span above 0"),
         (["--every", "366d"], "--every needs a time span above 0, up to 365d"),

@@ -214,6 +214,21 @@ def test_a_project_file_that_is_no_yaml_is_said(root: Path) -> None:
     assert not (root / TYPED_MARTS / "crm_orders.sql").exists()
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("models:\n", "lacks the anchor `&typed_mart`.* Copy `anchors:` into it from .*yml"),
+        ("models:\nanchors: [&typed_mart {}]\n", "does not end with `models:`.* Move `models:`"),
+    ],
+)
+def test_a_file_that_takes_no_description_is_said(root: Path, text: str, message: str) -> None:
+    (root / DESCRIPTIONS).write_text(text, "utf-8")
+    before = files(root)
+    with pytest.raises(ScaffoldError, match=f"{DESCRIPTIONS} {message}"):
+        scaffold(root, [ORDERS])
+    assert files(root) == before
+
+
 # --- The command -------------------------------------------------------------------------------
 
 Scaffold = Callable[[], Result]

@@ -749,4 +749,5 @@ def test_a_declaration_that_does_not_fit_the_columns_is_said(table: SourceTable,
     table.holds({"id": 1, "amount": 10}, 1)
     [warning] = [text for text in run(table, **options) if doubt in text]
     assert table.table_id in warning
+    assert "Correct it in `vars: tables` of dbt_project.yml." in warning
     assert contents(table) == [(1, 10)]
