@@ -161,7 +161,10 @@ def _redeliveries(new: DataFrame | None, deliveries: DataFrame) -> DataFrame:
 
 
 def _with_earlier_keys(redeliveries: DataFrame, earlier: DataFrame) -> DataFrame:
-    """Add the `old_row_key` that an earlier run found in the other half of a split update."""
+    """Add the keys (`row_keys`) that an earlier run found for these records.
+
+    It found them as halves of split updates.
+    """
     split = earlier.where("exception = 'split_update'").select(
         *_RECORD, F.col("row_keys").alias("earlier_keys")
     )
@@ -180,10 +183,11 @@ def _halves(records: DataFrame) -> DataFrame:
 
 
 def _split_updates(new: DataFrame | None, halves: DataFrame) -> DataFrame:
-    """Return the `update_after` records of updates that changed the key of their row.
+    """Return the `update_after` records of updates that only both halves describe.
 
-    Only pairs with a new half are returned. Few pairs have two keys, and hashes show which pairs
-    may. `new`: None if all halves are new.
+    Such an update changed the key of its row, or its table has no key. Only pairs with a new half
+    are returned. Few pairs have two keys, and hashes show which pairs may. `new`: None if all
+    halves are new.
     """
     if new is not None:
         halves = halves.join(new.select("pairing_hash").distinct(), "pairing_hash", "left_semi")

@@ -245,8 +245,9 @@ class _Table:
     def _columns_of(self, drop: _Drop, at: Order, last_drops: Mapping[str, Order]) -> list[str]:
         """Return the columns that a statement drops.
 
-        The statement may write the name in another letter case, if only one column has these
-        letters. A column that the table got later, or had lost before, is not meant.
+        If only one column has the letters of the name, it is that one, in any letter case. If none
+        or several have them, it is the name as the statement writes it; a respelling then drops
+        none. A column that the table got later, or had lost before, does not count.
         """
         there = [column for column, first in self.first_seen.items() if first < at]
         if drop.named is None:

@@ -148,7 +148,7 @@ def _record() -> Record:
         rejection=F.coalesce("rejection", _erased_row(), _without_columns()),
         record_type=F.when(is_schema_change, "ddl").otherwise(F.col("meaning.record_type")),
         row_index=F.col("index"),
-        # The types tell the kind of database; a statement has none.
+        # The types show the kind of database; a statement has none.
         source_type=F.when(_is_row_message(), F.col("source_type")),
         database_name=non_empty(F.col("database")),
         table_name=F.coalesce(

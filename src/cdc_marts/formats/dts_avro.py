@@ -237,7 +237,7 @@ def _published_key(keys: Column) -> Column:
 
 
 def _transaction_id() -> Column:
-    """`sourceTxid`; null for the "0" that all messages of a task on MySQL have, and for ""."""
+    """Return `sourceTxid`; null for "", and for "0", which all messages of a task on MySQL have."""
     return F.when(~F.col("sourceTxid").isin("", "0"), F.col("sourceTxid"))
 
 

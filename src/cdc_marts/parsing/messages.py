@@ -42,8 +42,8 @@ _WITH_LARGE_EXPONENT = r"-?[0-9]++(?:\.[0-9]++)?[eE]\+?[0-9]{3,}+"
 _BACKSLASH, _QUOTE, _NEW_QUOTE = "\x01", "\x02", "\x03"
 
 
-#: A condition that is true for a broken message, a reject code, and a sentence that tells the user
-#: what to do.
+#: A condition that is true for a broken message, a reject code, and the reason: what is wrong, and
+#: if it is known, what to do.
 Check: TypeAlias = tuple[Column, str, Column | str]
 
 

@@ -180,7 +180,7 @@ def to_staging(
       and the coordinates. No two events have the same one.
     - `delivery_position` is a number near which another delivery of the record may be found.
 
-    Raises SessionSettingsError if the session lacks a setting that the parsers need.
+    Raise SessionSettingsError if the session lacks a setting that the parsers need.
     """
     check_session(messages.sparkSession)
     named = _compiled_apart(_named(messages, record))
@@ -328,7 +328,7 @@ def _verdict() -> dict[str, Column]:
 
 
 def _origin(source_format: str) -> dict[str, Column]:
-    """Return what tells a record from others: its format, its index, its id, and its place."""
+    """Return what distinguishes a record from others: its format, index, id and place."""
     is_known_statement = (F.col("record_type") == "ddl") & F.col("identity").isNotNull()
     return {
         "source_format": F.lit(source_format),

@@ -50,7 +50,7 @@ class Figure:
 
 
 def figures(facts: Facts) -> Iterator[Figure]:
-    """Yield all figures. Those that show trouble come first."""
+    """Yield all figures, in the order of the page."""
     yield _freshness(facts)
     yield _lag(facts)
     yield _volume(facts)
