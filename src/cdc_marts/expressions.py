@@ -1,4 +1,4 @@
-"""Expressions for which Spark has no function, and the condition that a row is of a table."""
+"""Expressions for which Spark has no function."""
 
 from __future__ import annotations
 
@@ -21,6 +21,6 @@ def base64_text(data: Column) -> Column:
     return F.translate(F.base64(data), "\r\n", "")
 
 
-def is_of_table(source_format: str, table_id: str) -> Column:
-    """Return whether a row is of a source table."""
-    return (F.col("source_format") == source_format) & (F.col("table_id") == table_id)
+def bytes_of_base64(text: Column) -> Column:
+    """Return the bytes of a base64 text; null if it is not base64."""
+    return F.try_to_binary(text, F.lit("base64"))

@@ -10,9 +10,8 @@ from decimal import Decimal
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from cdc_marts.expressions import is_of_table
 from cdc_marts.fold.rules import is_row_of_full_load
-from cdc_marts.identifying_columns import MESSAGE
+from cdc_marts.identifying_columns import MESSAGE, is_of_table
 from cdc_marts.local_rows import local_rows
 from cdc_marts.operations.unknown_table import no_such_table
 from cdc_marts.printing import printable

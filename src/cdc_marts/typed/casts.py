@@ -10,7 +10,7 @@ from decimal import Decimal
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from cdc_marts.expressions import base64_text
+from cdc_marts.expressions import base64_text, bytes_of_base64
 from cdc_marts.typed.types import exact_digits
 
 _DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
@@ -88,7 +88,7 @@ def _cast_text(text: Column, spark_type: str) -> Column:
         is_time = text.rlike(_TIME_PATTERNS[spark_type])
         return F.when(is_time, _in_calendar(text.try_cast(spark_type)))
     if spark_type == "binary":
-        return F.try_to_binary(text, F.lit("base64"))
+        return bytes_of_base64(text)
     if spark_type == "variant":
         return F.try_parse_json(text)
     if exact_digits(spark_type) is not None:

@@ -9,7 +9,7 @@ from typing import Any
 from dbt_common.exceptions import CompilationError
 from pyspark.sql import Column
 
-from cdc_marts.expressions import is_of_table
+from cdc_marts.identifying_columns import is_of_table
 from cdc_marts.source_formats import SOURCE_FORMATS
 from cdc_marts.typed.checksums import checksum
 from cdc_marts.typed.types import CASTABLE_TYPES, castable_type

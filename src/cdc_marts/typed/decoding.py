@@ -14,6 +14,7 @@ from decimal import Decimal
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from cdc_marts.expressions import bytes_of_base64
 from cdc_marts.typed.casts import cast_exactly
 from cdc_marts.typed.types import ColumnType
 
@@ -83,11 +84,6 @@ def _variant(text: Column, value: Column, column_type: ColumnType) -> Column:
 
 
 # --- Numbers and bytes in base64 -----------------------------------------------------------------
-
-
-def bytes_of_base64(text: Column) -> Column:
-    """Return the bytes of a base64 text; null if it is not base64."""
-    return F.try_to_binary(text, F.lit("base64"))
 
 
 def _base64(text: Column, value: Column, column_type: ColumnType) -> Column:

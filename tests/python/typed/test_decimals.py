@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
-from cdc_marts.typed.decoding import bytes_of_base64, integer_of_bytes, scaled_digits
+from cdc_marts.expressions import bytes_of_base64
+from cdc_marts.typed.decoding import integer_of_bytes, scaled_digits
 
 MOST = 10**38 - 1
 

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import IntegerType, LongType, StringType, StructType
 
-from cdc_marts.expressions import is_of_table
+from cdc_marts.identifying_columns import is_of_table
 from cdc_marts.local_rows import local_rows
 from cdc_marts.offset_blocks import in_blocks, removed_of
 from cdc_marts.parsing.ops import ROW_RECORDS
