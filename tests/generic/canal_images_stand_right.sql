@@ -99,7 +99,7 @@ proofs as (
         if(fits, 1, -1) as is_right,
         if(fits = is_read_as_swapped, 1, -1) as is_swapped
     from updates
-    where fits != fits_the_other_way
+    where fits <> fits_the_other_way
 
 ),
 

@@ -17,7 +17,15 @@
 
 with
 
-records as (select * from {{ model }}),
+records as (
+
+    select
+        *,
+        {{ is_of_format_that('known_by_images') }} as is_known_by_images,
+        {{ is_of_format_that('numbers_no_loads') }} as has_unnumbered_loads
+    from {{ model }}
+
+),
 
 redeliveries as (
 
@@ -47,9 +55,9 @@ deliveries as (
         records.record_type = 'change'
         and records.sequence.position is not null
         and (
-            records.{{ is_of_format_that('known_by_images') }}
+            records.is_known_by_images
             or records.op = 'snapshot'
-            and records.{{ is_of_format_that('numbers_no_loads') }}
+            and records.has_unnumbered_loads
         )
 
 ),
@@ -87,7 +95,7 @@ repeated_truncations as (
     where
         record_type = 'ddl'
         and is_truncation
-        and {{ is_of_format_that('known_by_images') }}
+        and is_known_by_images
     group by source_format, table_id, topic, `partition`, sequence.position
     having count(*) > 1
 
