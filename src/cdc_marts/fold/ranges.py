@@ -273,14 +273,14 @@ def near_deliveries(deliveries: DataFrame) -> Column:
         ranges = _position_ranges(found.withColumn("topic", F.lit("")), 1).collect()
     position = F.col("delivery_position")
     return _any_of(
-        (F.col("source_format") == found.source_format)
-        & (F.col("op").eqNullSafe("snapshot") == F.lit(found.is_snapshot))
+        (F.col("source_format") == range_.source_format)
+        & (F.col("op").eqNullSafe("snapshot") == F.lit(range_.is_snapshot))
         & (
             position.isNull()
-            if found.first is None
-            else position.between(F.lit(found.first), F.lit(found.last))
+            if range_.first is None
+            else position.between(F.lit(range_.first), F.lit(range_.last))
         )
-        for found in ranges
+        for range_ in ranges
     )
 
 
