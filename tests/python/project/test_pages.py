@@ -199,6 +199,30 @@ def test_the_operations_page_lists_the_reject_codes(manifest: Node) -> None:
     assert [name.strip("`") for name in listed] == codes
 
 
+@pytest.mark.parametrize("page", [DOCS / "operations.md", DOCS / "zh/operations.md"], ids=name_of)
+def test_the_operations_page_says_how_many_tables_an_erasure_builds_anew(
+    manifest: Node, page: Path
+) -> None:
+    """Typed marts are left out: a project has its own."""
+    [(count, source)] = re.findall(
+        r"^Nothing .* builds (\d+) tables anew from ([\w.]+),",
+        page.read_text("utf-8"),
+        re.MULTILINE,
+    )
+    found, added = set(), {f"source.cdc_marts.{source}"}
+    while added:
+        found |= added
+        added = {child for name in added for child in manifest["child_map"].get(name, ())} - found
+    tables = [
+        model["name"]
+        for model in nodes_of(manifest, "model")
+        if model["unique_id"] in found
+        and model["config"]["materialized"] == "incremental"
+        and "typed" not in model["fqn"]
+    ]
+    assert len(tables) == int(count)
+
+
 def test_every_decision_is_listed_once_by_its_title() -> None:
     folder = DOCS / "decisions"
     titles = {
