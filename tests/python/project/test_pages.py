@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import typer
+import yaml
 
 from cdc_marts.cli import app
 from cdc_marts.parsing.session import REQUIRED_CONF
@@ -232,6 +233,17 @@ def test_every_decision_is_listed_once_by_its_title() -> None:
     text = (folder / "README.md").read_text("utf-8")
     listed = re.findall(r"^- \[(.+)\]\((.+)\)$", text, re.MULTILINE)
     assert sorted(listed) == sorted((title, name) for name, title in titles.items())
+
+
+def test_the_operations_page_lists_the_schemas_that_a_cluster_gets(manifest: Node) -> None:
+    kinds = ("model", "seed", "source")
+    written = {node["schema"] for kind in kinds for node in nodes_of(manifest, kind)}
+    profiles = yaml.safe_load((ROOT / "profiles/profiles.yml").read_text("utf-8"))
+    lock = profiles["cdc_marts"]["outputs"]["cluster"]["run_lock"].partition(".")[0]
+    published = project_settings()["models"]["cdc_marts"]["published"]["+schema"]
+    text = (DOCS / "operations.md").read_text("utf-8")
+    [sentence] = re.findall(r"The target writes to the schemas (.*?)\. It creates", text, re.DOTALL)
+    assert set(re.findall(r"`(\w+)`", sentence)) == {*written, lock, published}
 
 
 def test_outputs_and_messages_are_put_into_their_blocks() -> None:
