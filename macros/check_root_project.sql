@@ -4,15 +4,7 @@
 -#}
 {% macro check_root_project() -%}
   {%- if execute and project_name != 'cdc_marts' -%}
-    {%- set declared = dict(
-        adapter.config.vars.to_dict(), **adapter.config.cli_vars
-    ) -%}
-    {%- if 'tables' not in dict(declared, **declared.get('cdc_marts', {})) -%}
-      {%- do exceptions.raise_compiler_error(
-          'The project ' ~ project_name ~ ' does not declare its source tables: add `tables` to'
-          ~ ' `vars` of dbt_project.yml, `tables: {}` for none.'
-      ) -%}
-    {%- endif -%}
+    {%- do cdc_marts.check_root_tables() -%}
     {%- for node in graph.nodes.values() if node.package_name == 'cdc_marts' -%}
       {%- for read in node.depends_on.nodes
           if read.split('.')[1] != 'cdc_marts' -%}

@@ -17,6 +17,7 @@
 
 
 {% macro declared_mart() -%}
+  {%- do cdc_marts.check_root_tables() -%}
   {%- set declared = adapter.call_function(
       'cdc_marts.typed.declaration:declaration',
       model.name,

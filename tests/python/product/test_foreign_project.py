@@ -19,6 +19,11 @@ from tests.python.product.foreign_project import NAME, SETTINGS, ForeignProject
 
 pytestmark = pytest.mark.long
 
+TABLES_ARE_MISSING = "add `tables` to `vars` of dbt_project.yml, `tables: {}` for none"
+TABLES_ARE_SCOPED = (
+    "declares `tables` under `vars: cdc_marts` of dbt_project.yml: move it directly under `vars`"
+)
+
 LAYERS = ("intermediate", "landing", "marts", "seeds", "staging")
 
 
@@ -227,12 +232,36 @@ def test_a_project_that_declares_no_tables_is_told_so(
     spark: SparkSession, spark_target: dict[str, Any], tmp_path: Path
 ) -> None:
     settings = {name: value for name, value in SETTINGS.items() if name != "vars"}
-    project = ForeignProject.write(tmp_path, spark, spark_target, settings)
-    (project.root / "models" / "orders.sql").unlink()
-    (project.root / "models" / "latest_state.sql").unlink()
-    project.dbt("deps")
+    project = without_typed_mart(tmp_path, spark, spark_target, settings)
     result = project.try_dbt("run", "--target", "dev", "--select", "base_canal_json")
-    assert "add `tables` to `vars` of dbt_project.yml, `tables: {}` for none" in said(result)
+    assert TABLES_ARE_MISSING in said(result)
+
+
+def test_a_typed_mart_in_a_project_that_declares_no_tables_is_told_so_too(
+    spark_target: dict[str, Any], tmp_path: Path
+) -> None:
+    settings = {name: value for name, value in SETTINGS.items() if name != "vars"}
+    project = ForeignProject.write(tmp_path, None, spark_target, settings)
+    project.dbt("deps")
+    assert TABLES_ARE_MISSING in said(project.try_dbt("parse"))
+
+
+def test_tables_that_only_the_package_would_see_are_refused(
+    spark: SparkSession, spark_target: dict[str, Any], tmp_path: Path
+) -> None:
+    settings = {**SETTINGS, "vars": {"cdc_marts": SETTINGS["vars"]}}
+    project = without_typed_mart(tmp_path, spark, spark_target, settings)
+    result = project.try_dbt("run", "--target", "dev", "--select", "base_canal_json")
+    assert TABLES_ARE_SCOPED in said(result)
+
+
+def test_a_typed_mart_of_tables_that_only_the_package_would_see_is_refused(
+    spark_target: dict[str, Any], tmp_path: Path
+) -> None:
+    settings = {**SETTINGS, "vars": {"cdc_marts": SETTINGS["vars"]}}
+    project = ForeignProject.write(tmp_path, None, spark_target, settings)
+    project.dbt("deps")
+    assert TABLES_ARE_SCOPED in said(project.try_dbt("parse"))
 
 
 def test_a_model_in_the_place_of_one_of_the_package_is_named(
@@ -300,6 +329,17 @@ def test_schemas_follow_the_macro_and_the_settings_of_the_root_project(
     assert layers["raw.canal_json"] == "landing"
     assert layers["reports__dev.orders"] == NAME
     assert found.relations.model("latest_state") == "cdc__dev.latest_state"
+
+
+def without_typed_mart(
+    folder: Path, spark: SparkSession, target: dict[str, Any], settings: dict[str, Any]
+) -> ForeignProject:
+    """The project without the typed mart and the model that reads it."""
+    project = ForeignProject.write(folder, spark, target, settings)
+    (project.root / "models" / "orders.sql").unlink()
+    (project.root / "models" / "latest_state.sql").unlink()
+    project.dbt("deps")
+    return project
 
 
 def said(result: Any) -> str:
