@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import http.server
 import subprocess
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -65,6 +67,37 @@ def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Resolver:
     return resolver
 
 
+class Server(http.server.ThreadingHTTPServer):
+    """A mirror or a proxy that has nothing; notes what it is asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Refusal)
+        self.asked_for: list[str] = []
+
+
+class _Refusal(http.server.BaseHTTPRequestHandler):
+    server: Server
+
+    def refuse(self) -> None:
+        self.server.asked_for.append(self.path)
+        self.send_error(404)
+
+    do_GET = do_HEAD = do_CONNECT = refuse
+
+    def log_message(self, *_: object) -> None:
+        """Nothing belongs on stderr."""
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with Server() as running:
+        thread = threading.Thread(target=running.serve_forever)
+        thread.start()
+        yield running
+        running.shutdown()
+        thread.join()
+
+
 def test_jars_in_the_cache_are_used_without_asking_anyone(tmp_path, offline):
     jars = [put(tmp_path, ICEBERG), put(tmp_path, SQLITE)]
     assert packages.jar_paths([ICEBERG, SQLITE], tmp_path) == jars
@@ -108,7 +141,8 @@ def test_a_jar_that_is_missing_without_a_network_is_told_in_a_sentence(tmp_path,
         packages.jar_paths([ICEBERG, SQLITE], tmp_path)
     message = str(raised.value)
     assert f"The jars {SQLITE} could not be downloaded" in message
-    assert "the first start needs the network" in message
+    assert "downloaded once, from Maven Central or `DEFAULT_ARTIFACT_REPOSITORY`" in message
+    assert "a proxy only from `JAVA_TOOL_OPTIONS`" in message
     assert ICEBERG not in message
     log = tmp_path / "download.log"
     assert str(log) in message
@@ -120,6 +154,23 @@ def test_the_python_of_executors_need_not_be_here(tmp_path, monkeypatch):
     package = "javax.inject:javax.inject:1"
     (jar,) = packages.jar_paths([package], tmp_path)
     assert jar == jar_of(tmp_path, package) and jar.exists()
+
+
+def test_jars_come_from_the_mirror_that_the_environment_names(tmp_path, server, monkeypatch):
+    mirror = f"http://127.0.0.1:{server.server_port}/maven2/"
+    monkeypatch.setenv("DEFAULT_ARTIFACT_REPOSITORY", mirror)
+    with pytest.raises(SessionError, match="mirrored:jar:1 could not be downloaded"):
+        packages.jar_paths(["mirrored:jar:1"], tmp_path)
+    assert "/maven2/mirrored/jar/1/jar-1.jar" in server.asked_for
+
+
+def test_jars_come_through_the_proxy_of_java(tmp_path, server, monkeypatch):
+    proxy = f"-Dhttps.proxyHost=127.0.0.1 -Dhttps.proxyPort={server.server_port}"
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", proxy)
+    monkeypatch.setenv("DEFAULT_ARTIFACT_REPOSITORY", "https://mirror.invalid/maven2/")
+    with pytest.raises(SessionError, match="proxied:jar:1 could not be downloaded"):
+        packages.jar_paths(["proxied:jar:1"], tmp_path)
+    assert set(server.asked_for) == {"mirror.invalid:443"}
 
 
 def test_a_cache_that_cannot_be_written_is_told_in_a_sentence(tmp_path):

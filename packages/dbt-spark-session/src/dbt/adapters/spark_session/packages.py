@@ -87,6 +87,7 @@ def _download(packages: Sequence[str], cache: Path) -> None:
         log = cache / "download.log"
         log.write_text(answer.stdout)
         raise SessionError(
-            f"The jars {', '.join(still_missing)} could not be downloaded: the first start needs"
-            f" the network. See the resolver's output in {log}."
+            f"The jars {', '.join(still_missing)} could not be downloaded. They are downloaded"
+            " once, from Maven Central or `DEFAULT_ARTIFACT_REPOSITORY`. Java takes a proxy only"
+            f" from `JAVA_TOOL_OPTIONS`. See the resolver's output in {log}."
         )
