@@ -13,3 +13,9 @@ PACKAGE_ROOT = _IN_WHEEL if IS_INSTALLED else _HERE.parents[1]
 
 #: The command in messages with which a user of either runs dbt.
 DBT = "dbt" if IS_INSTALLED else "./run dbt"
+#: The command in messages that installs the Python SDK of DataHub. In the clone, it also lands.
+DATAHUB_SDK = (
+    "pip install 'cdc-marts[datahub]'"
+    if IS_INSTALLED
+    else "./run --extra datahub cdc-marts land datahub …"
+)

@@ -25,7 +25,7 @@ from cdc_marts.cli.landing_options import (
 from cdc_marts.cli.options import on_target, shown_first
 from cdc_marts.cli.session import open_session
 from cdc_marts.landing import LandingError, WrongInput
-from cdc_marts.package_files import DBT
+from cdc_marts.package_files import DATAHUB_SDK, DBT
 from cdc_marts.printing import counted, printable
 from cdc_marts.project.inventory import relations_of
 from cdc_marts.project.locks import only_run
@@ -205,7 +205,9 @@ def land_datahub(
     ALIBABA_CLOUD_ACCESS_KEY_ID and ALIBABA_CLOUD_ACCESS_KEY_SECRET, and a token
     from ALIBABA_CLOUD_SECURITY_TOKEN.
 
-    The command needs the Python SDK of DataHub: pip install 'cdc-marts[datahub]'.
+    The command needs the Python SDK of DataHub. In the clone, run it as
+    ./run --extra datahub cdc-marts land datahub; in a project of your own, first
+    run pip install 'cdc-marts[datahub]'.
     """
     names = names_in(topics, "--topics")
     if not endpoint.startswith(("http://", "https://")):
@@ -216,7 +218,7 @@ def land_datahub(
     except ModuleNotFoundError as error:
         if error.name != "datahub":
             raise
-        stop("DataHub needs its Python SDK: pip install 'cdc-marts[datahub]'.", WRONG_USE)
+        stop(f"DataHub needs its Python SDK: `{DATAHUB_SDK}`.", WRONG_USE)
     try:
         credentials = Credentials(
             os.environ["ALIBABA_CLOUD_ACCESS_KEY_ID"],
