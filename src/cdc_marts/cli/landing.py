@@ -144,31 +144,35 @@ def land_kafka(
     landed or none.
 
     The command lands nothing and exits with 1 if Kafka deleted messages before
-    they landed, or if a topic was deleted and created again.
+    they landed, or if a topic was deleted and created again. If the messages of
+    one format can't be read, the other formats land, and the exit code is 1.
     """
     wanted = kafka.subscription(source_format, map_file, moved)
     from cdc_marts.landing.kafka import PACKAGES
     from cdc_marts.landing.kafka import land_kafka as land_topics
 
     failed = "Spark failed; the next landing resumes after the landed offsets"
+    landings: list[Landing] = []
+    failure = None
     with (
         open_session(target, failed, PACKAGES) as session,
-        errors.status("Landing from Kafka"),
+        errors.status("Landing from Kafka") as status,
     ):
         try:
-            landings = list(land_topics(session, wanted, say, relations_of(target)))
+            for landing in land_topics(session, wanted, say, relations_of(target)):
+                landings.append(landing)
+                status.stop()
+                _summarize_kafka(landing, target.name)
+                status.start()
         except LandingError as error:
-            stop(f"{error} Nothing was landed.", FAILED)
-    for landing in landings:
-        if landing.messages:
-            summarize(landing, target.name)
-        else:
-            names = ", ".join(map(printable, landing.topics))
-            tell(f"{names}: no new messages for {landing.table} (target {target.name}).")
-    if any(landing.messages for landing in landings):
+            failure = str(error)
+    has_landed = any(landing.messages for landing in landings)
+    if has_landed:
         tell(f"Next: {DBT} build --target {target.name}")
     if waiting := sum(landing.waiting for landing in landings):
         tell(f"Up to {counted(waiting, 'message')} still wait in Kafka. Run the command again.")
+    if failure is not None:
+        stop(failure if has_landed else f"{failure} Nothing was landed.", FAILED)
 
 
 @land_app.command("datahub")
@@ -246,6 +250,14 @@ def land_datahub(
     else:
         names = [printable(topic.full_name) for topic in found]
         tell(f"{', '.join(names)}: no new records (target {target.name}).")
+
+
+def _summarize_kafka(landing: Landing, target: str) -> None:
+    if landing.messages:
+        summarize(landing, target)
+    else:
+        names = ", ".join(map(printable, landing.topics))
+        tell(f"{names}: no new messages for {landing.table} (target {target}).")
 
 
 def summarize(landing: Landing, target: str) -> None:

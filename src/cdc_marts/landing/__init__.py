@@ -2,7 +2,7 @@
 
 
 class LandingError(Exception):
-    """Nothing was landed; the message says why."""
+    """Messages did not land; the message says why."""
 
 
 class WrongInput(LandingError):

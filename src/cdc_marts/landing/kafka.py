@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -86,8 +86,9 @@ def land_kafka(
     if Kafka does not answer. Nothing has landed then.
 
     A format is one commit, and lands when its outcome is asked for: if the process is killed, all
-    messages of a format have landed or none. The next landing does the rest. `report` is called
-    with sentences for the user.
+    messages of a format have landed or none. The next landing does the rest. If Spark can't read
+    the messages of a format, the other formats land, and `LandingError` comes after the last one.
+    `report` is called with sentences for the user.
     """
     settings, unused = client_settings(session, subscription.properties)
     if unused:
@@ -102,7 +103,21 @@ def land_kafka(
             for source_format, topics in found.items()
         ]
     _bound(readings, subscription.max_messages)
-    return (reading.land(settings) for reading in readings)
+    return _land_all(readings, settings)
+
+
+def _land_all(readings: Iterable[_Reading], settings: Mapping[str, str]) -> Iterator[Landing]:
+    """Yield the landing of each format. Raise `LandingError` at the end if one failed."""
+    failures = []
+    for reading in readings:
+        try:
+            landing = reading.land(settings)
+        except LandingError as error:
+            failures.append(str(error))
+        else:
+            yield landing
+    if failures:
+        raise LandingError(" ".join(failures))
 
 
 def _topics_by_format(

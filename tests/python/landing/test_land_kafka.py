@@ -25,6 +25,8 @@ from tests.python.landing.kafka_server import kafka as kafka_broker
 pytestmark = pytest.mark.thorough
 
 TABLE = "landing.canal_json"
+#: A producer's time in nanoseconds, where milliseconds belong.
+NANOS = 1_760_000_000_123_000_000
 QUICK = "default.api.timeout.ms=2000\nrequest.timeout.ms=1000\n"
 
 Land = Callable[..., Result]
@@ -499,7 +501,7 @@ def test_a_time_in_nanoseconds_is_named_with_its_offset(
     kafka.create_topic("nanos", 2)
     kafka.produce("nanos", *messages(b"a", b"b"))
     kafka.produce("nanos", *messages(b"c", b"d", b"e"), partition=1)
-    kafka.produce("nanos", *messages(b"late"), partition=1, timestamp=1_760_000_000_123_000_000)
+    kafka.produce("nanos", *messages(b"late"), partition=1, timestamp=NANOS)
     kafka.produce("nanos", *messages(b"f"), partition=1)
 
     result = land("nanos")
@@ -508,6 +510,39 @@ def test_a_time_in_nanoseconds_is_named_with_its_offset(
     assert "The time of nanos, partition 1, offset 3 is too late for Spark" in result.stderr
     assert "Nothing was landed." in result.stderr
     assert landed(catalog) == []
+
+
+def test_the_other_formats_land_if_one_cannot(
+    shared_session: SparkSession, kafka: Kafka, tmp_path: Path
+) -> None:
+    for topic in ("first_mapped", "late_mapped", "last_mapped"):
+        kafka.create_topic(topic)
+    kafka.produce("first_mapped", *messages(b"a"))
+    kafka.produce("late_mapped", *messages(b"late"), timestamp=NANOS)
+    kafka.produce("last_mapped", *messages(b"b", b"c"))
+    topics = tmp_path / "topics.yml"
+    topics.write_text(
+        "topics: {first_mapped: dts_avro, late_mapped: canal_json, last_mapped: cdl_json}"
+    )
+
+    def run() -> Result:
+        return run_command(
+            *("land", "kafka", "--map", topics, "--bootstrap-servers", kafka.address)
+        )
+
+    result = run()
+    assert result.exit_code == 1
+    assert "Landed 1 message in landing.dts_avro" in result.stdout
+    assert "Landed 2 messages in landing.cdl_json" in result.stdout
+    assert "landing.canal_json" not in result.stdout
+    assert "Next: ./run dbt build" in result.stdout
+    assert "late_mapped, partition 0, offset 0" in result.stderr
+    assert "Nothing was landed." not in result.stderr
+
+    again = run()
+    assert again.exit_code == 1
+    assert "last_mapped: no new messages for landing.cdl_json" in again.stdout
+    assert "Nothing was landed." in again.stderr
 
 
 # Brokers and their settings
