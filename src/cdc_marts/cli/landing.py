@@ -144,8 +144,9 @@ def land_kafka(
     landed or none.
 
     The command lands nothing and exits with 1 if Kafka deleted messages before
-    they landed, or if a topic was deleted and created again. If the messages of
-    one format can't be read, the other formats land, and the exit code is 1.
+    they landed, or if a topic was deleted and created again. If the time of a
+    message can't be read, its partition lands up to it and all others land; the
+    exit code is 1.
     """
     wanted = kafka.subscription(source_format, map_file, moved)
     from cdc_marts.landing.kafka import PACKAGES

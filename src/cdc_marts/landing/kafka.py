@@ -24,6 +24,7 @@ from cdc_marts.landing.kafka_ranges import (
     bounded,
     check_topics,
     new_ranges,
+    shown_offsets,
     size_of,
 )
 from cdc_marts.landing.kafka_settings import client_settings
@@ -87,8 +88,8 @@ def land_kafka(
 
     A format is one commit, and lands when its outcome is asked for: if the process is killed, all
     messages of a format have landed or none. The next landing does the rest. If Spark can't read
-    the messages of a format, the other formats land, and `LandingError` comes after the last one.
-    `report` is called with sentences for the user.
+    the time of a message, its partition lands up to this message, all others land, and
+    `LandingError` comes after the last format. `report` is called with sentences for the user.
     """
     settings, unused = client_settings(session, subscription.properties)
     if unused:
@@ -107,17 +108,24 @@ def land_kafka(
 
 
 def _land_all(readings: Iterable[_Reading], settings: Mapping[str, str]) -> Iterator[Landing]:
-    """Yield the landing of each format. Raise `LandingError` at the end if one failed."""
-    failures = []
+    """Yield the landing of each format that landed, or that has nothing new.
+
+    Raise `LandingError` at the end if partitions landed only up to an unreadable message.
+    """
+    unreadable: dict[Partition, int] = {}
     for reading in readings:
-        try:
-            landing = reading.land(settings)
-        except LandingError as error:
-            failures.append(str(error))
-        else:
-            yield landing
-    if failures:
-        raise LandingError(" ".join(failures))
+        found = reading.land(settings)
+        unreadable.update(found)
+        if reading.landing.messages or not found:
+            yield reading.landing
+    if unreadable:
+        raise LandingError(
+            "The landing stopped before messages whose times are too late for Spark, perhaps"
+            f" because they have nanoseconds instead of milliseconds: {shown_offsets(unreadable)}."
+            " Land these messages by `cdc-marts land files`, in envelopes with their offsets. The"
+            " next landing from Kafka resumes after them. If new messages would have such times"
+            " too, set message.timestamp.type=LogAppendTime for the topic."
+        )
 
 
 def _topics_by_format(
@@ -184,20 +192,23 @@ class _Reading:
             broker, topics, self._offsets, subscription.skip_lost, report, subscription.start
         )
 
-    def land(self, settings: Mapping[str, str]) -> Landing:
+    def land(self, settings: Mapping[str, str]) -> dict[Partition, int]:
+        """Land each partition up to its first message whose time Spark can't read.
+
+        Return the offsets of these messages. They have not landed.
+        """
         try:
             self._land(settings)
         except SPARK_ERRORS as error:
             if _OVERFLOW not in str(error):
                 raise
-            (topic, partition), offset = self._first_unreadable(settings)
-            raise LandingError(
-                f"The time of {topic}, partition {partition}, offset {offset} is too late for"
-                " Spark: perhaps it has nanoseconds instead of milliseconds. Set"
-                " message.timestamp.type=LogAppendTime for the topic, and land its messages that"
-                " have such times by `cdc-marts land files`, with their offsets."
-            ) from None
-        return self.landing
+        else:
+            return {}
+        unreadable = self._unreadable(settings)
+        for partition, offset in unreadable.items():
+            self.ranges[partition] = self.ranges[partition][0], offset
+        self._land(settings)
+        return unreadable
 
     def _land(self, settings: Mapping[str, str]) -> None:
         messages = _messages(self._session, self._servers, settings, self.ranges)
@@ -209,8 +220,8 @@ class _Reading:
         read_to = {partition: end for partition, (_, end) in self.ranges.items()}
         self._offsets.keep(read_to, self.landing.offsets)
 
-    def _first_unreadable(self, settings: Mapping[str, str]) -> tuple[Partition, int]:
-        """Return the partition and the offset of a message whose time Spark can't read."""
+    def _unreadable(self, settings: Mapping[str, str]) -> dict[Partition, int]:
+        """Return partition -> offset of its first message whose time Spark can't read."""
 
         def can_read(partition: Partition, start: int, end: int) -> bool:
             range_ = {partition: (start, end)}
@@ -224,16 +235,18 @@ class _Reading:
                 raise
             return True
 
-        partition, (start, end) = next(
-            item for item in self.ranges.items() if not can_read(item[0], *item[1])
-        )
-        while end - start > 1:
-            middle = (start + end) // 2
-            if can_read(partition, start, middle):
-                start = middle
-            else:
-                end = middle
-        return partition, start
+        unreadable = {}
+        for partition, (start, end) in self.ranges.items():
+            if can_read(partition, start, end):
+                continue
+            while end - start > 1:
+                middle = (start + end) // 2
+                if can_read(partition, start, middle):
+                    start = middle
+                else:
+                    end = middle
+            unreadable[partition] = start
+        return unreadable
 
 
 def _messages(

@@ -91,8 +91,7 @@ def _begun_later(
         partition: offset for partition, offset in offsets.items() if offset > firsts[partition]
     }
     if begun:
-        shown = _list(f"{_name(partition)}, offset {offset}" for partition, offset in begun.items())
-        report(f"--start skips earlier messages. The landing begins at: {shown}.")
+        report(f"--start skips earlier messages. The landing begins at: {shown_offsets(begun)}.")
     return begun
 
 
@@ -180,6 +179,11 @@ def bounded(ranges: Ranges, most: int) -> Ranges:
 def size_of(ranges: Ranges) -> int:
     """Return the number of offsets, with or without a message."""
     return sum(end - start for start, end in ranges.values())
+
+
+def shown_offsets(offsets: Mapping[Partition, int]) -> str:
+    """Return a list of partitions with an offset of each, for a sentence."""
+    return _list(f"{_name(partition)}, offset {offset}" for partition, offset in offsets.items())
 
 
 def _name(partition: Partition) -> str:

@@ -495,21 +495,41 @@ def test_a_kill_does_not_forget_where_partitions_without_new_messages_begin(
     assert landed(catalog) == [(0, 1, b"new"), (1, 1, b"next")]
 
 
-def test_a_time_in_nanoseconds_is_named_with_its_offset(
-    land: Land, kafka: Kafka, catalog: SparkSession
+def test_a_partition_lands_up_to_a_time_in_nanoseconds_and_behind_its_envelope(
+    land: Land, kafka: Kafka, catalog: SparkSession, tmp_path: Path
 ) -> None:
-    kafka.create_topic("nanos", 2)
+    kafka.create_topic("nanos", 3)
     kafka.produce("nanos", *messages(b"a", b"b"))
-    kafka.produce("nanos", *messages(b"c", b"d", b"e"), partition=1)
     kafka.produce("nanos", *messages(b"late"), partition=1, timestamp=NANOS)
-    kafka.produce("nanos", *messages(b"f"), partition=1)
+    kafka.produce("nanos", *messages(b"c"), partition=1)
+    kafka.produce("nanos", *messages(b"d", b"e", b"f"), partition=2)
+    kafka.produce("nanos", *messages(b"later"), partition=2, timestamp=NANOS)
+    kafka.produce("nanos", *messages(b"g", b"h"), partition=2)
 
-    result = land("nanos")
+    before = [(0, 0, b"a"), (0, 1, b"b"), (2, 0, b"d"), (2, 1, b"e"), (2, 2, b"f")]
+    for _ in range(2):
+        stopped = land("nanos")
+        assert stopped.exit_code == 1
+        assert (
+            "milliseconds: nanos, partition 1, offset 0; nanos, partition 2, offset 3. Land these"
+            " messages by `cdc-marts land files`"
+        ) in stopped.stderr
+        assert landed(catalog) == before
+        assert commits(catalog) == 1
+        kafka.produce("nanos", *messages(b"i"), partition=2)
 
-    assert result.exit_code == 1
-    assert "The time of nanos, partition 1, offset 3 is too late for Spark" in result.stderr
-    assert "Nothing was landed." in result.stderr
-    assert landed(catalog) == []
+    envelopes = tmp_path / "late.jsonl"
+    envelopes.write_text(
+        '{"topic": "nanos", "partition": 1, "offset": 0, "value": "late"}\n'
+        '{"topic": "nanos", "partition": 2, "offset": 3, "value": "later"}\n'
+    )
+    by_hand = run_command("land", "files", "--format", "canal_json", envelopes)
+    assert by_hand.exit_code == 0, by_hand.output
+    last = land("nanos")
+
+    assert last.exit_code == 0, last.output
+    late = [(1, 0, b"late"), (1, 1, b"c"), (2, 3, b"later"), (2, 4, b"g"), (2, 5, b"h")]
+    assert landed(catalog) == sorted([*before, *late, (2, 6, b"i"), (2, 7, b"i")])
 
 
 def test_the_other_formats_land_if_one_cannot(
