@@ -63,9 +63,12 @@ def new_ranges(
     partition of a topic that was read before begins at its first message, whatever `start` is.
     """
     partitions = [(name, number) for name, topic in found.items() for number in topic.partitions]
-    firsts, ends = broker.first_offsets(partitions), broker.end_offsets(partitions)
+    firsts = broker.first_offsets(partitions)
+    # In this order: a message that comes in between is not taken for one of an open transaction.
+    nexts, ends = broker.next_offsets(partitions), broker.end_offsets(partitions)
     starts = {partition: landed.next_offset(partition) for partition in partitions}
-    _check_ends(broker, starts, ends)
+    _check_ends(starts, nexts)
+    _report_open(ends, nexts, report)
 
     unread = [partition for partition in partitions if not landed.knows(partition[0])]
     starts.update(_begun_later(start.offsets(broker, unread), firsts, report))
@@ -137,22 +140,42 @@ def _check_lost(
     report(said)
 
 
-def _check_ends(
-    broker: Broker, starts: Mapping[Partition, int | None], ends: Mapping[Partition, int]
+def _report_open(
+    ends: Mapping[Partition, int], nexts: Mapping[Partition, int], report: Callable[[str], None]
 ) -> None:
+    """Report offsets that can't be read yet, because a transaction before them is open."""
+    waiting = {
+        partition: nexts[partition] - end
+        for partition, end in ends.items()
+        if end < nexts[partition]
+    }
+    if waiting:
+        shown = _list(
+            f"{_name(partition)}, {counted(count, 'offset')} from {ends[partition]}"
+            for partition, count in waiting.items()
+        )
+        report(
+            f"Messages wait behind open transactions: {shown}. They land when the transaction that"
+            " begins at this offset ends. If it outlasts its timeout, find it by"
+            " `kafka-transactions.sh find-hanging`, and abort it."
+        )
+
+
+def _check_ends(starts: Mapping[Partition, int | None], nexts: Mapping[Partition, int]) -> None:
+    """Raise `LandingError` if more has landed than Kafka has.
+
+    `nexts`: with another isolation level, messages of open transactions may have landed.
+    """
     beyond = {
         partition: start
         for partition, start in starts.items()
-        if start is not None and start > ends[partition]
+        if start is not None and start > nexts[partition]
     }
-    # With another isolation level, messages of open transactions may have landed.
-    ends = broker.next_offsets(beyond) if beyond else {}
-    beyond = {partition: start for partition, start in beyond.items() if start > ends[partition]}
     if beyond:
         shown = _list(
             f"{_name(partition)} has landed up to offset {start - 1}, but Kafka has it only up to"
-            f" {ends[partition] - 1}"
-            if ends[partition]
+            f" {nexts[partition] - 1}"
+            if nexts[partition]
             else f"{_name(partition)} has landed up to offset {start - 1}, but Kafka has none of it"
             for partition, start in beyond.items()
         )
