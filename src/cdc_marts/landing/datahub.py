@@ -3,6 +3,11 @@
 A topic is `project.topic`, a partition is a shard, and an offset is a sequence. The type of a topic
 decides its format. Records are read by the JSON protocol of DataHub's Python SDK, because its other
 protocols refuse an empty BLOB record.
+
+Before a landing, a property of the landing table notes when each topic was created. If a topic was
+deleted and created again, it has the same name, and sequences from 0.
+
+    cdc-marts.datahub.<project.topic> = <its create time, as DataHub has it>
 """
 
 from __future__ import annotations
@@ -14,7 +19,7 @@ import math
 import os
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -30,6 +35,7 @@ from datahub.exceptions import (
     ShardSealedException,
 )
 from datahub.models import CursorType, Field, FieldType, RecordSchema, RecordType
+from dbt.adapters.spark_session.api import iceberg_table
 from pyspark.sql import SparkSession
 from requests import RequestException
 from requests.adapters import HTTPAdapter
@@ -37,12 +43,13 @@ from requests.adapters import HTTPAdapter
 from cdc_marts.landing import LandingError
 from cdc_marts.landing.envelopes import MAX_TIMESTAMP, MIN_TIMESTAMP, Message
 from cdc_marts.landing.files import land_files
-from cdc_marts.landing.outcome import Landing
+from cdc_marts.landing.outcome import Landing, Partition
 from cdc_marts.landing.spool import SpooledMessages
 from cdc_marts.landing.tables import create_landing_table, highest_offsets
 from cdc_marts.landing.topic_map import is_pattern
 from cdc_marts.relations import OWN, Relations
 
+_PROPERTY = "cdc-marts.datahub.{}"
 _FORMATS = {RecordType.TUPLE: "datahub_tuple", RecordType.BLOB: "datahub_blob"}
 #: Records per request, the most that DataHub allows.
 _BATCH = 1000
@@ -72,6 +79,8 @@ class DataHubTopic:
     #: None for a BLOB topic
     schema: Any
     shards: Sequence[str]
+    #: when it was created, as DataHub has it; None if DataHub does not say it
+    created: int | None
 
     @property
     def full_name(self) -> str:
@@ -177,7 +186,9 @@ class DataHubTopics:
         source_format = _FORMATS[described.record_type]
         ids = sorted((shard.shard_id for shard in shards), key=int)
         schema = None if described.record_schema is None else _as_integers(described.record_schema)
-        return DataHubTopic(project, name, source_format, schema, ids)
+        # The SDK has 0 if the answer has no time.
+        created = described.create_time or None
+        return DataHubTopic(project, name, source_format, schema, ids, created)
 
     def _cursor(
         self,
@@ -256,17 +267,20 @@ def land_datahub(
 ) -> Iterator[Landing]:
     """Append new records to the landing tables of their formats, and yield each landing.
 
-    A format is one commit. A shard resumes after its highest landed sequence. If
-    `DataHubTopics.read` raises `LandingError`, nothing has landed.
+    A format is one commit. A shard resumes after its highest landed sequence. Raise `LandingError`,
+    before anything lands, if a topic is not the one that landed before, and if
+    `DataHubTopics.read` raises it.
     """
-    by_format: dict[str, list[str]] = defaultdict(list)
+    by_format: dict[str, list[DataHubTopic]] = defaultdict(list)
     for topic in topics:
-        by_format[topic.source_format].append(topic.full_name)
+        by_format[topic.source_format].append(topic)
     highest = {}
-    for source_format, names in by_format.items():
+    for source_format, found in by_format.items():
         table = relations.landed(source_format)
         create_landing_table(session, table)
+        names = [topic.full_name for topic in found]
         highest[source_format] = highest_offsets(session, table, names)
+        _check_created(session, table, found, highest[source_format])
     with SpooledMessages() as messages:
         for topic in topics:
             for shard in topic.shards:
@@ -275,6 +289,37 @@ def land_datahub(
                 for message in datahub.read(topic, shard, next_sequence, skip_lost, report):
                     messages.add(topic.source_format, message)
         yield from land_files(session, messages, relations)
+
+
+def _check_created(
+    session: SparkSession,
+    table: str,
+    topics: Sequence[DataHubTopic],
+    landed: Collection[Partition],
+) -> None:
+    """Note when the topics were created.
+
+    Raise `LandingError` if a topic is not the one whose records are in `table`. `landed`: its
+    partitions.
+    """
+    landing_table = iceberg_table(session, table)
+    properties = landing_table.properties()
+    update, is_changed = landing_table.updateProperties(), False
+    for topic in topics:
+        name = _PROPERTY.format(topic.full_name)
+        noted = properties.get(name)
+        if topic.created is None or noted == str(topic.created):
+            continue
+        if noted is not None and any(partition[0] == topic.full_name for partition in landed):
+            raise LandingError(
+                f"The topic {topic.full_name} is not the one in {table}: it was deleted and created"
+                " again, or this is another endpoint. Its records would count as landed already,"
+                " because they have the same topic, shard and sequence. Publish them to a topic"
+                " with another name."
+            )
+        update, is_changed = update.set(name, str(topic.created)), True
+    if is_changed:
+        update.commit()
 
 
 def _as_integers(schema: RecordSchema) -> RecordSchema:

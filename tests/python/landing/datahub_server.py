@@ -35,6 +35,8 @@ class Topic:
     """`columns`: name and type of each, of a TUPLE topic."""
 
     columns: list[tuple[str, str]] | None = None
+    #: when it was created; None if the server does not say it
+    created: int | None = _TIME
     #: the sequence of the cursor LATEST of a shard without records; a server may also answer 0
     latest_of_nothing: int = -1
     #: whether the shards are closed, so that there is no cursor LATEST, and none behind the records
@@ -155,6 +157,8 @@ def _description(topic: Topic) -> dict[str, Any]:
         "ShardCount": len(topic.shards),
         "RecordType": "BLOB" if topic.columns is None else "TUPLE",
     }
+    if topic.created is not None:
+        described["CreateTime"] = topic.created
     if topic.columns is not None:
         fields = [{"name": name, "type": kind} for name, kind in topic.columns]
         described["RecordSchema"] = json.dumps({"fields": fields})

@@ -181,7 +181,7 @@ def test_records_that_were_deleted_stop_a_landing_until_they_are_given_up(
 
 
 def test_a_topic_that_was_created_again_and_one_in_batches_stop_a_landing(
-    land: Land, server: DataHubServer
+    land: Land, server: DataHubServer, catalog: SparkSession
 ) -> None:
     topic = Topic()
     topic.put(b"a", b"b", b"c")
@@ -190,10 +190,40 @@ def test_a_topic_that_was_created_again_and_one_in_batches_stop_a_landing(
     server.projects["shop"]["anew"] = Topic()
     assert "The topic was deleted and created again" in land("shop.anew").stderr
 
+    anew = server.projects["shop"]["anew"] = Topic(created=topic.created + 1)
+    anew.put(b"A", b"B", b"C", b"D")
+    for _ in range(2):
+        stopped = land("shop.anew", "--skip-lost")
+        assert stopped.exit_code == 1
+        assert (
+            "The topic shop.anew is not the one in landing.datahub_blob: it was deleted and"
+            " created again"
+        ) in stopped.stderr
+        assert "Nothing was landed." in stopped.stderr
+    assert len(rows(catalog, "datahub_blob")) == 3
+
     batches = server.projects["shop"]["batches"] = Topic()
     batches.put(b"a", b"b")
     batches.shards["0"][1].sequence = 0
     assert "several records with the sequence 0" in land("shop.batches").stderr
+
+
+def test_a_topic_that_landed_without_its_create_time_is_noted_by_the_next_landing(
+    land: Land, server: DataHubServer, catalog: SparkSession
+) -> None:
+    # As a version left it that noted no time.
+    topic = Topic(created=None)
+    topic.put(b"a")
+    server.projects["shop"] = {"known": topic, "empty": Topic(created=1)}
+    land("shop.*")
+    topic.created = 2
+    topic.put(b"b")
+    # No record of it has landed.
+    server.projects["shop"]["empty"] = Topic(created=2)
+    assert land("shop.*").exit_code == 0
+    topic.created = 3
+    assert "The topic shop.known is not the one in" in land("shop.*").stderr
+    assert [bytes(row.value) for row in rows(catalog, "datahub_blob")] == [b"a", b"b"]
 
 
 def test_refusals_say_what_to_do(land: Land, server: DataHubServer, catalog: SparkSession) -> None:
