@@ -99,6 +99,7 @@ def land_kafka(
         )
     with Broker(session, subscription.servers, settings) as broker:
         found = _topics_by_format(broker, subscription, report)
+        _report_compacted(broker, [name for topics in found.values() for name in topics], report)
         readings = [
             _Reading(session, broker, relations, source_format, topics, subscription, report)
             for source_format, topics in found.items()
@@ -151,6 +152,16 @@ def _topics_by_format(
     for name, topic in found.items():
         by_format[topics.format_of(name) or SKIP][name] = topic
     return by_format
+
+
+def _report_compacted(broker: Broker, topics: Iterable[str], report: Callable[[str], None]) -> None:
+    if compacted := sorted(broker.compacted(topics)):
+        report(
+            f"Kafka compacts {', '.join(compacted)}: it removes a message if a later one has the"
+            " same key. If it removes a delete before this lands, the row stays in the marts. Set"
+            " cleanup.policy=delete, or set min.compaction.lag.ms to more than the time between two"
+            " landings."
+        )
 
 
 def _bound(readings: Sequence[_Reading], most: int | None) -> None:

@@ -103,6 +103,23 @@ class Broker:
                 topics[name] = _topic(answer.get())
         return topics
 
+    def compacted(self, names: Iterable[str]) -> list[str]:
+        """Return the topics from which Kafka removes messages with the key of a later one.
+
+        Topics are left out whose settings this user may not see.
+        """
+        java_resource = self._class("org.apache.kafka.common.config.ConfigResource")
+        kind = java_resource.Type.TOPIC
+        asked = {name: java_resource(kind, name) for name in names}
+        answers = self._admin.describeConfigs(list(asked.values())).values()
+        found = []
+        for name, asked_of in asked.items():
+            with suppress(LandingError), self._refusals():
+                policy = answers.get(asked_of).get().get("cleanup.policy").value()
+                if "compact" in policy:
+                    found.append(name)
+        return found
+
     def first_offsets(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
         """Return the offsets of the first messages that still exist, or of the next ones."""
         return self._offsets(partitions, self._offset_spec.earliest(), "READ_UNCOMMITTED")

@@ -13,8 +13,9 @@ import pytest
 from pyspark.sql import Row, SparkSession
 from typer.testing import Result
 
+from cdc_marts.landing.kafka_broker import Broker
 from cdc_marts.landing.kafka_offsets import LandedOffsets
-from cdc_marts.landing.kafka_settings import without_secrets
+from cdc_marts.landing.kafka_settings import client_settings, without_secrets
 from tests.python.cluster.services import HOST, free_port
 from tests.python.harness.commands import run_command
 from tests.python.harness.manifest import ROOT
@@ -428,6 +429,31 @@ def test_a_topic_that_was_created_anew_before_a_message_landed_begins_at_its_fir
     assert "has landed up to offset 1, but Kafka has it only up to 0" in moved.stderr
     assert land("unread").exit_code == 0
     assert landed(catalog) == [(0, 0, b"A")]
+
+
+def test_topics_that_kafka_compacts_are_named(
+    land: Land, kafka: Kafka, catalog: SparkSession
+) -> None:
+    kafka.create_topic("compact", **{"cleanup.policy": "compact"})
+    kafka.create_topic("compact_and_delete", **{"cleanup.policy": "compact,delete"})
+    kafka.create_topic("not_compact")
+    kafka.produce("compact", (b"1", b"a"), (b"1", b"b"))
+
+    result = land("not_compact,compact_and_delete,compact")
+
+    assert result.exit_code == 0
+    assert result.stderr.count("Kafka compacts ") == 1
+    assert "Kafka compacts compact, compact_and_delete: it removes" in result.stderr
+    assert landed(catalog) == [(0, 0, b"a"), (0, 1, b"b")]
+
+
+def test_settings_that_kafka_does_not_show_are_no_error(
+    kafka: Kafka, catalog: SparkSession
+) -> None:
+    kafka.create_topic("seen", **{"cleanup.policy": "compact"})
+    client, _ = client_settings(catalog, None)
+    with Broker(catalog, kafka.address, client) as broker:
+        assert broker.compacted(["not_there", "seen"]) == ["seen"]
 
 
 # Runs that end before their end
