@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -74,9 +74,9 @@ def erase(
         price = _price(erasure, len(made.tables))
         try:
             if is_dry_run:
-                _tell_of_waiting(erasure)
+                _tell_of_waiting(erasure, keys)
             else:
-                erasure.read_waiting(made, target)
+                erasure.read_waiting(keys, made, target)
             found = erasure.find(keys)
             for line in _lines(erasure, found, with_mentions):
                 tell(line)
@@ -122,14 +122,31 @@ def _tell_leftovers(leftovers: Leftovers, erasure: Erasure) -> None:
         stop("A message with the rows has landed in the meantime: repeat this command.", FAILED)
 
 
-def _tell_of_waiting(erasure: Erasure) -> None:
-    if waiting := erasure.count_waiting():
+def _tell_of_waiting(erasure: Erasure, keys: Sequence[str]) -> None:
+    if waiting := erasure.count_waiting(keys):
         tell(f"{counted(waiting, 'message')} wait for a run, and may contain the rows.")
 
 
-def _lines(erasure: Erasure, found: Found, with_mentions: bool) -> Iterator[str]:
-    if erasure.is_unfinished:
+def _lines_of_interrupted(erasure: Erasure, found: Found) -> Iterator[str]:
+    interrupted = erasure.interrupted(found.asked)
+    are_known = {note.rows is not None for note in interrupted.completed}
+    if True in are_known:
         yield "An earlier erasure was interrupted. This command completes it."
+    if False in are_known:
+        yield (
+            "An earlier erasure by an older version was interrupted. It did not note its rows: this"
+            " command completes it if they are the same. Otherwise repeat it too."
+        )
+    for note in interrupted.others:
+        yield (
+            f"{note.subject(erasure.landing, erasure.staging)} still works or was interrupted. It"
+            " is of other rows or on another target, so this command does not complete it: repeat"
+            " it too, with the same keys."
+        )
+
+
+def _lines(erasure: Erasure, found: Found, with_mentions: bool) -> Iterator[str]:
+    yield from _lines_of_interrupted(erasure, found)
     keys = ", ".join(map(printable, found.row_keys))
     yield f"{erasure.source_format} {printable(erasure.table_id)}: {keys}"
     live = ", ".join(map(printable, found.live_keys)) or "none"

@@ -21,7 +21,7 @@ from dbt.adapters.spark_session.api import (
 )
 from dbt_common.exceptions import DbtRuntimeError
 
-from cdc_marts.operations.erasure.progress import is_unfinished
+from cdc_marts.operations.erasure.progress import unfinished
 from cdc_marts.operations.status import Rejects, Run, Status, TopicStatus
 from cdc_marts.relations import OWN, Relations
 from cdc_marts.run_history import FAILED_STATUSES
@@ -79,13 +79,14 @@ def gather(
 
 
 def _notes_on_erasures(session: SparkSession, relations: Relations) -> Iterator[str]:
-    for landing in map(relations.landed, SOURCE_FORMATS):
-        is_table = view_query(session, landing) is None and session.catalog.tableExists(landing)
-        if is_table and is_unfinished(session, landing):
-            yield (
-                f"An erasure of rows in {landing} is not complete: `cdc-marts erase` still works,"
-                " or must be repeated."
-            )
+    for source_format in SOURCE_FORMATS:
+        landing, staging = relations.landed(source_format), relations.staging(source_format)
+        if view_query(session, landing) is None and session.catalog.tableExists(landing):
+            for note in unfinished(session, landing):
+                yield (
+                    f"{note.subject(landing, staging)} is not complete: `cdc-marts erase` still"
+                    " works, or must be repeated with the same keys."
+                )
 
 
 def last_run_of(session: SparkSession, target: str, relations: Relations = OWN) -> Run | None:

@@ -188,23 +188,24 @@ def test_an_erased_row_is_in_no_file_and_other_rows_stay(
     assert set(live_rows(project).values()) == {3}
 
     erasures = {source_format: erasure_of(project, source_format) for source_format in FORMATS}
+    keys = {source_format: [key_of(project, source_format)] for source_format in FORMATS}
     # Killed before landing is changed: nothing was erased, so no command claims to complete it.
     for source_format, erasure in erasures.items():
-        found = erasure.find([key_of(project, source_format)])
+        found = erasure.find(keys[source_format])
         with monkeypatch.context() as patch:
             patch.setattr("cdc_marts.operations.erasure.redact", lambda *_: interrupt())
             with pytest.raises(KeyboardInterrupt):
                 erasure.erase(found, with_mentions=False, rebuild=interrupt)
-        assert not erasure.is_unfinished
+        assert not erasure.interrupted(keys[source_format]).completed
         with pytest.raises(ErasureError, match="names a row"):
             erasure.find(['{"no":"key"}'])
 
     # Killed before and behind the rebuild, which is one for all formats here.
     for source_format, erasure in erasures.items():
-        found = erasure.find([key_of(project, source_format)])
+        found = erasure.find(keys[source_format])
         with pytest.raises(KeyboardInterrupt):
             erasure.erase(found, with_mentions=False, rebuild=interrupt)
-        assert erasure.is_unfinished
+        assert erasure.interrupted(keys[source_format]).completed
     project.dbt("run", "--full-refresh")
     assert set(live_rows(project).values()) == {2}
     # Somebody else's tag keeps a snapshot with the rows.
@@ -213,7 +214,7 @@ def test_an_erased_row_is_in_no_file_and_other_rows_stay(
     kept = erase(project, "--yes", "--mentions")
     assert kept.exit_code == 1
     assert f"drop them, and repeat this command. {landing}: kept" in kept.output
-    assert erasures[CANAL].is_unfinished
+    assert erasures[CANAL].interrupted(keys[CANAL]).completed
     spark.sql(f"alter table {landing} drop tag kept")
     result = erase(project, "--yes", "--mentions")
     assert result.exit_code == 0, result.output
@@ -222,8 +223,11 @@ def test_an_erased_row_is_in_no_file_and_other_rows_stay(
     for source_format in FORMATS[1:]:
         made = descendants(target, source_format).tables
         erasure = erasures[source_format]
-        assert erasure.forget(made, is_alone=True) == []
-    assert not any(erasure.is_unfinished for erasure in erasures.values())
+        found = erasure.find(keys[source_format])
+        assert erasure.forget(found, made, is_alone=True) == []
+    assert "unfinished-erasure" not in "".join(
+        str(project.rows(f"show tblproperties {erasure.landing}")) for erasure in erasures.values()
+    )
 
     assert files_with(spark_home, SECRETS) == []
     assert others_of(project) == others

@@ -13,7 +13,7 @@ from dbt.adapters.spark_session.api import commit_watermarks
 from pyspark.sql import SparkSession
 from stored_bytes import files_with
 
-from cdc_marts.operations.erasure import Erasure
+from cdc_marts.operations.erasure import Erasure, Found
 from cdc_marts.project.inventory import descendants
 from cdc_marts.project.target import PROJECT_FILE, Target
 from cdc_marts.scaffold import DESCRIPTIONS
@@ -316,17 +316,62 @@ def test_a_row_of_removed_messages_is_erased(
     assert tables_of(project) == tables
 
 
+def test_an_erasure_of_other_rows_does_not_complete_an_interrupted_one(
+    people: Project, folder: Path, spark_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = people
+    messages = erasing.messages("canal_json", erasing.history("canal_json"))
+    project.land("canal_json", messages[:2])
+    project.dbt(*RUN)
+    # The change of the key stays in landing; the row before it does not.
+    project.land("canal_json", messages[2:], NOW)
+    project.dbt(*RUN)
+    assert maintain(folder, "--yes").exit_code == 0
+    erasure = Erasure(project.spark, "canal_json", "shop.people")
+    first, last, other = (
+        json.dumps({"id": id_}, separators=(",", ":"))
+        for id_ in (erasing.FIRST_KEY, erasing.LAST_KEY, "b")
+    )
+
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            "cdc_marts.operations.erasure.redact_irreplaceable_rows",
+            lambda *_: erasing.interrupt(),
+        )
+        with pytest.raises(KeyboardInterrupt):
+            complete(project, erasure, last)
+    options = ("--project-dir", str(folder), "--profiles-dir", str(folder / "profiles"))
+    table = ("--format", "canal_json", "--table", "shop.people", "--key", other)
+    shown = run_command("erase", *table, *options, "--dry-run")
+    assert shown.exit_code == 0, shown.output
+    assert "this command does not complete it: repeat it too" in shown.output
+    complete(project, erasure, other)
+
+    note = "An erasure of rows in landing.canal_json (shop.people, begun at"
+    assert note in run_command("status").output
+    assert project.rows(f"select 1 from marts.change_events where row_key = '{first}'")
+    assert complete(project, erasure, last).row_keys == [last, first]
+    assert note not in run_command("status").output
+    assert files_with(spark_home, erasing.SECRETS) == []
+    assert erasing.balanced(project)
+
+
 def erase(project: Project, source_format: str) -> None:
     table_id, row_key = project.spark.sql(
         f"select table_id, row_key from staging.stg_{source_format}"
         f" where row_key like '%{erasing.LAST_KEY}%' limit 1"
     ).collect()[0]
-    erasure = Erasure(project.spark, source_format, table_id)
-    found = erasure.find([row_key])
+    found = complete(project, Erasure(project.spark, source_format, table_id), row_key)
     assert found.whole and (found.shared or source_format != "canal_json")
+
+
+def complete(project: Project, erasure: Erasure, row_key: str) -> Found:
+    """Erase a row, and return what was found of it."""
+    found = erasure.find([row_key])
     erasure.erase(found, True, lambda: project.dbt(*RUN, "--full-refresh"))
-    made = descendants(Target.find("local"), source_format).tables
-    assert erasure.forget(made, is_alone=True) == []
+    made = descendants(Target.find("local"), erasure.source_format).tables
+    assert erasure.forget(found, made, is_alone=True) == []
+    return found
 
 
 def other_rows(project: Project) -> list[str]:

@@ -11,14 +11,23 @@ import pytest
 from pyspark.sql import SparkSession
 
 from cdc_marts.operations import erasure as module
-from cdc_marts.operations.erasure import Erasure, ErasureError, Found, Leftovers
+from cdc_marts.operations.erasure import (
+    Erasure,
+    ErasureError,
+    Found,
+    Interrupted,
+    Leftovers,
+)
+from cdc_marts.operations.erasure.progress import Note
 from cdc_marts.project.inventory import Descendants
 from cdc_marts.project.target import Target
 from cdc_marts.relations import Relations
 
 TARGET = Target("local", Path(), Path())
 MADE = Descendants(["marts.latest_state"], ["snapshots.people"], ["source:landing.canal_json+"])
-FOUND = Found([], [], [], [], [], [], [])
+FOUND = Found([], [], [], [], [], [], [], [])
+NOTE = Note("cdc_marts.unfinished-erasure", None, None)
+KEY = '{"id":"1"}'
 
 
 @pytest.fixture
@@ -30,7 +39,7 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         steps.append("erase messages")
         rebuild()
 
-    def forget(_: Erasure, made: Sequence[str], is_alone: bool) -> list[str]:
+    def forget(_: Erasure, found: Found, made: Sequence[str], is_alone: bool) -> list[str]:
         steps.append(f"forget {', '.join(made)}")
         return ["landing.canal_json: kept"]
 
@@ -81,27 +90,29 @@ def test_older_snapshots_go_under_the_lock_and_rows_are_looked_for_at_last(
 
 
 @pytest.mark.parametrize(
-    ("unread", "is_unfinished", "runs"),
+    ("unread", "interrupted", "runs"),
     [
-        (3, False, ["run --select source:landing.canal_json+"]),
-        (0, False, []),
+        (3, Interrupted([], []), ["run --select source:landing.canal_json+"]),
+        (0, Interrupted([], []), []),
         # The rebuild that completes the erasure reads them.
-        (3, True, []),
+        (3, Interrupted([NOTE], []), []),
+        # But they may contain these rows too.
+        (3, Interrupted([], [NOTE]), ["run --select source:landing.canal_json+"]),
     ],
 )
 def test_messages_that_wait_are_read_first(
     unread: int,
-    is_unfinished: bool,
+    interrupted: Interrupted,
     runs: list[str],
     spark: SparkSession,
     steps: list[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(Erasure, "check_is_built", lambda _: None)
-    monkeypatch.setattr(Erasure, "is_unfinished", is_unfinished)
+    monkeypatch.setattr(Erasure, "interrupted", lambda *_: interrupted)
     monkeypatch.setattr(module, "unread_rows", lambda *_: (1, unread))
 
-    Erasure(spark, "canal_json", "shop.people").read_waiting(MADE, TARGET)
+    Erasure(spark, "canal_json", "shop.people").read_waiting([KEY], MADE, TARGET)
 
     assert steps == runs
 
@@ -114,7 +125,7 @@ def test_messages_behind_a_view_are_erased_in_its_table(spark: SparkSession) -> 
     relations = Relations({"stg_canal_json": "erased.stg_canal_json"}, "erased")
     try:
         with pytest.raises(ErasureError, match=r"erased\.canal_json is a view") as raised:
-            Erasure(spark, "canal_json", "shop.orders", relations).find(['{"id":"1"}'])
+            Erasure(spark, "canal_json", "shop.orders", relations).find([KEY])
     finally:
         spark.sql("drop view erased.canal_json")
         for table in ("messages", "stg_canal_json"):

@@ -16,6 +16,8 @@ from dbt.adapters.spark_session.api import forget_past, unread_rows
 
 from cdc_marts.operations.erasure import progress, traces
 from cdc_marts.operations.erasure.erased_table import ErasedTable, ErasureError
+from cdc_marts.operations.erasure.keys import compact_key
+from cdc_marts.operations.erasure.progress import Note
 from cdc_marts.operations.erasure.redaction import (
     redact,
     redact_irreplaceable_rows,
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from cdc_marts.project.inventory import Descendants
     from cdc_marts.project.target import Target
 
-__all__ = ["Erasure", "ErasureError", "Found", "Leftovers"]
+__all__ = ["Erasure", "ErasureError", "Found", "Interrupted", "Leftovers"]
 
 _NOT_COMPLETE = (
     "The erasure is not complete: older snapshots still have the rows. Repeat this command."
@@ -57,39 +59,57 @@ class Leftovers:
 
 
 @dataclass(frozen=True)
+class Interrupted:
+    """The erasures of rows of a format that were interrupted, or that still work."""
+
+    #: those that an erasure completes, because it erases their rows, or may do so
+    completed: Sequence[Note]
+    #: those of other rows, or on other targets
+    others: Sequence[Note]
+
+
+@dataclass(frozen=True)
 class Erasure(ErasedTable):
     """The erasure of rows of a source table on a target."""
 
-    @property
-    def is_unfinished(self) -> bool:
-        """Whether an erasure was interrupted after it had changed messages of the format."""
-        return progress.is_unfinished(self.session, self.landing)
+    def interrupted(self, keys: Iterable[str]) -> Interrupted:
+        """Return the erasures that were interrupted after they had changed messages of the format.
 
-    def count_waiting(self) -> int:
+        `keys`: the keys of the rows to erase now.
+        """
+        asked = _compact(keys)
+        notes = progress.unfinished(self.session, self.landing)
+        completed = [note for note in notes if note.is_completed_by(self, asked)]
+        return Interrupted(completed, [note for note in notes if note not in completed])
+
+    def count_waiting(self, keys: Iterable[str]) -> int:
         """Return how many messages of the format a run has to read before rows are found in them.
 
-        If an erasure is unfinished, there are none, because its rebuild reads them.
+        If an erasure of rows with these keys was interrupted, there are none, because its rebuild
+        reads them.
         """
         self.check_is_built()
-        if self.is_unfinished:
+        if self.interrupted(keys).completed:
             return 0
         return unread_rows(self.session, self.landing, self.staging)[1]
 
-    def read_waiting(self, made: Descendants, target: Target) -> None:
-        """Let a run read the messages that wait for one: they may contain the rows.
+    def read_waiting(self, keys: Iterable[str], made: Descendants, target: Target) -> None:
+        """Let a run read the messages that wait for one: they may contain rows with these keys.
 
         `made`: what the project on `target` makes from the messages of the format.
         """
-        if self.count_waiting():
+        if self.count_waiting(keys):
             run_dbt(["run", "--select", *made.selectors], target)
 
     def find(self, keys: Iterable[str]) -> Found:
         """Return what exists of the rows with these keys (`row_key`), and change nothing.
 
-        Raise ErasureError if no message names one of them, unless an erasure is unfinished.
+        Raise ErasureError if no message names one of them, unless an erasure of these rows was
+        interrupted.
         """
         self.check_is_built()
-        return traces.find(self, keys, self.is_unfinished)
+        asked = _compact(keys)
+        return traces.find(self, asked, self.interrupted(asked).completed)
 
     def erase_everywhere(
         self,
@@ -110,7 +130,7 @@ class Erasure(ErasedTable):
         self.erase(found, with_mentions, lambda: run_dbt(rebuild, target, _NOT_COMPLETE))
         # The rebuild is a run of dbt, which takes this lock itself.
         with only_run(self.session, target, on_notice):
-            references = self.forget(made.tables, is_embedded(target))
+            references = self.forget(found, made.tables, is_embedded(target))
             built = built_tables(target)
             _, unknown = split_tables(self.session, built, self.relations.schemas)
             readers = other_readers(
@@ -139,16 +159,15 @@ class Erasure(ErasedTable):
         """
         whole = [*found.whole, *(found.mentions if with_mentions else ())]
         replacements = replacements_of(self, whole, found.shared, found.copied, found.row_keys)
-        if not self.is_unfinished:
-            progress.note_begin(self.session, self.landing)
-        redact(self, replacements)
+        note = progress.note_begin(self, found.asked, found.row_keys)
+        redact(self, replacements, note.id)
         # From now on, landing has lost the rows, and staging may lose them.
-        progress.note_change(self.session, self.landing)
+        progress.note_change(self, note)
         redact_irreplaceable_rows(self, [*whole, *found.shared])
         rebuild()
 
-    def forget(self, made: Iterable[str], is_alone: bool) -> list[str]:
-        """Delete the content of older snapshots, which completes the erasure.
+    def forget(self, found: Found, made: Iterable[str], is_alone: bool) -> list[str]:
+        """Delete the content of older snapshots, which completes the erasure of what was found.
 
         `made`: all tables that were built anew from the landing table; those that do not exist are
         left out. `is_alone`: no other process can write to the landing table meanwhile. Return the
@@ -165,7 +184,7 @@ class Erasure(ErasedTable):
             names = forget_past(self.session, table, needed[table], orphans_before)
             references += [f"{table}: {name}" for name in names]
         if not references:
-            progress.note_end(self.session, self.landing)
+            progress.note_end(self, found.asked)
         return references
 
     def are_back(self, found: Found, with_mentions: bool) -> bool:
@@ -174,3 +193,7 @@ class Erasure(ErasedTable):
         `with_mentions`: or whether one mentions such a row.
         """
         return traces.are_back(self, found, with_mentions)
+
+
+def _compact(keys: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(map(compact_key, keys)))

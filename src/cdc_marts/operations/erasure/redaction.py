@@ -75,8 +75,11 @@ def replacements_of(
     return replacements | redacted
 
 
-def redact(table: ErasedTable, replacements: Replacements) -> None:
-    """Replace the contents of messages. They do not count as new messages."""
+def redact(table: ErasedTable, replacements: Replacements, id_: str) -> None:
+    """Replace the contents of messages. They do not count as new messages.
+
+    `id_`: that of the erasure, which the commit names.
+    """
     rows = [(*coordinates, *new) for coordinates, new in replacements.items()]
     redacted = local_rows(table.session, rows, _REPLACEMENT).withColumn("is_redacted", F.lit(True))
 
@@ -93,7 +96,7 @@ def redact(table: ErasedTable, replacements: Replacements) -> None:
     landed = table.session.table(table.landing).select(*COORDINATES, "_file")
     files = landed.join(F.broadcast(redacted), list(COORDINATES), "left_semi").select("_file")
     paths = {row["_file"] for row in files.distinct().collect()}
-    rewrite_rows(table.session, table.landing, paths, of_redacted, {REDACTED: "true"})
+    rewrite_rows(table.session, table.landing, paths, of_redacted, {REDACTED: id_})
 
 
 def redact_irreplaceable_rows(table: ErasedTable, messages: Sequence[MessageRows]) -> None:

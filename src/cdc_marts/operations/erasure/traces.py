@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyspark.errors import AnalysisException
@@ -15,8 +15,9 @@ from cdc_marts.identifying_columns import COORDINATES
 from cdc_marts.local_rows import local_rows
 from cdc_marts.operations.erasure.copies import unread_mentions
 from cdc_marts.operations.erasure.erased_table import ErasedTable, ErasureError, MessageRows
-from cdc_marts.operations.erasure.keys import compact_key, has_key, has_values_of
+from cdc_marts.operations.erasure.keys import has_key, has_values_of
 from cdc_marts.operations.erasure.other_keys import other_keys
+from cdc_marts.operations.erasure.progress import Note
 from cdc_marts.operations.unknown_table import no_such_table
 from cdc_marts.parsing.ops import ROW_RECORDS
 from cdc_marts.printing import printable
@@ -28,6 +29,8 @@ _PAIRING_ID = StructType().add("pairing_id", StringType())
 class Found:
     """The traces of rows in the landed messages."""
 
+    #: the keys that were given, without spaces
+    asked: list[str]
     #: all keys of the rows, also before and after changes of their keys
     row_keys: list[str]
     #: the keys under which the source has a row now, as far as the marts know
@@ -44,24 +47,25 @@ class Found:
     pairing_ids: list[str]
 
 
-def find(table: ErasedTable, keys: Iterable[str], is_unfinished: bool) -> Found:
+def find(table: ErasedTable, asked: list[str], interrupted: Sequence[Note]) -> Found:
     """Return what exists of the rows with these keys (`row_key`).
 
-    Raise ErasureError if no message names one of them, unless an erasure is unfinished.
+    `interrupted`: the notes of erasures that an erasure of these rows completes. Raise ErasureError
+    if no message names one of the keys, unless there are such notes.
     """
-    asked = list(dict.fromkeys(map(compact_key, keys)))
-    named = table.records().select("row_key").union(table.events().select("row_key"))
+    named = _keys_in(table, "row_key")
     missing = set(asked) - {
         row["row_key"] for row in named.where(F.col("row_key").isin(asked)).distinct().collect()
     }
-    if missing and not is_unfinished:
+    if missing and not interrupted:
         raise ErasureError(_no_such_rows(table, sorted(missing)))
-    row_keys = _followed(table, asked)
+    row_keys = _followed(table, [*asked, *_noted(table, interrupted)])
     pairing_ids = _pairing_ids(table, row_keys)
     whole, shared = _messages(table, row_keys, pairing_ids)
     of_rows = {message.coordinates for message in (*whole, *shared)}
     copied = sorted(unread_mentions(table, row_keys) - of_rows)
     return Found(
+        asked,
         row_keys,
         _live(table, row_keys),
         whole,
@@ -88,20 +92,39 @@ def are_back(table: ErasedTable, found: Found, with_mentions: bool) -> bool:
     )
 
 
+def _keys_in(table: ErasedTable, column: str) -> DataFrame:
+    """Return the keys in a column of records and events, as `row_key`."""
+    key = F.col(column).alias("row_key")
+    return table.records().select(key).union(table.events().select(key))
+
+
+def _noted(table: ErasedTable, interrupted: Sequence[Note]) -> list[str]:
+    """Return the keys of interrupted erasures that records or events still have.
+
+    The messages that led from one key of a row to another may have lost the row already.
+    """
+    keys = _keys_in(table, "row_key").union(_keys_in(table, "previous_row_key"))
+    found: set[str] = set()
+    for rows in (note.rows for note in interrupted if note.rows is not None):
+        noted = keys.where(rows.has_key(F.col("row_key"))).distinct().collect()
+        found |= {row["row_key"] for row in noted}
+    return sorted(found)
+
+
 def _followed(table: ErasedTable, asked: Sequence[str]) -> list[str]:
     """Return the keys, and the other keys of their rows, as far as messages name them.
 
     A row gets another key by a change of its key, or by a change of the key of its table.
     """
     records = table.records()
-    found, new = list(asked), list(asked)
+    found = new = list(dict.fromkeys(asked))
     while new:
         is_of_new = F.col("old_key").isin(new) | F.col("new_key").isin(new)
         pairs = _key_changes(table).where(is_of_new).distinct().collect()
         keys = {key for pair in pairs for key in pair}
         keys |= other_keys(records, new)
         new = sorted(keys - set(found))
-        found += new
+        found = [*found, *new]
     return found
 
 
