@@ -4,16 +4,15 @@
   messages from its landing table (setting `retention`).  Only the staging rows
   still have the content of these messages, so the model keeps these rows.  The
   run stops if they are gone, or if the messages would now be read differently,
-  and with `--empty`, which gives the model none of these rows to keep.
+  and with `--empty`, which gives the model none of these rows to keep.  This
+  also holds for a removal that has noted its messages and was interrupted.
 -#}
 {% macro check_removed_messages() -%}
   {%- set landing_table = load_relation(
       cdc_marts.landing_relation(cdc_marts.format_of_staging())
   ) -%}
   {%- if landing_table is not none and not landing_table.is_view
-      and adapter.table_property(
-          landing_table, cdc_marts.retention_property()
-      ) is not none -%}
+      and cdc_marts.has_removed_messages(landing_table) -%}
     {%- if var('without_removed_messages', false) -%}
       {%- do cdc_marts.check_other_targets(landing_table) -%}
       {%- do cdc_marts.forget_removed_messages(landing_table) -%}
@@ -21,6 +20,31 @@
       {%- do cdc_marts.check_irreplaceable_rows(landing_table) -%}
     {%- endif -%}
   {%- endif -%}
+{%- endmacro %}
+
+
+{#- Whether messages were removed from a landing table, or noted for that. -#}
+{% macro has_removed_messages(landing_table) -%}
+  {%- set removed_after = adapter.table_property(
+      landing_table, cdc_marts.retention_property()
+  ) -%}
+  {%- do return(
+      removed_after is not none or cdc_marts.lists_removed_messages()
+  ) -%}
+{%- endmacro %}
+
+
+{#- Whether `removed_messages` has messages of the staging model. -#}
+{% macro lists_removed_messages() -%}
+  {%- set removed_messages = cdc_marts.landing_relation('removed_messages') -%}
+  {%- if not has_rows(removed_messages) -%}
+    {%- do return(false) -%}
+  {%- endif -%}
+  {%- set listed = run_query(
+      'select 1 from ' ~ removed_messages ~ " where source_format = '"
+      ~ cdc_marts.format_of_staging() ~ "' limit 1"
+  ) -%}
+  {%- do return(listed.rows | length > 0) -%}
 {%- endmacro %}
 
 
@@ -74,12 +98,7 @@ cdc_marts.removed-after-days
   {%- if not staging_has_rows -%}
     {%- do cdc_marts.check_other_targets(landing_table) -%}
   {%- endif -%}
-  {%- set listed = run_query(
-      'select 1 from ' ~ cdc_marts.landing_relation('removed_messages')
-      ~ " where source_format = '" ~ cdc_marts.format_of_staging()
-      ~ "' limit 1"
-  ) -%}
-  {%- if not staging_has_rows or not listed.rows -%}
+  {%- if not staging_has_rows or not cdc_marts.lists_removed_messages() -%}
     {%- set gone = cdc_marts.landing_relation('removed_messages')
         if staging_has_rows else this -%}
     {%- do exceptions.raise_compiler_error(
@@ -114,7 +133,7 @@ cdc_marts.removed-after-days
 
 
 {% macro removed_messages_error(landing_table, gone) -%}
-`cdc-marts maintain` removed older messages from {{ landing_table }}, by the setting `retention`. Only {{ this }} has their content, but {{ gone }} was dropped or emptied.
+`cdc-marts maintain` removed older messages from {{ landing_table }}, or began to, by the setting `retention`. Only {{ this }} is sure to have their content, but {{ gone }} was dropped or emptied.
 Restore {{ gone }}, {{ cdc_marts.giving_up_advice() }}
 {%- endmacro %}
 

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 SETTING = "retention"
 #: Property of a landing table: the least age, in days, of messages that were removed from it.
 PROPERTY = package_macro("staging/check_removed_messages.sql", "retention_property")()
+#: Its value while the first messages are removed.
+_NONE_YET = "none yet"
 _DELETE_MODE, _MERGE_ON_READ = "write.delete.mode", "merge-on-read"
 #: Tables of older versions can't mark rows as deleted.
 _FIRST_VERSION_WITH_DELETES = 2
@@ -111,8 +113,8 @@ def removals(
             continue
         if not all(map(session.catalog.tableExists, (landing, staging))):
             continue
-        earlier = iceberg_table(session, landing).properties().get(PROPERTY)
-        is_first = earlier is None or int(earlier) > days
+        earlier = _least_age(session, landing)
+        is_first = earlier is None or earlier > days
         if only_first and not is_first:
             continue
         removable = _removable(session, landing, staging, before)
@@ -126,12 +128,13 @@ def removals(
 def remove(session: SparkSession, removal: Removal, relations: Relations = OWN) -> None:
     """Note the coordinates of the messages, and delete the messages from landing.
 
-    If the process is interrupted, another removal completes it.
+    If the process is interrupted, another removal completes it. Until the messages are deleted, it
+    is the first one of messages of this age.
 
     Raise RetentionError if the format version of the landing table can't mark rows as deleted.
     """
     landing = removal.landing
-    _prepare(session, removal, relations)
+    _check_is_possible(session, removal, relations)
     removed = session.table(relations.removed_messages)
     known = removed_of(removed, removal.source_format)
     new = outside_blocks(messages_in(removal.blocks), known)
@@ -141,6 +144,10 @@ def remove(session: SparkSession, removal: Removal, relations: Relations = OWN) 
         F.current_timestamp().alias("removed_at"),
     )
     noted.coalesce(1).writeTo(relations.removed_messages).append()
+    earlier = _least_age(session, landing)
+    # Incremental readers ignore deletes that mark rows. Staging has to keep rows from now on.
+    now = _NONE_YET if earlier is None else str(earlier)
+    _set_properties(session, landing, {_DELETE_MODE: _MERGE_ON_READ, PROPERTY: now})
     view = "cdc_marts_removed_blocks"
     removal.blocks.createOrReplaceTempView(view)
     try:
@@ -151,6 +158,8 @@ def remove(session: SparkSession, removal: Removal, relations: Relations = OWN) 
         )
     finally:
         session.catalog.dropTempView(view)
+    least = removal.days if earlier is None else min(removal.days, earlier)
+    _set_properties(session, landing, {PROPERTY: str(least)})
 
 
 def _removable(session: SparkSession, landing: str, staging: str, before: dt.datetime) -> DataFrame:
@@ -168,8 +177,8 @@ def _removable(session: SparkSession, landing: str, staging: str, before: dt.dat
     return staged.join(F.broadcast(newest), list(COORDINATES), "left_anti")
 
 
-def _prepare(session: SparkSession, removal: Removal, relations: Relations) -> None:
-    """Let incremental readers ignore the deletes, and note that messages will be missing."""
+def _check_is_possible(session: SparkSession, removal: Removal, relations: Relations) -> None:
+    """Raise RetentionError if the tables can't note a removal, or mark rows as deleted."""
     if not session.catalog.tableExists(relations.removed_messages):
         raise RetentionError(f"There is no {relations.removed_messages} yet: run dbt first.")
     table = iceberg_table(session, removal.landing)
@@ -178,14 +187,20 @@ def _prepare(session: SparkSession, removal: Removal, relations: Relations) -> N
             f"{removal.landing} is an Iceberg table of format version 1, from which no single rows"
             f" can be removed. Set its property `format-version` to 3, or remove `{SETTING}`."
         )
-    properties = table.properties()
-    earlier = properties.get(PROPERTY)
-    days = removal.days if earlier is None else min(removal.days, int(earlier))
-    wanted = {_DELETE_MODE: _MERGE_ON_READ, PROPERTY: str(days)}
+
+
+def _least_age(session: SparkSession, landing: str) -> int | None:
+    """Return the least age, in days, at which messages were removed; None if none were."""
+    noted = iceberg_table(session, landing).properties().get(PROPERTY)
+    return None if noted in (None, _NONE_YET) else int(noted)
+
+
+def _set_properties(session: SparkSession, landing: str, wanted: Mapping[str, str]) -> None:
+    properties = iceberg_table(session, landing).properties()
     changed = {name: value for name, value in wanted.items() if properties.get(name) != value}
     if changed:
         written = ", ".join(f"'{name}' = '{value}'" for name, value in changed.items())
-        session.sql(f"alter table {removal.landing} set tblproperties ({written})")
+        session.sql(f"alter table {landing} set tblproperties ({written})")
 
 
 def _wrong(problem: str) -> RetentionError:

@@ -11,9 +11,11 @@ import pytest
 import yaml
 from dbt.adapters.spark_session.api import commit_watermarks
 from pyspark.sql import SparkSession
+from pyspark.sql.readwriter import DataFrameWriterV2
 from stored_bytes import files_with
 
 from cdc_marts.operations.erasure import Erasure, Found
+from cdc_marts.operations.retention import PROPERTY
 from cdc_marts.project.inventory import descendants
 from cdc_marts.project.target import PROJECT_FILE, Target
 from cdc_marts.scaffold import DESCRIPTIONS
@@ -73,6 +75,13 @@ def maintain(folder: Path, *arguments: str) -> Any:
     return run_command("maintain", *options, *arguments)
 
 
+def asked_for(folder: Path) -> list[str]:
+    """Return the formats for which a maintenance asks before it removes messages."""
+    refused = maintain(folder)
+    assert refused.exit_code == 1, refused.output
+    return [name for name in FORMATS if f"landing.{name}: " in refused.output]
+
+
 def shares() -> dict[str, tuple[list[Landed], list[Landed], list[Landed]]]:
     """Format -> its samples: old ones, one that is late, and new ones."""
     found = {}
@@ -115,7 +124,7 @@ def expected(project: Project) -> list[dict[str, list[str]]]:
 
 @pytest.fixture(scope="module")
 def shortened(project: Project, folder: Path, expected: list[Any]) -> Project:
-    """Two runs, a maintenance that nobody confirmed, and one that was killed."""
+    """Two runs, a maintenance that nobody confirmed, and two that were killed."""
     for share, landed_at in ((0, LANDED_AT), (2, NOW)):
         land(project, share, landed_at)
         project.dbt(*RUN)
@@ -143,6 +152,16 @@ def shortened(project: Project, folder: Path, expected: list[Any]) -> Project:
         assert count(project, f"landing.{source_format} where {OLD}") == old[source_format]
         project.spark.sql(f"drop table {reader} purge")
 
+    # Killed before it has noted the messages: nothing was removed, so it asks again.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DataFrameWriterV2, "append", lambda _: erasing.interrupt())
+        assert maintain(folder, "--yes").exit_code != 0
+    for source_format in FORMATS:
+        properties = project.rows(f"show tblproperties landing.{source_format}")
+        assert PROPERTY not in {row["key"] for row in properties}
+    assert asked_for(folder) == [*FORMATS]
+
+    # Killed before it deletes the messages.
     with pytest.MonkeyPatch.context() as patch:
         sql = SparkSession.sql
 
@@ -156,6 +175,9 @@ def shortened(project: Project, folder: Path, expected: list[Any]) -> Project:
         assert maintain(folder, "--yes").exit_code != 0
     assert count(project, f"landing.dataworks_json where {OLD}") == old["dataworks_json"]
     assert count(project, "landing.removed_messages where source_format = 'dataworks_json'") > 0
+    assert tables_of(project) == expected[1]
+    assert "dataworks_json" in asked_for(folder) and "canal_json" not in asked_for(folder)
+    project.dbt(*RUN, "--full-refresh")
     assert tables_of(project) == expected[1]
 
     done = maintain(folder, "--yes", "--keep-days", "0")
