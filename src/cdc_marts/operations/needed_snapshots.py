@@ -16,6 +16,7 @@ from dbt.adapters.spark_session.api import (
     watermarks_in,
 )
 
+from cdc_marts.operations.last_read import LAST_READ_AT, last_read_at
 from cdc_marts.operations.table_threads import threads
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ class History:
     watermarks: dict[int, dict[str, int]]
     #: ids of the snapshots that did not change the rows
     unchanging: frozenset[int]
+    #: when the table last read an input (epoch milliseconds); None if it never did
+    last_read_at: int | None
 
     @property
     def newest_watermarks(self) -> dict[str, int]:
@@ -105,7 +108,8 @@ def skip_unchanging_snapshots(session: SparkSession, histories: dict[str, Histor
             for source, snapshot in read.items()
         }
         if skipped != read:
-            commit_watermarks(session, table, skipped)
+            properties = {LAST_READ_AT: str(history.last_read_at)}
+            commit_watermarks(session, table, skipped, properties)
             histories[table] = _history(session, table)
 
 
@@ -139,4 +143,5 @@ def _history(session: SparkSession, name: str) -> History:
     return History(
         {snapshot.id: watermarks_in(snapshot) for snapshot in found.ancestors},
         frozenset(snapshot.id for snapshot in found.ancestors if not changes_rows(snapshot)),
+        last_read_at(found.ancestors),
     )

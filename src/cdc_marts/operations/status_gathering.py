@@ -8,7 +8,7 @@ nor images are read, and only the topics of waiting messages.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from dbt.adapters.spark_session.api import (
@@ -17,11 +17,11 @@ from dbt.adapters.spark_session.api import (
     snapshots,
     unread_rows,
     view_query,
-    watermarks_in,
 )
 from dbt_common.exceptions import DbtRuntimeError
 
 from cdc_marts.operations.erasure.progress import unfinished
+from cdc_marts.operations.last_read import last_read_at
 from cdc_marts.operations.status import Rejects, Run, Status, TopicStatus
 from cdc_marts.relations import OWN, Relations
 from cdc_marts.run_history import FAILED_STATUSES
@@ -51,10 +51,8 @@ def gather(
     topics = _Topics()
     notes: list[str] = []
     last_run = last_run_of(session, target, relations)
-    last_read_at = max(
-        filter(None, map(_last_read_at(session, relations), SOURCE_FORMATS)), default=None
-    )
-    if last_run is not None and last_read_at is not None and last_read_at > last_run.ended_at:
+    read_at = _last_read_at(session, relations)
+    if last_run is not None and read_at is not None and read_at > last_run.ended_at:
         notes.append(
             "A run read messages after the last one had ended: it still works or was killed."
         )
@@ -72,7 +70,7 @@ def gather(
         now or dt.datetime.now(dt.timezone.utc),
         sorted(topics.values(), key=lambda topic: (topic.topic, topic.source_format)),
         last_run,
-        last_read_at,
+        read_at,
         notes,
         relations,
     )
@@ -257,19 +255,12 @@ def _add_statements(session: SparkSession, relations: Relations, topics: _Topics
         topics[row.source_format, row.topic].statements_not_applied = row.statements
 
 
-def _last_read_at(
-    session: SparkSession, relations: Relations
-) -> Callable[[str], dt.datetime | None]:
-    def of_format(source_format: str) -> dt.datetime | None:
-        staging = relations.staging(source_format)
-        if not session.catalog.tableExists(staging):
-            return None
-        found = snapshots(session, iceberg_table(session, staging))
-        # The first snapshot has empty watermarks if nothing had landed when the table was made.
-        reads = (s.committed_at for s in found if any(watermarks_in(s).values()))
-        return time_at(next((millis * 1000 for millis in reads), None))
-
-    return of_format
+def _last_read_at(session: SparkSession, relations: Relations) -> dt.datetime | None:
+    """Return when a run last read messages; None if none did."""
+    tables = filter(session.catalog.tableExists, map(relations.staging, SOURCE_FORMATS))
+    found = (last_read_at(snapshots(session, iceberg_table(session, table))) for table in tables)
+    newest = max(filter(None, found), default=None)
+    return None if newest is None else time_at(newest * 1000)
 
 
 def _union(session: SparkSession, queries: Iterable[str]) -> list[Row]:

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 from dbt.adapters.spark_session.api import IncrementalRead, commit_watermarks, iceberg_table
+from dbt.adapters.spark_session.api import snapshots as snapshots_of
 from pyspark.sql import SparkSession
 
+from cdc_marts.operations.last_read import last_read_at
 from cdc_marts.operations.maintenance import Maintained, maintain
 from cdc_marts.operations.maintenance_view import line_of
 from cdc_marts.operations.needed_snapshots import needed_snapshots
@@ -135,6 +137,26 @@ def test_a_reader_keeps_no_snapshots_that_left_the_rows_as_they_were(
     for reader in (QUICK, SLOW):
         read(spark, reader)
         assert ids(spark, reader) == [1, 2]
+
+
+def test_maintenance_does_not_count_as_a_read(spark: SparkSession, tables: list[str]) -> None:
+    read_at = {reader: read_by(spark, reader) for reader in (QUICK, SLOW)}
+    assert None not in read_at.values()
+    # Twice: each moves the watermarks, and expires the snapshot of the commit before.
+    for _ in range(2):
+        commit_snapshots(spark, LOG, 3, None)
+        done = {table.table: table for table in maintain(spark, tables, 0)}
+        assert snapshots(done[QUICK])[1] == 1
+        assert {reader: read_by(spark, reader) for reader in (QUICK, SLOW)} == read_at
+
+    append(spark, 2)
+    read(spark, QUICK)
+    assert str(read_by(spark, QUICK)) > str(read_at[QUICK])
+
+
+def read_by(spark: SparkSession, reader: str) -> int | None:
+    """When a reader last read the log."""
+    return last_read_at(snapshots_of(spark, iceberg_table(spark, reader)))
 
 
 def test_a_reader_keeps_the_snapshot_before_a_delete(

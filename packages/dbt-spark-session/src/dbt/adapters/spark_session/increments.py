@@ -11,6 +11,7 @@ What a run of a consumer reads is an `IncrementalRead` (`incremental_read`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from dbt.adapters.spark_session.catalog import Metadata, Snapshot, iceberg_table
@@ -139,11 +140,21 @@ def watermarks_in(snapshot: Snapshot) -> dict[str, int]:
     }
 
 
-def commit_watermarks(session: SparkSession, consumer: str, watermarks: Mapping[str, int]) -> None:
-    """Commit what `consumer` has read (input -> snapshot), without a change of its rows."""
+def commit_watermarks(
+    session: SparkSession,
+    consumer: str,
+    watermarks: Mapping[str, int],
+    properties: Mapping[str, str] = MappingProxyType({}),
+) -> None:
+    """Commit what `consumer` has read (input -> snapshot), without a change of its rows.
+
+    `properties`: further properties of the commit, as in `Snapshot.summary`.
+    """
     commit = iceberg_table(session, consumer).newAppend()
     for source, snapshot in watermarks.items():
         commit.set(f"{WATERMARK}{source}", str(snapshot))
+    for name, value in properties.items():
+        commit.set(name, value)
     commit.commit()
 
 
