@@ -20,8 +20,7 @@ def status(
         str | None,
         typer.Option(
             metavar="SPAN",
-            help="Exit with 1 if the newest event of a topic is older than this: 30s, 10m, 2h or"
-            " 1d.",
+            help="Exit with 1 if a topic has a longer lag than this: 30s, 10m, 2h or 1d.",
         ),
     ] = None,
     max_rejects: Annotated[
@@ -40,7 +39,7 @@ def status(
 
     The numbers come from the counts that each run leaves, so the command reads
     no messages. The lag is the age of the newest event or heartbeat that a run
-    has read.
+    has read. Without one, it is the age of the oldest message that waits.
     """
     import json
 

@@ -37,6 +37,8 @@ class TopicStatus:
     pending_update_before: int = 0
     statements_not_applied: int = 0
     last_landed_at: dt.datetime | None = None
+    #: when the oldest of the waiting messages landed
+    oldest_waiting_at: dt.datetime | None = None
     #: the time of the newest event or heartbeat that was read
     last_event_at: dt.datetime | None = None
 
@@ -54,9 +56,13 @@ class TopicStatus:
         return self.read.total() + self.rejected + self.waiting
 
     def lag(self, now: dt.datetime) -> dt.timedelta | None:
-        """Return the age of the newest event, or of the newest landing if messages have no time."""
-        newest = self.last_event_at or self.last_landed_at
-        return None if newest is None else now - newest
+        """Return the age of the newest event that was read.
+
+        If no event with a time was read, return the age of the oldest message that waits, or of the
+        last landing if none waits.
+        """
+        since = self.last_event_at or self.oldest_waiting_at or self.last_landed_at
+        return None if since is None else now - since
 
     @property
     def landing_lag(self) -> dt.timedelta | None:
@@ -101,13 +107,22 @@ def breaches(
     for topic in status.topics:
         lag = topic.lag(status.checked_at)
         if max_lag is not None and lag is not None and lag > max_lag:
-            yield f"The newest event of {topic.name} is {span(lag)} old, more than {span(max_lag)}."
+            yield f"{_sentence_on_lag(topic, span(lag))}, more than {span(max_lag)}."
         if max_rejects is not None and topic.rejected > max_rejects:
             messages = "message is" if topic.rejected == 1 else "messages are"
             yield (
                 f"{topic.rejected:,} {messages} quarantined of {topic.name},"
                 f" more than {max_rejects:,}."
             )
+
+
+def _sentence_on_lag(topic: TopicStatus, lag: str) -> str:
+    """Return the beginning of a sentence that says what is as old as the lag."""
+    if topic.last_event_at is not None:
+        return f"The newest event of {topic.name} is {lag} old"
+    if topic.oldest_waiting_at is not None:
+        return f"The oldest message of {topic.name} that waits for a run landed {lag} ago"
+    return f"The last message of {topic.name} landed {lag} ago"
 
 
 def as_json(status: Status) -> dict[str, Any]:
@@ -141,6 +156,7 @@ def as_json(status: Status) -> dict[str, Any]:
                 "pending_update_before": topic.pending_update_before,
                 "statements_not_applied": topic.statements_not_applied,
                 "last_landed_at": _iso(topic.last_landed_at),
+                "oldest_waiting_at": _iso(topic.oldest_waiting_at),
                 "last_event_at": _iso(topic.last_event_at),
                 "lag_seconds": _seconds(topic.lag(status.checked_at)),
                 "landing_lag_seconds": _seconds(topic.landing_lag),

@@ -177,12 +177,14 @@ def _add_waiting(
         session,
         (
             f"select '{source_format}' as source_format, topic, count(*) as messages,"
-            f" max(unix_micros(landed_at)) as landed from {rows} group by topic"
+            " min(unix_micros(landed_at)) as oldest, max(unix_micros(landed_at)) as landed"
+            f" from {rows} group by topic"
             for source_format, rows in unread
         ),
     ):
         topic = topics[row.source_format, row.topic]
         topic.waiting = row.messages
+        topic.oldest_waiting_at = time_at(row.oldest)
         topic.last_landed_at = _latest(topic.last_landed_at, time_at(row.landed))
 
 

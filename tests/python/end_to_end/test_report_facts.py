@@ -149,6 +149,7 @@ def test_topics_are_in_it_with_their_ledger_rejects_and_freshness(gathered: Gath
             waiting=1,
             rejects={"malformed_json": Rejects(2, 2)},
             last_landed_at=LATER,
+            oldest_waiting_at=LATER,
             last_event_at=seconds_before(LATER, 5),
         ),
         TopicStatus(
