@@ -6,12 +6,13 @@ from typing import Annotated
 
 import typer
 
-from cdc_marts.cli.console import FAILED, stop, tell
+from cdc_marts.cli.console import FAILED, say, stop, tell
 from cdc_marts.cli.options import Format, on_target, utc
 from cdc_marts.cli.session import open_session
 from cdc_marts.printing import counted, printable
 from cdc_marts.project.dbt_commands import run_dbt
 from cdc_marts.project.inventory import relations_of
+from cdc_marts.project.locks import only_run
 from cdc_marts.project.target import Target
 
 
@@ -70,6 +71,7 @@ def resync(
                 source_format.value,
                 table_id,
                 lambda command: run_dbt(command, target),
+                only_run(session, target, say),
                 loaded_since,
                 topic,
                 relations_of(target),

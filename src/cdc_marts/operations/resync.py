@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -47,6 +48,7 @@ def resync(
     source_format: str,
     table_id: str,
     run_dbt: Callable[[list[str]], None],
+    turn: AbstractContextManager[None],
     since: dt.datetime | None = None,
     topic: str | None = None,
     relations: Relations = OWN,
@@ -58,15 +60,33 @@ def resync(
     The load is the snapshot rows of the table that landed `since` a time (with its zone), or in a
     `topic`, or both. Without a time, it began when its first row was written. If a format loads by
     inserts, the load is all inserts of the topic, which may have nothing else of the table.
-    `run_dbt` runs a command of dbt in the same process. `keep_changes`: changes that landed after
-    `since`, and before the first row of the load was written, stay on top of the load.
+    `run_dbt` runs a command of dbt in the same process. `turn` keeps other runs and repairs off the
+    target while the repair is requested: two at once would get the same number. `keep_changes`:
+    changes that landed after `since`, and before the first row of the load was written, stay on top
+    of the load.
 
     If it raises ResyncError, nothing was changed.
     """
+    table = _Table(session, relations, source_format, table_id)
+    with turn:
+        loaded_since, loaded_rows = _request(table, since, topic, keep_changes=keep_changes)
+        rows_before = table.row_count()
+    run_dbt(["run", "--select", WITH_WHAT_FOLLOWS])
+    return Resynced(loaded_since, loaded_rows, (rows_before, table.row_count()))
+
+
+def _request(
+    table: _Table, since: dt.datetime | None, topic: str | None, *, keep_changes: bool
+) -> tuple[dt.datetime, int]:
+    """Request a repair, which the next run makes; return when the load began, and its rows.
+
+    The arguments and errors are those of `resync`.
+    """
+    session, relations = table.session, table.relations
+    source_format, table_id = table.source_format, table.table_id
     for table_name in (relations.resyncs, relations.model(_STATEMENTS)):
         if not session.catalog.tableExists(table_name):
             raise ResyncError(f"There is no {table_name} yet: run dbt first.")
-    table = _Table(session, relations, source_format, table_id)
     table.check_is_known()
     if has_trait(source_format, "loads_by_inserts"):
         table.check_has_load_alone(since, topic)
@@ -90,13 +110,11 @@ def resync(
         table.check_has_no_changes_beyond(position, loaded_since, began_at)
     if not any(has_trait(source_format, trait) for trait in _WITHOUT_COMPLETE_LISTS):
         table.check_keeps_columns(position, loaded_since, topic)
-    rows_before = table.row_count()
     times = (loaded_since.astimezone(dt.timezone.utc), dt.datetime.now(dt.timezone.utc))
     request = (source_format, table_id, number, topic, times[0], position, times[1])
     requests = local_rows(session, [request], session.table(relations.resyncs).schema)
     requests.writeTo(relations.resyncs).append()
-    run_dbt(["run", "--select", WITH_WHAT_FOLLOWS])
-    return Resynced(loaded_since, loaded_rows, (rows_before, table.row_count()))
+    return loaded_since, loaded_rows
 
 
 @dataclass(frozen=True)

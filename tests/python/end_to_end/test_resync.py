@@ -5,12 +5,16 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from dbt.adapters.spark_session.api import RunLock
 
 from cdc_marts.operations.resync import resync as resync_table
+from cdc_marts.project import locks
 from tests.python.harness.commands import run_command
 from tests.python.harness.project import LANDED_AT, Landed, Project, content
 
@@ -454,10 +458,29 @@ def test_a_repair_has_no_effect_until_a_run(repaired: Repaired) -> None:
     project = repaired.project
     before = rows_of(project, STREAMX, KILLED)
     assert row(2, "gone") in before
-    resync_table(project.spark, STREAMX, KILLED, lambda _: None, topic="killed_reload")
+    resync_table(
+        project.spark, STREAMX, KILLED, lambda _: None, nullcontext(), topic="killed_reload"
+    )
     assert rows_of(project, STREAMX, KILLED) == before
     project.dbt("run")
     assert rows_of(project, STREAMX, KILLED) == [row(1, "new")]
+
+
+def test_two_repairs_of_a_table_at_once_do_not_get_the_same_number(
+    repaired: Repaired, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a shared catalog; an embedded one lets one process in."""
+    project = repaired.project
+    shared = SimpleNamespace(run_lock="landing.run_lock", lock_timeout=0.1)
+    monkeypatch.setattr(locks, "credentials_of", lambda *_: shared)
+    requests = project.rows("select * from landing.resyncs")
+    other = RunLock(project.spark.newSession(), shared.run_lock)
+    other.take(timeout=0)
+    load = ("--table", KILLED, "--since", LOADED_AT.isoformat(), "--keep-changes")
+    check_is_refused(STREAMX, *load, reason="Another run")
+    assert project.rows("select * from landing.resyncs") == requests
+    other.release()
+    project.spark.sql(f"drop table {shared.run_lock} purge")
 
 
 def check_is_refused(source_format: str, *arguments: str, reason: str) -> None:
