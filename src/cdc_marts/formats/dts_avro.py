@@ -86,7 +86,8 @@ def _read_record(messages: DataFrame) -> DataFrame:
 
 def _named(read: DataFrame) -> DataFrame:
     """Give the members of a record the names that staging has, and read its images."""
-    keys_text = non_empty(F.col("record.tags")["pk_uk_info"])
+    tags = F.col("record.tags")
+    keys_text = non_empty(tags["pk_uk_info"])
     return read.select(
         *LANDED_COLUMNS,
         "value",
@@ -98,6 +99,8 @@ def _named(read: DataFrame) -> DataFrame:
         *(F.col(f"record.{member}") for member in ("id", "sourcePosition", "sourceTxid")),
         F.col("record.sourceTimestamp").alias("source_seconds"),
         _last(F.col("record.processTimestamps")).alias("processed_millis"),
+        tags["readerThroughoutTime"].alias("read_millis"),
+        tags["GTID"].alias("gtid"),
         keys_text.alias("keys_text"),
         F.from_json(keys_text, "map<string,array<string>>").alias("keys"),
         F.col("record.afterImages.member_string").alias("statement"),
@@ -154,7 +157,7 @@ def _record() -> Record:
         lists_all_columns=F.lit(True),
         column_types=F.when(F.col("rejection").isNull(), F.map_from_arrays("columns", "types")),
         event_at=F.when(_is_time(seconds), timestamp_of_seconds(seconds)),
-        published_at=timestamp_of_millis(F.col("processed_millis")),
+        published_at=_published_at(),
         transaction_id=_transaction_id(),
         position=_position(),
         identity=_identity(op),
@@ -236,9 +239,26 @@ def _published_key(keys: Column) -> Column:
     return F.array_distinct(published)
 
 
+def _published_at() -> Column:
+    """Return when the record was written. A task on MySQL says this only in a tag.
+
+    The tag is never a reason to reject a record: a text that is no time gives null.
+    """
+    return F.coalesce(
+        timestamp_of_millis(F.col("processed_millis")), timestamp_of_millis(F.col("read_millis"))
+    )
+
+
 def _transaction_id() -> Column:
-    """Return `sourceTxid`; null for "", and for "0", which all messages of a task on MySQL have."""
-    return F.when(~F.col("sourceTxid").isin("", "0"), F.col("sourceTxid"))
+    """Return `sourceTxid`, or the GTID of a record without rows; null if it names none.
+
+    All records of a task on MySQL have the `sourceTxid` "0". Their GTID is a tag of BEGIN and DDL,
+    but not of rows. If only some rows of a transaction had one, the fold would take them for two
+    transactions.
+    """
+    published = F.when(~F.col("sourceTxid").isin("", "0"), F.col("sourceTxid"))
+    is_row = F.col("meaning.record_type") == "change"
+    return F.coalesce(published, F.when(~is_row, non_empty(F.col("gtid"))))
 
 
 def _position() -> Column:

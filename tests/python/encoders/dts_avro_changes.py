@@ -31,6 +31,7 @@ def encode(
     change: Change,
     *,
     with_born_timestamp: bool = False,
+    times_in_tags: bool = False,
     charset: str = "utf8mb4",
     source_type: str = "MySQL",
     record_id: int | None = None,
@@ -38,6 +39,7 @@ def encode(
     """All kinds of changes.
 
     `with_born_timestamp`: as newer producers write it, with one more member at the end.
+    `times_in_tags`: as tasks on MySQL write: no process times, and no transaction but in tags.
     `charset`: of the texts, as far as it has their characters; the rest is utf8mb4.
     `source_type`: the kind of database.
     `record_id`: where the task counts anew; else ids go with the log.
@@ -61,6 +63,8 @@ def encode(
             record = {"operation": "HEARTBEAT", **_members(place), "sourceTxid": ""}
         case _:
             return []
+    if times_in_tags:
+        record |= _as_of_mysql(record, change.place)
     if record_id is not None:
         record["id"] = record_id
     born_timestamp = place.made_at if with_born_timestamp else None
@@ -76,6 +80,18 @@ def _members(place: Place) -> dict[str, Any]:
         "safeSourcePosition": position,
         "sourceTxid": place.transaction,
         "processTimestamps": [place.made_at, place.published_at],
+    }
+
+
+def _as_of_mysql(record: dict[str, Any], place: Place) -> dict[str, Any]:
+    """What differs in a task on MySQL; its rows name no transaction at all."""
+    tags = {"readerThroughoutTime": str(place.published_at), "server_id": "26957161"}
+    if record["operation"] in ("BEGIN", "DDL"):
+        tags["GTID"] = f"281c62dc-590c-11ee-a295-00163e390c7c:{place.transaction}"
+    return {
+        "sourceTxid": "0",
+        "processTimestamps": None,
+        "tags": record.get("tags", {}) | tags,
     }
 
 

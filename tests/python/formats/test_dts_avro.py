@@ -24,6 +24,7 @@ from tests.python.formats.staging import (
     check_is_rejected,
     each_said,
     each_said_together,
+    members,
 )
 
 Row = dict[str, Any]
@@ -597,6 +598,80 @@ def test_times_of_minus_one_are_unknown(rows: Rows) -> None:
 @said({**INSERT, "processTimestamps": [1, MILLIS]})
 def test_the_last_process_time_is_when_the_message_was_written(row: Row) -> None:
     assert row["published_at"] == dt.datetime(2023, 11, 14, 22, 13, 20, 456000)
+
+
+GTID = "281c62dc-590c-11ee-a295-00163e390c7c:108156"
+#: As a task on MySQL 8.0.28 writes its records: without `processTimestamps` and a transaction.
+OF_MYSQL = {"sourceTimestamp": 1_696_984_408, "sourceTxid": "0", "processTimestamps": None}
+TAGS_OF_MYSQL = {
+    "readerThroughoutTime": "1696984408050",
+    "server_id": "26957161",
+    "thread_id": "163931",
+}
+INSERT_OF_MYSQL = INSERT | {
+    **OF_MYSQL,
+    "tags": INSERT["tags"] | TAGS_OF_MYSQL | {"metaVersion": "3109599372"},
+}
+WITH_GTID = {**OF_MYSQL, "tags": TAGS_OF_MYSQL | {"GTID": GTID, "Q_FLAGS2_CODE": "0"}}
+
+
+@pytest.mark.said(
+    *(
+        encode(record, born_timestamp=OF_MYSQL["sourceTimestamp"])
+        for record in (
+            INSERT_OF_MYSQL,
+            {"operation": "BEGIN", **WITH_GTID},
+            ddl("shop", "create table t1 (a bigint primary key)", **WITH_GTID),
+        )
+    )
+)
+def test_a_task_on_mysql_gives_time_and_transaction_in_tags(rows: Rows) -> None:
+    read_at = dt.datetime(2023, 10, 11, 0, 33, 28, 50000)
+    assert [members(row, "record_type", "published_at", "transaction_id") for row in rows] == [
+        ("change", read_at, None),
+        ("transaction", read_at, GTID),
+        ("ddl", read_at, GTID),
+    ]
+
+
+@said(
+    *({**INSERT, "processTimestamps": times, "tags": TAGS_OF_MYSQL} for times in ([MILLIS], [-1])),
+    {**COMMIT, "tags": {"GTID": GTID}},
+)
+def test_tags_count_only_where_the_record_itself_says_nothing(rows: Rows) -> None:
+    processed, unknown, commit = rows
+    assert processed["published_at"] == dt.datetime(2023, 11, 14, 22, 13, 20, 456000)
+    assert unknown["published_at"] == dt.datetime(2023, 10, 11, 0, 33, 28, 50000)
+    assert commit["transaction_id"] == "t1"
+
+
+@said(
+    *(
+        {**INSERT, "tags": INSERT["tags"] | {"readerThroughoutTime": tag}}
+        for tag in ("", "soon", "-1", "1696984408", "1696984408050123", "9" * 40)
+    )
+)
+def test_a_tag_that_is_no_time_is_no_reason_to_reject(rows: Rows) -> None:
+    assert [members(row, "record_type", "published_at") for row in rows] == [("change", None)] * 6
+
+
+@said({**INSERT_OF_MYSQL, "tags": INSERT_OF_MYSQL["tags"] | {"GTID": GTID}}, INSERT_OF_MYSQL)
+def test_no_row_takes_its_transaction_from_a_tag_that_its_neighbour_lacks(rows: Rows) -> None:
+    assert [row["transaction_id"] for row in rows] == [None, None]
+
+
+@said(
+    INSERT_OF_MYSQL,
+    {
+        **INSERT_OF_MYSQL,
+        "tags": INSERT_OF_MYSQL["tags"] | {"readerThroughoutTime": "1696984999999", "GTID": GTID},
+    },
+)
+def test_tags_that_differ_between_deliveries_identify_and_order_nothing(rows: Rows) -> None:
+    first, again = ({**row, "offset": 0, "sequence": 0, "published_at": 0} for row in rows)
+    assert first == again
+    assert first["event_id"] is not None
+    assert len({row["sequence"]["position"] for row in rows}) == 1
 
 
 @each_said_together(

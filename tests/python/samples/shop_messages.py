@@ -43,6 +43,11 @@ _VARIANTS: dict[str, dict[str, list[dict[str, Any]]]] = {
     "dts_avro": {
         INSERT: [{}, {"with_born_timestamp": True}],
         UPDATE: [{"with_born_timestamp": True}, {}],
+        # Not in the transactions of other rows: a task writes all of them alike.
+        DELETE: [{"times_in_tags": True, "with_born_timestamp": True}],
+        "begin": [{}, {}, {"times_in_tags": True}],
+        "rollback": [{"times_in_tags": True}],
+        "truncate": [{"times_in_tags": True}],
     },
     "shareplex_json": {
         INSERT: [{}, {"long_ops": True}],

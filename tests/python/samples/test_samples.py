@@ -59,6 +59,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     ],
     "dts_avro": [
         {"with_born_timestamp": True},
+        {"times_in_tags": True},
         {"charset": "gbk", "source_type": "Oracle"},
         {"charset": "latin1"},
     ],
