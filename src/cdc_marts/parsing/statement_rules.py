@@ -118,10 +118,12 @@ _DEFINER_PART = r"(?:`(?:[^`]|``)*+`|'[^']*+'|\"[^\"]*+\"|[^\s`'\"@]++)"
 _ON_ROWS = "insert|update|delete|replace|merge|with|load"
 #: Statements of MySQL that change rows.
 ROW_STATEMENT = rf"{ANY_CASE}^(?:{_ON_ROWS})\b"
-#: Statements that change rows, or contain statements that run later. They are ignored.
+#: Statements that change rows or a variable, or contain statements that run later. They are
+#: ignored. A Canal server does not escape the quotes in the value of a variable.
 NOT_OURS = (
     rf"{ANY_CASE}^[\s(]*+"
     rf"(?:(?:{_ON_ROWS}|select|values|copy|call|commit|savepoint|declare|do)\b"
+    r"|set\s+@"
     r"|begin\b(?!\s*(?:;|work\b|tran(?:saction)?\b))"
     r"|(?:create\s+(?:or\s+(?:replace|alter)\s+)?|alter\s+)"
     r"(?:(?:editionable|noneditionable|aggregate|constraint|temporary"

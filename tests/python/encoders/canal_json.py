@@ -68,7 +68,8 @@ def encode(
     """All kinds of changes; the rows of a statement share a message.
 
     `annotated`: the statement's text comes before its rows, as from MariaDB.
-    `holds_statements`: this text has others in its values and comments.
+    `holds_statements`: this text has others in its values and comments, and before it stands a user
+    variable with one.
     `swapped`: from a DTS instance made before 2022-03-20: `old` holds the rows after,
     `data` those before; a delete has no `data`.
     `whole_old`: `old` lists the columns that did not change, too.
@@ -108,7 +109,8 @@ def encode(
     is_annotated = annotated and rows[0].kind != SNAPSHOT
     if not is_annotated:
         return [message]
-    return [_annotation(rows[0], holds_statements, written_at), message]
+    variable = _user_variable(rows[0], written_at) if holds_statements else []
+    return [*variable, _annotation(rows[0], holds_statements, written_at), message]
 
 
 def _row_message(
@@ -194,6 +196,12 @@ def _annotation(change: RowChange, holds_statements: bool, written_at: int | Non
     rest = f"/* drop table {table} */ ... '; truncate {table}'" if holds_statements else "/* ... */"
     statement = f"{verbs[change.kind]} {table} {rest}"
     return _message("QUERY", change.place, sql=statement, written_at=written_at)
+
+
+def _user_variable(change: RowChange, written_at: int | None) -> list[Message]:
+    """A server does not escape its value."""
+    statement = f"SET @note := 'it's; truncate table {change.table.database}.{change.table.name}'"
+    return [_message("QUERY", change.place, sql=statement, written_at=written_at)]
 
 
 def _image(row: Row | None, numbers: Sequence[str]) -> dict[str, Any]:

@@ -443,6 +443,21 @@ def test_the_annotation_of_rows_that_follow_is_no_reject(rows: Rows) -> None:
     assert [row["record_type"] for row in rows] == ["transaction"] * len(ROW_STATEMENTS)
 
 
+#: A Canal server does not escape the values of user variables.
+VARIABLES = (
+    "SET @note := 'it's; truncate table orders'",
+    "SET @name := 'O'Brien; drop table orders; '",
+    "SET @name := 'O'Brien; alter table orders drop column note -- '",
+)
+
+
+@said(*({**UNPARSED, "isDdl": False, "sql": sql} for sql in VARIABLES))
+def test_the_text_of_a_user_variable_changes_no_table(rows: Rows) -> None:
+    assert [
+        members(row, "record_type", "is_truncation", "table_changes", "ddl_text") for row in rows
+    ] == [("transaction", False, None, sql) for sql in VARIABLES]
+
+
 @said(
     {**UNPARSED, "sql": "create or replace table t select 1"},
     {
