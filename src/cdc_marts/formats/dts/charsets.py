@@ -68,8 +68,13 @@ _NAMES = {
     "x-MacCentralEurope": "macce",
 }
 
-#: PostgreSQL's spelling of EUC-KR. One of its characters, A2E8, is not in Windows-949.
-_EUC_KR_OF_POSTGRESQL = "EUC_KR"
+#: PostgreSQL's spellings of names by which MySQL means other charsets -> Java charset. The other
+#: names that both have mean the same, or name charsets that no PostgreSQL database has (`SJIS`).
+_OF_POSTGRESQL = {
+    # One of its characters, A2E8, is not in Windows-949.
+    "EUC_KR": "EUC-KR",
+    "LATIN1": "ISO-8859-1",
+}
 
 #: Oracle's charsets with a wide tilde. It is a wave dash in the charsets without `tilde`.
 _WITH_TILDE = ("ja16sjistilde", "ja16euctilde")
@@ -154,7 +159,9 @@ def _java_charset(charset: Column) -> Column:
     """
     names = ",".join(f"{name}:{java}" for name, java in _java_charsets().items())
     java = F.str_to_map(F.lit(names))[_plain_name(charset)]
-    return F.when(charset == _EUC_KR_OF_POSTGRESQL, "EUC-KR").otherwise(java)
+    for spelling, of_postgresql in _OF_POSTGRESQL.items():
+        java = F.when(charset == spelling, of_postgresql).otherwise(java)
+    return java
 
 
 @cache
