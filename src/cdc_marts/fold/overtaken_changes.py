@@ -88,11 +88,13 @@ def _repairs(reloaded: DataFrame) -> DataFrame:
 
     Their position is the first one that the repair does not end. A load with a lower position than
     the repair comes from a new server: what is behind it does not come from open transactions.
+    Debezium's incremental snapshots have no position. Without changes before the load, the repair
+    has none: it ends no change.
     """
     after_repair = (F.col("position") + 1).cast("decimal(38,0)")
     return (
         reloaded.where(is_of_format_that("follows_loads"))
-        .where("message_position >= position")
+        .where("position is not null and coalesce(message_position >= position, true)")
         .groupBy(*_PARTITION, after_repair.alias("position"))
         .agg(F.min("offset").alias("first_offset"))
         .select(*_PARTITION, "first_offset", "position")

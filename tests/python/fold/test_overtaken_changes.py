@@ -161,6 +161,20 @@ def test_changes_behind_a_repair_come_after_it_whatever_their_keys(spark: SparkS
     }
 
 
+def test_a_load_without_positions_repairs_as_one_with_positions(spark: SparkSession) -> None:
+    rows = [
+        update(1, 100),
+        loaded(2, None),
+        update(3, 100),
+        record("insert", 4, 100, "2"),
+        update(5, 201),
+    ]
+    assert overtaken(spark, rows, new_repairs=[reloaded(2, 200, None)]) == {
+        (0, 3): (201, False),
+        (0, 4): (201, False),
+    }
+
+
 def test_other_repairs_and_places_raise_nothing(spark: SparkSession) -> None:
     rows = [
         update(1, 100, "2"),
@@ -172,7 +186,7 @@ def test_other_repairs_and_places_raise_nothing(spark: SparkSession) -> None:
     repairs = [
         reloaded(2, 200),
         reloaded(2, None, table_id="customers"),
-        reloaded(2, 200, None, table_id="customers"),
+        reloaded(2, None, None, table_id="customers"),
         reloaded(2, 200, 30, topic="of a new server"),
         reloaded(2, 200, topic="other", source_format="canal_json"),
     ]

@@ -53,6 +53,13 @@ def change(
     }
 
 
+def loaded_without_position(id_: int, status: str) -> Message:
+    """A row of an incremental snapshot."""
+    message = change("r", 0, id_, status)
+    source = {**message["source"], "lsn": None, "txId": None, "snapshot": "incremental"}
+    return {**message, "source": source}
+
+
 def row(id_: int, status: str, note: str = "n") -> Row:
     return {"id": id_, "status": status, "note": note}
 
@@ -74,6 +81,8 @@ LOAD = {0: change("r", 100, 1, "loaded"), 1: change("r", 100, 2, "loaded")}
 DELETE = change("d", 90, 2, None)
 UPDATE = change("u", 80, 1, "updated", PLACEHOLDER)
 LATER = change("u", 110, 1, "later")
+#: The time of a message without a position, as a position.
+WITHOUT_POSITION = 500
 #: The first offset that stands for a message in another partition.
 OTHER = 1_000
 
@@ -107,6 +116,10 @@ REPORTED = {
 }
 #: The transaction was open then. Its row gets another key, and it inserts two rows.
 RELOAD = {10: change("r", 300, 1, "again"), 11: change("r", 300, 5, "again")}
+RELOAD_WITHOUT_POSITIONS = {
+    10: loaded_without_position(1, "again"),
+    11: loaded_without_position(5, "again"),
+}
 OPEN_TRANSACTION = {
     12: change("d", 100, 1, None, None, transaction=7),
     13: change("c", 100, 2, "moved", PLACEHOLDER, transaction=7),
@@ -217,6 +230,12 @@ CASES = [
     Case("the_repair_is_before_the_commit", [REPORTED, RELOAD, OPEN_TRANSACTION], REPAIRED, 1),
     Case("the_load_of_a_repair_lands_late", [REPORTED, OPEN_TRANSACTION, RELOAD], REPAIRED, 2),
     Case(
+        "a_load_without_positions_repairs_the_table",
+        [REPORTED, RELOAD_WITHOUT_POSITIONS, OPEN_TRANSACTION],
+        REPAIRED,
+        2,
+    ),
+    Case(
         "a_load_repairs_a_table_without_a_key",
         [
             keyless(REPORTED),
@@ -261,7 +280,8 @@ def _table_id(case: Case) -> str:
 
 def _value(message: Message, case: Case) -> bytes:
     source = {"db": "open", "schema": "public", "table": case.name, **message["source"]}
-    times = {"ts_ms": START + message["source"]["lsn"]}
+    lsn = message["source"]["lsn"]
+    times = {"ts_ms": START + (WITHOUT_POSITION if lsn is None else lsn)}
     return json.dumps({**message, **times, "source": {**source, **times}}).encode()
 
 
