@@ -1,6 +1,6 @@
 {#-
   If full loads contain a row several times, all copies are in one partition of
-  one topic, or are equal.  Rows of full loads have no log position, so nothing
+  one topic, or are equal.  If rows of a full load have no log position, nothing
   else shows which load is newer.  A warning names the tables; `cdc-marts
   resync` repairs a table from the load that it is given.
 
@@ -15,17 +15,32 @@ with
 loaded_rows as (
 
     select
-        source_format,
-        table_id,
-        row_key,
-        array_sort(collect_set(topic)) as topics,
-        max(event_at) as last_event_at
+        *,
+        bool_or(sequence.position is null) over (
+            partition by source_format, table_id, row_key
+        ) as has_copy_without_position
     from {{ model }}
     where
         op = 'snapshot'
         and size(key_columns) > 0
         and not {{ is_of_format_that('ordered_by_landing') }}
-    group by source_format, table_id, row_key, sequence.position
+
+),
+
+unordered_rows as (
+
+    select
+        source_format,
+        table_id,
+        row_key,
+        array_sort(collect_set(topic)) as topics,
+        max(event_at) as last_event_at
+    from loaded_rows
+    group by
+        source_format,
+        table_id,
+        row_key,
+        if(has_copy_without_position, null, sequence.position)
     having
         count(distinct struct(topic, sequence.`partition`)) > 1
         and count(distinct xxhash64(to_json(after))) > 1
@@ -40,7 +55,7 @@ validation_errors as (
         topics,
         count(*) as loaded_rows,
         max(last_event_at) as last_event_at
-    from loaded_rows
+    from unordered_rows
     group by source_format, table_id, topics
 
 )

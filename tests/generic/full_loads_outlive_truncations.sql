@@ -83,7 +83,7 @@ loaded_rows as (
     where
         records.record_type = 'change'
         and records.op = 'snapshot'
-        and coalesce(records.sequence.position, -1) = -1
+        and coalesce(records.message_position, -1) = -1
 
 ),
 

@@ -4,6 +4,9 @@ Debezium gives the rows of a load the log position at which the load began. A tr
 open then has lower positions, and it is published behind the load. Within a partition, a change
 that stands behind the loaded row of its key is newer than this row, whatever its log position.
 
+The rows of an incremental snapshot have no position. Such a row, too, is newer than the loaded row
+of its key that stands before it: of two loads, the newer one counts.
+
 A load that repairs its table ends all rows up to the position of the repair, also rows that it does
 not contain. The open transaction may have inserted such a row, or moved it to another key. So
 behind such a load, changes on all keys are newer, if the repair would end them.
@@ -77,9 +80,20 @@ def _risen(overtaken: DataFrame, earlier: DataFrame) -> DataFrame:
 
 
 def _changes(records: DataFrame) -> DataFrame:
-    """Return the changes of the stream."""
-    return records.where("record_type = 'change' and op <> 'snapshot'").select(
-        *_PARTITION, "offset", "message_position", "is_keyless", "row_key", "previous_row_key"
+    """Return the changes of the stream, and loaded rows without a position."""
+    is_loaded = F.col("op") == "snapshot"
+    return (
+        records.where("record_type = 'change'")
+        .where(~is_loaded | F.col("message_position").isNull())
+        .select(
+            *_PARTITION,
+            "offset",
+            "message_position",
+            "is_keyless",
+            "row_key",
+            "previous_row_key",
+            is_loaded.alias("is_loaded"),
+        )
     )
 
 
@@ -148,10 +162,14 @@ def _behind_loaded_rows(behind: DataFrame, records: DataFrame) -> DataFrame:
 
 
 def _behind_repairs(behind: DataFrame, repairs: DataFrame) -> DataFrame:
-    """Return those of the changes that stand behind a load, and that its repair would end."""
+    """Return those of the changes that stand behind a load, and that its repair would end.
+
+    Loaded rows are not among them: the repair gives the rows of its load their place.
+    """
     loads = repairs.withColumnRenamed("position", "load_position")
     return (
-        behind.join(F.broadcast(loads), [*_PARTITION])
+        behind.where("not is_loaded")
+        .join(F.broadcast(loads), [*_PARTITION])
         .where((F.col("first_offset") < F.col("offset")) & _is_lower("message_position"))
         .select(*MESSAGE, "is_revision", "load_position")
     )

@@ -714,6 +714,9 @@ PROOFS = {
                 -- at other positions, and of a format in which the landing is the order
                 ('cdl_json', 'orders', '1', 'first', 1, 'snapshot', 'a'),
                 ('cdl_json', 'orders', '1', 'second', 2, 'snapshot', 'b'),
+                -- in one topic, without a position and with one
+                ('cdl_json', 'orders', '2', 'first', null, 'snapshot', 'a'),
+                ('cdl_json', 'orders', '2', 'first', 2, 'snapshot', 'b'),
                 ('dts_avro', 'orders', '1', 'first', 1, 'snapshot', 'a'),
                 ('dts_avro', 'orders', '1', 'second', 1, 'snapshot', 'b'),
                 ('dataworks_json', 'orders', '4', 'first', 5, 'insert', 'a'),
@@ -725,7 +728,10 @@ PROOFS = {
                 ('dataworks_json', 'items', '1', 'second', -1, 'snapshot', 'b'),
                 -- likewise, without positions
                 ('cdl_json', 'items', '1', 'first', null, 'snapshot', 'a'),
-                ('cdl_json', 'items', '1', 'second', null, 'snapshot', 'b')
+                ('cdl_json', 'items', '1', 'second', null, 'snapshot', 'b'),
+                -- in one topic with a position, in the other without one
+                ('cdl_json', 'carts', '1', 'first', 1, 'snapshot', 'a'),
+                ('cdl_json', 'carts', '1', 'second', null, 'snapshot', 'b')
             """,
             selected=f"""
                 source_format, table_id, row_key, topic, op, array('id') as key_columns,
@@ -769,13 +775,18 @@ PROOFS = {
                 ('dataworks_json', 'visits', 'shop', 14, 1, -1, 'snapshot', 'j'),
                 ('cdl_debezium_json', 'carts', 'shop', 3, 1, 5, 'TRUNCATE', null),
                 -- without a log position
-                ('cdl_debezium_json', 'carts', 'shop', 4, 1, null, 'snapshot', 'i')
+                ('cdl_debezium_json', 'carts', 'shop', 4, 1, null, 'snapshot', 'i'),
+                ('cdl_debezium_json', 'visits', 'shop', 5, 1, 5, 'TRUNCATE', null),
+                -- likewise, behind a row of an earlier load, whose position it takes
+                ('cdl_debezium_json', 'visits', 'shop', 6, 1, 4, 'snapshot', 'raised')
             """,
             selected=f"""
                 source_format, table_id, topic, 0 as `partition`, cast(offset as bigint) as offset,
                 0 as row_index, landing_commit, event_id,
                 if(event_id is null, 'ddl', 'change') as record_type,
                 if(event_id is null, null, record) as op,
+                cast(if(event_id = 'raised', null, position) as decimal(38, 0))
+                    as message_position,
                 cast(null as timestamp) as landed_at, {SEQUENCE} as sequence
             """,
         ),
@@ -799,7 +810,8 @@ PROOFS = {
                     ('dts_avro', 'orders', 1, 5, 'TRUNCATE'),
                     ('dataworks_json', 'carts', 11, 5, 'DROP'),
                     ('dataworks_json', 'visits', 13, 5, 'TRUNCATE'),
-                    ('cdl_debezium_json', 'carts', 3, 5, 'TRUNCATE')
+                    ('cdl_debezium_json', 'carts', 3, 5, 'TRUNCATE'),
+                    ('cdl_debezium_json', 'visits', 5, 5, 'TRUNCATE')
                 """,
                 selected=f"""
                     source_format, table_id, 'shop' as topic, source_op,

@@ -38,8 +38,10 @@ def record(
     }
 
 
-def loaded(offset: int, position: int | None, key: str = "1", table: str = "orders") -> Row:
-    return record("snapshot", offset, position, key, table)
+def loaded(
+    offset: int, position: int | None, key: str = "1", table: str = "orders", **other: Any
+) -> Row:
+    return record("snapshot", offset, position, key, table, **other)
 
 
 def update(offset: int, position: int | None, key: str = "1", **other: Any) -> Row:
@@ -104,9 +106,12 @@ def test_a_change_takes_the_position_of_the_loaded_row_of_its_key(spark: SparkSe
 
 def test_other_rows_and_places_overtake_nothing(spark: SparkSession) -> None:
     rows = [
+        loaded(0, None),
         loaded(2, 100),
         loaded(3, None, "without a position"),
         loaded(4, 100, table="customers"),
+        loaded(5, None, partition=1),
+        loaded(6, None, is_keyless=True),
         update(1, 80),
         update(5, 80, "2"),
         update(6, 80, "without a position"),
@@ -121,6 +126,17 @@ def test_other_rows_and_places_overtake_nothing(spark: SparkSession) -> None:
 def test_a_key_change_follows_the_loaded_row_of_its_earlier_key(spark: SparkSession) -> None:
     rows = [loaded(1, 100, "old"), update(2, 80, "new", previous_row_key="old")]
     assert overtaken(spark, rows) == {(0, 2): (100, False)}
+
+
+def test_of_two_loads_the_newer_one_counts_although_it_has_no_position(spark: SparkSession) -> None:
+    rows = [loaded(1, 100), loaded(2, None), update(3, 80), loaded(4, None), loaded(5, 90)]
+    assert overtaken(spark, rows) == {
+        (0, 2): (100, False),
+        (0, 3): (100, False),
+        (0, 4): (100, False),
+    }
+    late = overtaken(spark, [loaded(1, 100)], read=[loaded(2, None)])
+    assert late == {(0, 2): (100, True)}
 
 
 def test_the_highest_load_before_a_change_counts(spark: SparkSession) -> None:
@@ -168,6 +184,7 @@ def test_a_load_without_positions_repairs_as_one_with_positions(spark: SparkSess
         update(3, 100),
         record("insert", 4, 100, "2"),
         update(5, 201),
+        loaded(6, None, "of another load"),
     ]
     assert overtaken(spark, rows, new_repairs=[reloaded(2, 200, None)]) == {
         (0, 3): (201, False),

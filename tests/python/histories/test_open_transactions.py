@@ -53,11 +53,11 @@ def change(
     }
 
 
-def loaded_without_position(id_: int, status: str) -> Message:
-    """A row of an incremental snapshot."""
+def loaded_without_position(id_: int, status: str, **columns: str) -> Message:
+    """A row of an incremental snapshot. `columns`: those that the table got since."""
     message = change("r", 0, id_, status)
     source = {**message["source"], "lsn": None, "txId": None, "snapshot": "incremental"}
-    return {**message, "source": source}
+    return {**message, "after": message["after"] | columns, "source": source}
 
 
 def row(id_: int, status: str, note: str = "n") -> Row:
@@ -225,6 +225,26 @@ CASES = [
             },
         ],
         [row(3, "moved", "of 1"), row(4, "moved", "of 2"), row(5, "loaded")],
+    ),
+    Case(
+        "a_newer_load_has_no_positions",
+        [
+            LOAD,
+            {2: change("u", 110, 2, "changed")},
+            {
+                3: loaded_without_position(1, "again", size="new"),
+                4: loaded_without_position(2, "changed", size="new"),
+            },
+        ],
+        [{**row(1, "again"), "size": "new"}, {**row(2, "changed"), "size": "new"}],
+    ),
+    Case(
+        "the_older_load_lands_late",
+        [
+            {2: loaded_without_position(1, "again"), 3: loaded_without_position(2, "again")},
+            {4: DELETE, **LOAD},
+        ],
+        [row(1, "again")],
     ),
     Case("a_load_repairs_the_table", [REPORTED, {**RELOAD, **OPEN_TRANSACTION}], REPAIRED, 2),
     Case("the_repair_is_before_the_commit", [REPORTED, RELOAD, OPEN_TRANSACTION], REPAIRED, 1),

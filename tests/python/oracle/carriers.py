@@ -6,6 +6,7 @@ import zlib
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from random import Random
 from typing import Any, TypeAlias
 
 from tests.python.encoders.by_format import ENCODE
@@ -585,13 +586,21 @@ def _encoded(
     }
     rows = change.rows if isinstance(change, Statement) else (change,)
     if isinstance(rows[0], RowChange):
-        chosen |= _necessary(history, rows[0])
+        chosen |= _of_its_load(history, rows[0]) | _necessary(history, rows[0])
     messages = ENCODE[history.source_format](logged_as or change, **chosen, **options)
     return [Published(message, change) for message in messages]
 
 
 #: What `deliver` decides by itself.
 _NOT_OF_THE_ENCODER = ("swapped", "one_lsn")
+
+
+def _of_its_load(history: History, change: RowChange) -> dict[str, Any]:
+    """Options of the full load that a row belongs to: a load is a transaction."""
+    if change.kind != SNAPSHOT:
+        return {}
+    random = Random(f"{history.seed}:{history.name}:{change.place.transaction}")
+    return {name: random.choice(values) for name, values in history.traits.per_load.items()}
 
 
 def _necessary(history: History, change: RowChange) -> dict[str, Any]:

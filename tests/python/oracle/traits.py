@@ -79,6 +79,8 @@ class Traits:
     may_tie_partitions: bool = False
     #: Encoder's options that one producer keeps: option -> values.
     set_up: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    #: Encoder's options that all rows of a full load share.
+    per_load: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     #: Encoder's options that may differ from message to message.
     per_message: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
@@ -200,7 +202,8 @@ TRAITS = {
         lacks={DROP_TABLE: _NOT_PUBLISHED, RENAME_COLUMN: _NOT_PUBLISHED},
         has_schemas=True,
         splits_key_changes=True,
-        set_up={"full_before": _BOTH, "with_snapshot_lsn": _BOTH, "one_lsn": _BOTH},
+        set_up={"full_before": _BOTH, "one_lsn": _BOTH},
+        per_load={"with_snapshot_lsn": _BOTH},
         per_message={
             "with_schema": _BOTH,
             "snapshot_as_insert": _BOTH,
