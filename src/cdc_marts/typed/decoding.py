@@ -25,6 +25,9 @@ _TWO_TO_64 = Decimal(2**64)
 #: Long integers are converted in steps of so many hexadecimal digits, into parts of so many decimal
 #: ones. So each product fits a bigint, and no step has more parts than it has read chunks.
 _HEX_DIGITS, _DIGITS = 6, 9
+#: A number of more than 38 digits, which a VARIANT can hold only as text. Base64 of a number has
+#: letters nearly always if it is so long.
+_LONG_NUMBER = r"^(?=.{39})-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
 
 #: The first and the last time of the years 1 to 9999, in microseconds and in days since 1970.
 _CALENDAR_MICROS = (-62_135_596_800_000_000, 253_402_300_799_999_999)
@@ -94,7 +97,8 @@ def _base64_decimal(text: Column, value: Column, column_type: ColumnType) -> Col
     """Read Connect's Decimal: base64 of an unscaled number, or a number if so converted."""
     scale = F.lit(int(column_type.parameters.get("scale", 0)))
     decoded = scaled_digits(integer_of_bytes(bytes_of_base64(text)), scale)
-    return F.when(F.schema_of_variant(value) == "STRING", decoded).otherwise(text)
+    is_base64 = (F.schema_of_variant(value) == "STRING") & ~text.rlike(_LONG_NUMBER)
+    return F.when(is_base64, decoded).otherwise(text)
 
 
 def _variable_scale_decimal(text: Column, value: Column, column_type: ColumnType) -> Column:

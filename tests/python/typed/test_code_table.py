@@ -89,6 +89,13 @@ CONNECT_EXAMPLES = [
     Example((f"{CONNECT}Decimal", {"scale": "0"}), base64_of(0, 1), "decimal(38,0)", Decimal(0)),
     # a converter that writes numbers
     Example((f"{CONNECT}Decimal", {"scale": "2"}), 12.5, "decimal(38,2)", Decimal("12.50")),
+    # likewise, of more digits than a VARIANT holds: a text, which could also be base64
+    Example(
+        (f"{CONNECT}Decimal", {"scale": "0", "connect.decimal.precision": "65"}),
+        "1234567890" * 4,
+        "string",
+        "1234567890" * 4,
+    ),
     # more digits than Spark has
     Example(
         (f"{CONNECT}Decimal", {"scale": "30", "connect.decimal.precision": "65"}),

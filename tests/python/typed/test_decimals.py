@@ -12,7 +12,8 @@ from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
 from cdc_marts.expressions import bytes_of_base64
-from cdc_marts.typed.decoding import integer_of_bytes, scaled_digits
+from cdc_marts.typed.decoding import integer_of_bytes, read_value, scaled_digits
+from cdc_marts.typed.types import ColumnType
 
 MOST = 10**38 - 1
 
@@ -82,3 +83,23 @@ def test_digits_are_those_of_the_number(
 @pytest.mark.parametrize("text", ["", "no base64!", "A"])
 def test_what_is_no_base64_is_null(spark: SparkSession, text: str) -> None:
     assert query(spark, digits(), [(text, 0)]) == [None]
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("1234567890" * 4, None),
+        (f"-{'1234567890' * 4}.5", None),
+        (f"0.{'1234567890' * 4}", None),
+        (f"1.{'1234567890' * 4}E-7", None),
+        (f"-{'12' * 18}.{'0' * 40}", f"-{'12' * 18}.00"),
+        (to_base64(10**28, 16), "1" + "0" * 26 + ".00"),
+    ],
+)
+def test_a_number_of_more_digits_than_a_variant_holds_is_not_taken_for_base64(
+    spark: SparkSession, text: str, read: str | None
+) -> None:
+    published = ColumnType("Decimal", {"scale": "2"}, "decimal(38,2)", "base64_decimal")
+    column = F.col("text")
+    value = read_value(column, column.cast("variant"), published, published.spark_type)
+    assert query(spark, value.cast("string"), [(text, 0)]) == [read]
