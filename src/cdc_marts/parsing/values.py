@@ -10,7 +10,9 @@ _INTEGER = r"^-?[0-9]{1,38}$"
 _EARLIEST_MILLIS = 100_000_000_000
 _LATEST_MILLIS = 253402300799999  # 9999-12-31T23:59:59.999Z
 _EARLIEST_SECONDS = -62135596800  # 0001-01-01T00:00:00Z
-_ISO_TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?Z?$"
+_LOCAL_TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?"
+#: Java's pattern `Z` writes UTC as +0000.
+_ISO_TIME = rf"^({_LOCAL_TIME})(?:Z|[+-]00:?00)?$"
 
 
 def non_empty(text: Column) -> Column:
@@ -51,9 +53,9 @@ def is_epoch_seconds(seconds: Column) -> Column:
 
 
 def timestamp_of_iso(text: Column) -> Column:
-    """Turn an ISO 8601 date and time, in UTC (without a zone, or with Z), into a timestamp."""
-    in_utc = F.concat(F.rtrim(text, F.lit("Z")), F.lit("Z"))
-    return F.when(text.rlike(_ISO_TIME), in_utc.try_cast("timestamp"))
+    """Turn an ISO 8601 date and time, in UTC or without a zone, into a timestamp."""
+    local = F.nullif(F.regexp_extract(text, _ISO_TIME, 1), F.lit(""))
+    return F.concat(local, F.lit("Z")).try_cast("timestamp")
 
 
 def is_bad_iso(text: Column) -> Column:

@@ -343,6 +343,8 @@ def test_numbers_are_exact(rows: Rows) -> None:
         pytest.param(event_at, id=time, marks=said(message("ins", {"A": 1}, time=time)))
         for time, event_at in {
             "2017-06-16T14:24:34Z": TIME,
+            "2017-06-16T14:24:34+0000": TIME,
+            "2017-06-16T14:24:34-00:00": TIME,
             "2017-06-16T14:24:34.5": TIME.replace(microsecond=500000),
             "2017-06-16T14:24:34.123456789Z": TIME.replace(microsecond=123456),
             "2017-06-16 14:24:34": TIME,
@@ -436,6 +438,7 @@ REJECTED = {
     "time is a number": ("bad_timestamp", message("ins", {"A": 1}, time=1497623074)),
     "time of no day": ("bad_timestamp", message("ins", {"A": 1}, time="2017-02-30T00:00:00")),
     "time in a zone": ("bad_timestamp", message("ins", {"A": 1}, time="2017-06-16T14:24:34+08:00")),
+    "time in minutes": ("bad_timestamp", message("ins", {"A": 1}, time="2017-06-16T14:24+0000")),
     "post time is text": ("bad_timestamp", message("ins", {"A": 1}, posttime="now")),
     "insert without data": ("missing_image", message("ins")),
     "insert of nothing": ("missing_image", message("ins", {})),
