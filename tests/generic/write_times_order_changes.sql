@@ -1,8 +1,10 @@
 {#-
   If two partitions report changes of one key, or a change and a truncation of
   its table, these have different write times.  Only the write time orders
-  events of different partitions.  Changes that stand in the order that their
-  images show pass the test.
+  events of different partitions.  If messages of a format may land in another
+  order than they were written, changes of one key have different positions also
+  within a partition.  Changes that stand in the order that their images show
+  pass the test.
 
   model: as `int_row_effects`.  superseded: the effects that do not count for
   their key, as in `int_superseded_effects`.  truncations: as `int_truncations`.
@@ -17,7 +19,10 @@ effects as (
 
     select * from {{ model }}
     where
-        {{ is_of_format_that('ordered_by_landing') }}
+        (
+            {{ is_of_format_that('ordered_by_landing') }}
+            or {{ is_of_format_that('lands_out_of_order') }}
+        )
         and not is_keyless
         -- a load that repairs a table stands behind what has its position
         and sequence.transaction_index < {{ resync_index(0) }}
@@ -50,7 +55,9 @@ changes_of_one_time as (
         sequence.position
     from lasting_effects
     group by source_format, table_id, row_key, sequence.position
-    having count(distinct struct(topic, sequence.`partition`)) > 1
+    having
+        count(distinct struct(topic, sequence.`partition`)) > 1
+        or {{ is_of_format_that('lands_out_of_order') }} and count(*) > 1
 
 ),
 

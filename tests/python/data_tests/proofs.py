@@ -1433,6 +1433,9 @@ PROOFS = {
                 ('3', 'changed 3', 5, 'topic', 1, 'a', 'b'),
                 ('3', 'moved 3', 5, 'topic', 2, 'b', null),
                 ('3', 'came to 3', 5, 'topic', 3, 'c', 'c'),
+                -- of Lindorm, in the order that their images show
+                ('12', 'inserted 12', 5, 'lindorm', 0, null, 'a'),
+                ('12', 'changed 12 again', 5, 'lindorm', 0, 'a', 'b'),
                 -- in one partition
                 ('7', 'inserted 7', 7, 'topic', 1, null, 'a'),
                 ('7', 'changed 7', 7, 'topic', 1, 'b', 'c'),
@@ -1453,6 +1456,11 @@ PROOFS = {
                 ('11', 'changed 11', 11, 'topic', 0, 'a', 'b'),
                 -- in another topic
                 ('11', 'changed 11 otherwise', 11, 'other topic', 0, 'a', 'c'),
+                ('13', 'inserted 13', 5, 'lindorm', 0, null, 'a'),
+                -- the later update of Lindorm landed first, in the same partition
+                ('13', 'changed 13', 6, 'lindorm', 0, 'b', 'c'),
+                -- and the earlier one behind it
+                ('13', 'changed 13 again', 6, 'lindorm', 0, 'a', 'b'),
                 -- at the time of a truncation in another partition
                 ('10', 'inserted 10', 20, 'topic', 1, null, 'a'),
                 ('1', 'inserted 1', 1, 'topic', 0, null, 'a'),
@@ -1461,7 +1469,7 @@ PROOFS = {
                 ('1', 'changed 1', 5, 'topic', 1, 'b', 'c')
             """,
             selected="""
-                'canal_json' as source_format,
+                if(topic = 'lindorm', 'lindorm_debezium', 'canal_json') as source_format,
                 'orders' as table_id,
                 row_key,
                 topic,
@@ -1483,7 +1491,7 @@ PROOFS = {
                     if(event_id like 'loaded%', 9223372036854775807, length(topic))
                         as transaction_index,
                     partition_of_topic as `partition`,
-                    1L as offset,
+                    if(event_id like '% again', 2L, 1L) as offset,
                     0 as row_index
                 ) as sequence
             """,
