@@ -104,7 +104,9 @@ def row_lives(
     A life begins with an event that takes no value from earlier events on its key, such as an
     insert, and lasts until the next such event. A delete is the last effect of the life that it
     ends. A delete that removed an older row while a newer row stayed (`superseded_delete`) ended
-    the previous life. A delete that images put in front of the newer row ended its own life.
+    the previous life. A delete that images put in front of the newer row ended its own life. The
+    effects of a newer row that left while an older row stayed interrupt no life of the older row:
+    they have lives of their own, with negative numbers.
 
     `effects`: all effects on some keys, with the columns of `int_row_effects`. `key_changes`: the
     result of `partial_key_changes`. `superseded`, `truncations`: the models
@@ -131,6 +133,8 @@ def _with_order_on_key(
                 'superseded_delete',
                 effects.effect
             ) as effect,
+            coalesce(superseded.row_left and not superseded.took_older_row, false)
+                as is_of_row_that_left,
             effects.topic,
             effects.op,
             effects.event_id,
@@ -172,8 +176,8 @@ def _numbered(effects: DataFrame) -> DataFrame:
     return effects.sparkSession.sql(
         """
         select
-            * except (effect_before, truncations_before_that),
-            sum(cast(
+            * except (is_of_row_that_left, effect_before, truncations_before_that),
+            if(is_of_row_that_left, -1, 1) * sum(cast(
                 effect = 'upsert'
                 and (
                     not is_partial
@@ -184,7 +188,7 @@ def _numbered(effects: DataFrame) -> DataFrame:
                     or truncations_before <> truncations_before_that
                 )
                 as int
-            )) over (partition by source_format, table_id, row_key order by order_on_key) as life
+            )) over on_key as life
         from (
             select
                 *,
@@ -192,8 +196,13 @@ def _numbered(effects: DataFrame) -> DataFrame:
                 lag(truncations_before) over on_key as truncations_before_that
             from {effects}
             window on_key as (
-                partition by source_format, table_id, row_key order by order_on_key
+                partition by source_format, table_id, row_key, is_of_row_that_left
+                order by order_on_key
             )
+        )
+        window on_key as (
+            partition by source_format, table_id, row_key, is_of_row_that_left
+            order by order_on_key
         )
         """,
         effects=effects,

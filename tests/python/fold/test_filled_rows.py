@@ -55,16 +55,16 @@ WITH_SAME_BEFORE = {**PARTIAL, "before": {"id": 1, "a": 1, "b": 2}}
 LATER = effect(5, "1", {"id": 1, "a": 10}, is_partial=True)
 
 
-def key_change(position: int, old_key: str, row_key: str) -> list[dict[str, Any]]:
-    """A key change with an image that lacks `b`."""
-    change = effect(
-        position, row_key, {"id": row_key, "a": position}, is_partial=True, is_key_change=True
-    )
+def key_change(position: int, old_key: str, row_key: str, **values: Any) -> list[dict[str, Any]]:
+    """A key change with an image that lacks `b`, unless it is among `values`."""
+    image = {"id": row_key, "a": position, **values}
+    change = effect(position, row_key, image, is_partial="b" not in image, is_key_change=True)
     gone = {**change, "row_key": old_key, "effect": "delete", "after": None, "is_partial": False}
     return [change, gone]
 
 
 TWO_KEY_CHANGES = [INSERT, *key_change(4, "1", "2"), *key_change(5, "2", "3")]
+OTHER_INSERT = effect(2, "2", {"id": 2, "a": 2, "b": 7}, op="insert")
 WITHOUT_INSERT = [*TWO_KEY_CHANGES[1:], {**PARTIAL, "row_key": "4"}]
 
 
@@ -171,6 +171,26 @@ CASES = {
                 "took_older_row": True,
                 "row_left": True,
             }
+        ],
+    ),
+    "a row that passes beside another one takes nothing from it and leaves nothing": Case(
+        [
+            INSERT,
+            OTHER_INSERT,
+            *key_change(3, "1", "2", b=2),
+            *key_change(4, "2", "3"),
+            effect(5, "2", {"id": 2, "a": 9}, is_partial=True),
+        ],
+        {"4": {"id": "3", "a": 4, "b": 2}, "5": {"id": 2, "a": 9, "b": 7}},
+        superseded=[
+            {
+                "row_key": "2",
+                "event_id": event_id,
+                "effect": kind,
+                "took_older_row": False,
+                "row_left": True,
+            }
+            for event_id, kind in (("3", "upsert"), ("4", "delete"))
         ],
     ),
     "a row comes to its key in front of a partial image with a lower sequence": Case(

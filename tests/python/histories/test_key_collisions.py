@@ -207,6 +207,20 @@ CASES = {
         ],
         [row(2, "b"), row(3, "a")],
     ),
+    "the row that stays keeps its values, whatever row came and left since": Case(
+        "dataworks_json",
+        "partial_behind_a_passing_row",
+        [
+            [
+                streamx(90, "INSERT", after=row(1, "a")),
+                streamx(91, "INSERT", after=row(2, "b")),
+                moved(100, row(1, "a"), row(2, "a")),
+                moved(101, row(2, "a"), row(3, "a")),
+                streamx(200, "UPDATE_AFTER", after={"id": 2}),
+            ]
+        ],
+        [row(2, "b"), row(3, "a")],
+    ),
     "a key change that Canal sends twice is one key change": Case(
         "canal_json",
         "sent_twice",
