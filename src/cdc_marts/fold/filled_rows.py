@@ -156,7 +156,8 @@ def _on_keys(rows: DataFrame, keys: DataFrame) -> DataFrame:
 def _origins(lives: DataFrame) -> DataFrame:
     """Return the lives of rows that came from another key, with their lives under this key.
 
-    The result has source_format, table_id, row_key, life, origin_key, origin_life.
+    The result has source_format, table_id, row_key, life, origin_key, origin_life; the last one is
+    null if no event under the earlier key is known to have written the row.
     """
     return lives.sparkSession.sql(
         """
@@ -166,13 +167,22 @@ def _origins(lives: DataFrame) -> DataFrame:
             changed.row_key,
             changed.life,
             deleted.row_key as origin_key,
-            deleted.life - cast(deleted.effect = 'superseded_delete' as int) as origin_life
+            if(
+                deleted.effect = 'superseded_delete', last_written.life, deleted.life
+            ) as origin_life
         from {lives} as changed
         inner join {lives} as deleted
             on changed.source_format = deleted.source_format
             and changed.table_id = deleted.table_id
             and changed.origin_key = deleted.row_key
             and changed.delete_id = deleted.event_id
+        left join {lives} as last_written
+            on last_written.effect = 'upsert'
+            and deleted.source_format = last_written.source_format
+            and deleted.table_id = last_written.table_id
+            and deleted.row_key = last_written.row_key
+            and deleted.last_write_id = last_written.event_id
+            and deleted.truncations_before = last_written.truncations_before
         where
             changed.origin_key is not null
             and deleted.effect <> 'upsert'

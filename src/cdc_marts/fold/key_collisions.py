@@ -37,13 +37,15 @@ _ROW = (
 #: What `_leaving_row` returns besides the number of a row.
 _ALL_ROWS, _NO_ROW = 0, -1
 _SUPERSEDED = (
-    "struct<event_id: string, effect: string, took_older_row: boolean, row_left: boolean,"
-    f" stands_before: {STANDS_BEFORE}>"
+    "struct<event_id: string, effect: string, last_write_id: string, took_older_row: boolean,"
+    f" row_left: boolean, stands_before: {STANDS_BEFORE}>"
 )
+#: A row that left for another key in a transaction, with the event that last wrote it before.
+_LEFT_ROW = "struct<next_key: string, transaction: string, last_write_id: string>"
 #: The state of a key between two effects. `rows`: the rows under the key, the oldest first.
 _KEY_STATE = (
-    f"struct<rows: array<{_ROW}>, generation: int, transaction: string,"
-    f" superseded: array<{_SUPERSEDED}>>"
+    f"struct<rows: array<{_ROW}>, left_rows: array<{_LEFT_ROW}>, generation: int,"
+    f" transaction: string, superseded: array<{_SUPERSEDED}>>"
 )
 
 
@@ -95,9 +97,10 @@ def superseded_effects(
     `events`: the events with their images, as in `int_events`. `split_key_changes`, `truncations`:
     the models `int_split_key_changes` and `int_truncations`.
 
-    The result has source_format, table_id, row_key, event_id, effect; took_older_row: for a delete,
-    whether a newer row stayed; row_left: whether a row left the key while another row stayed, as in
-    the first two kinds; stands_before: null, or if the images show another order than the
+    The result has source_format, table_id, row_key, event_id, effect; last_write_id: for a delete
+    of the first kind, the event that last wrote the removed row, or null if none is known;
+    took_older_row: for a delete, whether a newer row stayed; row_left: whether a row left the key
+    while another row stayed, as in the first two kinds; stands_before: null, or if the images show another order than the
     sequences, struct<sequence, index>: the sequence of the last effect of the position in the order
     of images, and the number of effects that stand in front of this one at the position.
     """
@@ -129,6 +132,7 @@ def superseded_effects(
 def _merged(superseded: DataFrame) -> DataFrame:
     """Merge the rows of each superseded effect, which may be listed for two reasons, into one."""
     return superseded.groupBy(*KEY, "event_id", "effect").agg(
+        F.max("last_write_id").alias("last_write_id"),
         F.bool_or("took_older_row").alias("took_older_row"),
         F.bool_or("row_left").alias("row_left"),
         F.max("stands_before").alias("stands_before"),
@@ -153,6 +157,7 @@ def no_superseded_effects(keys: DataFrame) -> DataFrame:
         *KEY,
         "cast(null as string) as event_id",
         "cast(null as string) as effect",
+        "cast(null as string) as last_write_id",
         "cast(null as boolean) as took_older_row",
         "cast(null as boolean) as row_left",
         f"cast(null as {STANDS_BEFORE}) as stands_before",
@@ -231,8 +236,8 @@ def _source() -> Column:
 
 def _key_without_rows() -> Column:
     return F.expr(
-        "cast(named_struct('rows', array(), 'generation', 0, 'transaction', null,"
-        f" 'superseded', array()) as {_KEY_STATE})"
+        "cast(named_struct('rows', array(), 'left_rows', array(), 'generation', 0,"
+        f" 'transaction', null, 'superseded', array()) as {_KEY_STATE})"
     )
 
 
@@ -268,13 +273,19 @@ def _key_after_step(state: Column, step: Column) -> Column:
         return let(_leaving_row(step, rows), lambda leaving: with_leaving(rows, leaving))
 
     def with_leaving(rows: Column, leaving: Column) -> Column:
+        return let(
+            _last_write(state, step, rows, leaving),
+            lambda last_write_id: with_last_write(rows, leaving, last_write_id),
+        )
+
+    def with_last_write(rows: Column, leaving: Column, last_write_id: Column) -> Column:
+        superseded = _superseded_by_step(step, rows, leaving, last_write_id)
         return F.struct(
             _rows_after_step(state, step, rows, leaving).alias("rows"),
+            _left_rows(state, step, last_write_id).alias("left_rows"),
             step["generation"].alias("generation"),
             step["transaction"].alias("transaction"),
-            F.concat(state["superseded"], _superseded_by_step(step, rows, leaving)).alias(
-                "superseded"
-            ),
+            F.concat(state["superseded"], superseded).alias("superseded"),
         )
 
     return let(_rows_met(state, step), with_rows).cast(_KEY_STATE)
@@ -322,6 +333,34 @@ def _leaving_row(step: Column, rows: Column) -> Column:
         .when(~takes_one | (_was_loaded_on_its_way(step, rows) & ~is_of_other_row), _ALL_ROWS)
         .otherwise(1)
     )
+
+
+def _last_write(state: Column, step: Column, rows: Column, leaving: Column) -> Column:
+    """Return the event that last wrote the row that a delete removes; null if none is known.
+
+    A row that is gone already has left for the same key by an earlier report of this delete.
+    """
+    left_before = F.filter(
+        state["left_rows"],
+        lambda row: (
+            (row["next_key"] == step["next_key"]) & (row["transaction"] == step["transaction"])
+        ),
+    )
+    row = F.try_element_at(rows, F.when(leaving == _ALL_ROWS, F.lit(-1)).otherwise(leaving))
+    return F.when(
+        leaving == _NO_ROW, F.try_element_at(left_before, F.lit(-1))["last_write_id"]
+    ).otherwise(F.try_element_at(row["event_ids"], F.lit(-1)))
+
+
+def _left_rows(state: Column, step: Column, last_write_id: Column) -> Column:
+    """Return the rows that have left the key for another one, up to a step."""
+    row = F.struct(
+        step["next_key"].alias("next_key"),
+        step["transaction"].alias("transaction"),
+        last_write_id.alias("last_write_id"),
+    )
+    leaves = (step["effect"] == "delete") & step["is_key_change"]
+    return F.when(leaves, F.array_append(state["left_rows"], row)).otherwise(state["left_rows"])
 
 
 def _contradicts_all(step: Column, rows: Column) -> Column:
@@ -413,11 +452,14 @@ def _is_same_arrival(state: Column, newest: Column, step: Column) -> Column:
     return F.coalesce(is_same & is_near, F.lit(False))
 
 
-def _superseded_by_step(step: Column, rows: Column, leaving: Column) -> Column:
+def _superseded_by_step(
+    step: Column, rows: Column, leaving: Column, last_write_id: Column
+) -> Column:
     def superseded(event_id: Column, effect: Column, took_older_row: Column) -> Column:
         return F.struct(
             event_id.alias("event_id"),
             effect.alias("effect"),
+            F.when(took_older_row, last_write_id).alias("last_write_id"),
             took_older_row.alias("took_older_row"),
             F.lit(True).alias("row_left"),
             F.lit(None).cast(STANDS_BEFORE).alias("stands_before"),

@@ -104,16 +104,18 @@ def row_lives(
     A life begins with an event that takes no value from earlier events on its key, such as an
     insert, and lasts until the next such event. A delete is the last effect of the life that it
     ends. A delete that removed an older row while a newer row stayed (`superseded_delete`) ended
-    the previous life. A delete that images put in front of the newer row ended its own life. The
-    effects of a newer row that left while an older row stayed interrupt no life of the older row:
-    they have lives of their own, with negative numbers.
+    the life of the event that last wrote the older row (`last_write_id`). A delete that images put
+    in front of the newer row ended its own life. The effects of a newer row that left while an
+    older row stayed interrupt no life of the older row: they have lives of their own, with negative
+    numbers.
 
     `effects`: all effects on some keys, with the columns of `int_row_effects`. `key_changes`: the
     result of `partial_key_changes`. `superseded`, `truncations`: the models
     `int_superseded_effects` and `int_truncations`.
 
-    The result has the effects with `effect` (which may be `superseded_delete`), `order_on_key`, the
-    `origin_key` and `delete_id` of a key change, `truncations_before` and `life`.
+    The result has the effects with `effect` (which may be `superseded_delete`), `last_write_id`,
+    `order_on_key`, the `origin_key` and `delete_id` of a key change, `truncations_before` and
+    `life`.
     """
     return _numbered(_with_order_on_key(effects, key_changes, superseded, truncations))
 
@@ -135,6 +137,7 @@ def _with_order_on_key(
             ) as effect,
             coalesce(superseded.row_left and not superseded.took_older_row, false)
                 as is_of_row_that_left,
+            superseded.last_write_id,
             effects.topic,
             effects.op,
             effects.event_id,

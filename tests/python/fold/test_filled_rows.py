@@ -27,7 +27,7 @@ from tests.python.fold.frames import (
 from tests.python.fold.partial_images import EFFECTS, NAMES, effect
 
 #: What names something else in each case.
-_OWN = {"table_id", "event_id", "pairing_id", "delete_id", "insert_id"}
+_OWN = {"table_id", "event_id", "last_write_id", "pairing_id", "delete_id", "insert_id"}
 
 Row = dict[str, Any]
 
@@ -77,6 +77,33 @@ def delete_and_insert(is_one_move: bool, *others: dict[str, Any]) -> Case:
     come = {**COME, "sequence": (5, 0, 6)} if others else COME
     row = {"id": 2, "a": 4, "b": 2} if is_one_move else {"id": 2, "a": 4}
     return Case([INSERT, GONE, *others, come], {"come": row}, pairs=[("gone", "come", "1")])
+
+
+def older_row_moves(last_write_id: str) -> Case:
+    """A row comes to the key of another one and changes there, and then the other one moves away.
+
+    `last_write_id`: the event that wrote the other row, if it has landed.
+    """
+    return Case(
+        [
+            INSERT,
+            OTHER_INSERT,
+            *key_change(3, "1", "2", b=2),
+            effect(4, "2", {"id": 2, "a": 4, "b": 2}),
+            *key_change(5, "2", "1"),
+        ],
+        {"5": {"id": "1", "a": 5} | ({"b": 7} if last_write_id == "2" else {})},
+        superseded=[
+            {
+                "row_key": "2",
+                "event_id": "5",
+                "effect": "delete",
+                "last_write_id": last_write_id,
+                "took_older_row": True,
+                "row_left": True,
+            }
+        ],
+    )
 
 
 AT_ONE_POSITION = {"event_id": "moves", "is_key_change": True}
@@ -172,6 +199,10 @@ CASES = {
                 "row_left": True,
             }
         ],
+    ),
+    "a row that leaves beside a newer one keeps its own values": older_row_moves("2"),
+    "a row that leaves beside a newer one has no values if it never landed": older_row_moves(
+        "unknown"
     ),
     "a row that passes beside another one takes nothing from it and leaves nothing": Case(
         [

@@ -304,6 +304,16 @@ CASES = {
         for comes, leaves in [("update", "update"), ("update", "delete"), ("insert", "update")]
     },
     "a row that came and went without a key change leaves no older one": came_and_goes("b", {}),
+    "the row that came changes before the older one leaves": Case(
+        [
+            effect(1, "is there", "upsert", "2", "insert", transaction_id="a"),
+            effect(2, "changes first", "upsert", "2", "update", transaction_id="b"),
+            effect(3, "comes", "upsert", "2", "update", is_key_change=True),
+            effect(4, "changes", "upsert", "2", "update"),
+            effect(5, "leaves", "delete", "2", "update", is_key_change=True),
+        ],
+        {("leaves", "delete", "2"): True},
+    ),
     # Where the database checks keys at the end of a transaction.
     "the older row goes behind the newer one": came_and_goes("a", {("goes", "delete", "1"): True}),
     # A server that restarts sends the change of a key and the one behind it again.
@@ -494,6 +504,33 @@ def test_effects_in_front_of_a_lower_sequence_say_where_they_stand(
 
 def test_effects_of_a_row_that_left_beside_another_say_so(found: dict[str, list[Row]]) -> None:
     assert [row.row_left for row in found["two rows swap their keys"]] == [True]
+
+
+@pytest.mark.parametrize(
+    ("name", "last_writes"),
+    [
+        ("the row that came changes before the older one leaves", {"leaves": "changes first"}),
+        (
+            "the row that came stays, although both are reported twice: update, update",
+            {"leaves": "is there", "leaves again": "is there"},
+        ),
+        (
+            "the row that left before the one that came has never landed",
+            {"leaves": None},
+        ),
+        (
+            "a delete takes the row whose image it carries",
+            {"leaves": None, "passes": None},
+        ),
+    ],
+)
+def test_the_delete_of_an_older_row_names_the_event_that_last_wrote_it(
+    found: dict[str, list[Row]], name: str, last_writes: dict[str, str | None]
+) -> None:
+    assert {
+        case_and_value(row.event_id)[1]: row.last_write_id and case_and_value(row.last_write_id)[1]
+        for row in found[name]
+    } == last_writes
 
 
 def test_a_misleading_before_image_shows_no_other_row(spark: SparkSession) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.python.encoders import dts_avro
+from tests.python.encoders.dts_avro import NONE
 from tests.python.harness.project import Landed, Project
 from tests.python.histories.marts import LATEST_STATE, ROW_HISTORY, Stages
 
@@ -220,6 +221,40 @@ CASES = {
             ]
         ],
         [row(2, "b"), row(3, "a")],
+    ),
+    "the row that leaves keeps its values, although the newer one was written twice": Case(
+        "dts_avro",
+        "partial_key_change_behind_two_writes",
+        [
+            [
+                dts("INSERT", 1, "a", after=row(1, "a")),
+                dts("INSERT", 2, "a", after=row(2, "b")),
+                dts("UPDATE", 3, "b", before=row(1, "a"), after=row(2, "a")),
+                dts("UPDATE", 4, "b", before=row(2, "a"), after=row(2, "c")),
+                dts("UPDATE", 5, "b", before=row(2, "b"), after={"id": 1}),
+            ]
+        ],
+        [row(1, "b"), row(2, "c")],
+    ),
+    "swapped rows keep their values, although the swap is reported twice": Case(
+        "dts_avro",
+        "partial_swap_reported_twice",
+        [
+            [
+                dts("INSERT", 1, "a", after={**row(1, "a"), "note": "n"}),
+                dts("INSERT", 2, "a", after={**row(2, "b"), "note": "m"}),
+                *(
+                    dts(
+                        *("UPDATE", first + step, "b"),
+                        before={**row(old, name), "note": NONE},
+                        after={**row(new, name), "note": NONE},
+                    )
+                    for first in (3, 1003)
+                    for step, (old, new, name) in enumerate([(1, 2, "a"), (2, 1, "b")])
+                ),
+            ]
+        ],
+        [{**row(1, "b"), "note": "m"}, {**row(2, "a"), "note": "n"}],
     ),
     "a key change that Canal sends twice is one key change": Case(
         "canal_json",
