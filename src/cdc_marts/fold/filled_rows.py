@@ -91,6 +91,31 @@ def no_filled_rows(session: SparkSession) -> DataFrame:
     return session.sql(f"select {columns} where false")
 
 
+def whole_rows(effects: DataFrame, filled: DataFrame) -> DataFrame:
+    """Return the events that earlier runs filled and that are whole now, each with its own image.
+
+    An image lacks a column only from where its table got the column. If the event that shows this
+    gets a later place, earlier images are no longer partial. Their rows are not removed: a row that
+    is written again lets marts notice that its key has changed.
+
+    `effects`: as `effects_on_keys` of `filled_rows`, with the images. `filled`: what earlier runs
+    filled.
+
+    The result has the columns of `filled_rows`.
+    """
+    images = effects.where("effect = 'upsert' and not is_partial").withColumnRenamed("after", "row")
+    no_column = F.map_from_entries(
+        F.array().cast(f"array<struct<name: string, sequence: {SEQUENCE}>>")
+    )
+    return (
+        images.join(filled, ["source_format", "event_id"], "left_semi")
+        .withColumn("filled_from", no_column)
+        .withColumn("before_values", F.lit(None).cast("variant"))
+        .withColumn("before_values_from", no_column)
+        .select(*_FILLED)
+    )
+
+
 def partial_by_image(effects: DataFrame, missing_columns: DataFrame) -> DataFrame:
     """Return the effects; `is_partial` is also true if an image lacks columns that its table had.
 

@@ -9,10 +9,16 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 
-from cdc_marts.fold.filled_rows import filled_rows, no_filled_rows, partial_by_image
+from cdc_marts.fold.filled_rows import (
+    filled_rows,
+    no_filled_rows,
+    partial_by_image,
+    whole_rows,
+)
 from cdc_marts.fold.key_chains import keys_of_chains
 from cdc_marts.fold.keys_to_fill import keys_to_fill, tables_with_partial_images
 from cdc_marts.fold.ranges import effects_on
+from cdc_marts.identifying_columns import TABLE
 
 
 @dataclass(frozen=True)
@@ -51,12 +57,17 @@ def filled_rows_of_run(
 ) -> DataFrame:
     """Return the rows that a run fills, with the columns of `filled_rows`.
 
+    If a row that an earlier run filled is whole now, it is returned with its own image.
+
     `effects`, `records`: all rows of `int_row_effects` and `int_records`, including the new ones.
     `superseded`: the model `int_superseded_effects`. The other DataFrames are the models `int_…` of
     their names. `earlier`: what earlier runs filled; None in the first run. `longest_key_chain`: as
     in `filled_rows`.
     """
     tables = tables_with_partial_images(known_tables, missing_columns)
+    filled_before = _filled_before_revisions(new_rows.exceptions, earlier)
+    if filled_before is not None:
+        tables = tables.union(filled_before.select(*TABLE)).distinct()
     if tables.isEmpty():
         return no_filled_rows(tables.sparkSession)
     effects = effects.where("not is_keyless")
@@ -78,9 +89,11 @@ def filled_rows_of_run(
     )
     if keys.isEmpty():
         return no_filled_rows(tables.sparkSession)
-    effects_on_keys = effects_on(earlier_keys, effects, exceptional_records)
-    return filled_rows(
-        partial_by_image(effects_on_keys, missing_columns),
+    effects_on_keys = partial_by_image(
+        effects_on(earlier_keys, effects, exceptional_records), missing_columns
+    )
+    filled = filled_rows(
+        effects_on_keys,
         keys=keys,
         effects=effects,
         records=records,
@@ -90,3 +103,18 @@ def filled_rows_of_run(
         update_befores=split_records.where("record_type = 'update_before'"),
         longest_key_chain=longest_key_chain,
     )
+    if filled_before is None:
+        return filled
+    return filled.unionByName(whole_rows(effects_on_keys, filled_before))
+
+
+def _filled_before_revisions(
+    new_exceptions: DataFrame, earlier: DataFrame | None
+) -> DataFrame | None:
+    """Return what earlier runs filled, if images among it may be whole now; otherwise None.
+
+    This is possible only if an earlier event has got another place.
+    """
+    if earlier is None or new_exceptions.where("is_revision").isEmpty():
+        return None
+    return earlier

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -21,7 +22,7 @@ from tests.python.fold.frames import (
 from tests.python.fold.partial_images import EFFECTS, NAMES, effect
 
 KEYS = "source_format table_id row_key is_keyless"
-EXCEPTIONS = "source_format table_id exception old_row_key row_keys delivery_position"
+EXCEPTIONS = "source_format table_id exception old_row_key row_keys delivery_position is_revision"
 FILLED = "source_format event_id table_id row_key sequence"
 
 Row = dict[str, Any]
@@ -41,10 +42,12 @@ def filled(
     touched: Sequence[Row] = (),
     *,
     is_first: bool = False,
+    revisions: Sequence[Row] = (),
+    earlier: Sequence[Row] = (),
 ) -> DataFrame:
     """The filled rows of a run. All effects are new in the first run; later, none is."""
     key_changes = "op message_position event_id is_key_change effect"
-    truncations, exceptions = frame(spark, TRUNCATIONS, []), frame(spark, EXCEPTIONS, [])
+    truncations, exceptions = frame(spark, TRUNCATIONS, []), frame(spark, EXCEPTIONS, revisions)
     return filled_rows_of_run(
         NewRows(
             effects=effects if is_first else effects.where("false"),
@@ -64,7 +67,7 @@ def filled(
         superseded=frame(spark, SUPERSEDED_EFFECTS, []),
         truncations=truncations,
         split_records=frame(spark, "source_format record_type pairing_id before", []),
-        earlier=None if is_first else frame(spark, FILLED, []),
+        earlier=None if is_first else frame(spark, FILLED, earlier),
         longest_key_chain=20,
     )
 
@@ -91,6 +94,28 @@ def test_the_first_run_fills_all_images_that_lack_a_column(spark: SparkSession) 
 def test_a_later_run_fills_images_on_touched_keys(spark: SparkSession) -> None:
     found = filled(spark, effects_of(spark, INSERT, UPDATE), [MISSING], [TOUCHED])
     assert rows(found) == {"3": {"id": 1, "a": 1}}
+
+
+@pytest.mark.parametrize(
+    "missing",
+    [[], [{**MISSING, "from_sequence": (4, 0, 4)}]],
+    ids=["of the table", "in front of a place"],
+)
+def test_a_filled_row_is_its_own_image_if_no_column_is_missing_any_more(
+    spark: SparkSession, missing: Sequence[Row]
+) -> None:
+    """The event that shows the column has a later place than in the run before."""
+    later = effect(4, "1", {"id": 1, "a": 1}, schema_id=6)
+    found = filled(
+        spark,
+        effects_of(spark, UPDATE, later),
+        missing,
+        [TOUCHED],
+        revisions=[{**NAMES, "exception": "replacement", "row_keys": ["1"], "is_revision": True}],
+        earlier=[{**TOUCHED, "event_id": "3"}],
+    )
+    assert rows(found) == {"3": {"id": 1}}
+    assert [row.filled_from for row in found.collect()] == [{}]
 
 
 def test_without_partial_images_no_effects_are_read(spark: SparkSession) -> None:

@@ -19,6 +19,8 @@ DATABASE = "partial"
 START = 1_709_280_000_000
 
 SHIFTED = range(1, 46)
+#: The first offset that stands for a message in another partition.
+OTHER = 1000
 
 Message = dict[str, Any] | None
 
@@ -48,10 +50,15 @@ def canal(
     old: Row | None = None,
     lists: str | None = None,
     sql: str = "",
+    at: int | None = None,
 ) -> Callable[[str, int], Message]:
-    """`lists`: the columns in `mysqlType`, by default those of the image, as a Canal server has."""
+    """`lists`: the columns in `mysqlType`, by default those of the image, as a Canal server has.
 
-    def message(table: str, place: int) -> Message:
+    `at`: the place in the log, if it is not the offset.
+    """
+
+    def message(table: str, offset: int) -> Message:
+        place = offset if at is None else at
         columns = lists.split() if lists else list(data or ())
         return {
             "database": DATABASE,
@@ -859,6 +866,23 @@ CASES = [
         )
     ),
     Case(
+        "a_value_moves_behind_the_image_that_lacked_it",
+        "canal_json",
+        [
+            {
+                5: canal("INSERT", row(id="1", a="1", b="2"), at=10),
+                OTHER: canal("UPDATE", row(id="1", a="9"), old=row(a="1"), at=20),
+            },
+            {4: canal("INSERT", row(id="2", a="3", b="4"), at=30)},
+        ],
+        [row(id="1", a="1", b="2"), row(id="2", a="3", b="4")],
+        history=[
+            row(id="1", a="9"),
+            row(id="2", a="3", b="4"),
+            row(id="1", a="1", b="2"),
+        ],
+    ),
+    Case(
         "a_late_redelivery_shows_from_which_key_a_placeholder_has_its_value",
         "cdl_debezium_json",
         [
@@ -940,5 +964,6 @@ def _messages(source_format: str, run: int) -> list[Landed]:
             for offset, message in case.runs[run].items():
                 body = message(case.name, offset)
                 value = None if body is None else json.dumps(body).encode()
-                landed.append(Landed(f"partial.{case.name}", offset, value))
+                topic = f"partial.{case.name}"
+                landed.append(Landed(topic, offset, value, partition=offset // OTHER))
     return landed
