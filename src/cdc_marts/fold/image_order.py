@@ -115,7 +115,7 @@ def superseded_by_last(chained: Column) -> Column:
             step["event_id"].alias("event_id"),
             step["effect"].alias("effect"),
             F.lit(None).cast("string").alias("last_write_id"),
-            ((step["effect"] == "delete") & (last["effect"] == "upsert")).alias("took_older_row"),
+            ((step["effect"] == "delete") & (last["effect"] == "upsert")).alias("is_of_older_row"),
             F.lit(False).alias("row_left"),
             F.struct(last["sequence"].alias("sequence"), index.alias("index")).alias(
                 "stands_before"

@@ -1,11 +1,12 @@
 """Which row remains under a colliding key: the effects on the key are applied again, in sequence.
 
-On a colliding key, the newest effect alone does not always say which row remains. A delete removes
-the row that has its before image. If no row or several rows have this image, it removes the older
-row, which had to make room. If all rows came to the key in its transaction and none of them has its
-image, it removes none: its row is gone already, or never landed. If several partitions have effects
-at one position, and the changes there have no numbers, their images give the order: the before
-image of a change is the image that the change in front of it wrote.
+On a colliding key, the newest effect alone does not always say which row remains. An update changes
+the row that has its before image, and a delete removes it. If no row or several rows have the image
+of an update, it changes the newer row. If no row or several rows have that of a delete, it removes
+the older row, which had to make room. If all rows came to the key in the transaction of the delete
+and none of them has its image, it removes none: its row is gone already, or never landed. If
+several partitions have effects at one position, and the changes there have no numbers, their images
+give the order: the before image of a change is the image that the change in front of it wrote.
 """
 
 from __future__ import annotations
@@ -24,20 +25,23 @@ from cdc_marts.fold.rules import (
     truncations_of_tables,
 )
 from cdc_marts.identifying_columns import KEY, TABLE
+from cdc_marts.parsing.records import SEQUENCE
 
 _EVENT = ("source_format", "event_id")
 
 _IMAGE = "map<string,string>"
-#: A row under a key, with the image with which it came to the key, its previous key, and the
-#: transaction in which it came, by a key change or an insert.
+_WRITE = f"struct<event_id: string, sequence: {SEQUENCE}>"
+#: A row under a key, with the events that wrote it, the first of which brought it to the key; with
+#: the image with which it came, its previous key, and the transaction in which it came, by a key
+#: change or an insert.
 _ROW = (
-    f"struct<event_ids: array<string>, image: {_IMAGE}, is_snapshot: boolean,"
+    f"struct<writes: array<{_WRITE}>, image: {_IMAGE}, is_snapshot: boolean,"
     f" arrival_image: {_IMAGE}, previous_key: string, arrival_transaction: string>"
 )
 #: What `_leaving_row` returns besides the number of a row.
 _ALL_ROWS, _NO_ROW = 0, -1
 _SUPERSEDED = (
-    "struct<event_id: string, effect: string, last_write_id: string, took_older_row: boolean,"
+    "struct<event_id: string, effect: string, last_write_id: string, is_of_older_row: boolean,"
     f" row_left: boolean, stands_before: {STANDS_BEFORE}>"
 )
 #: A row that left for another key in a transaction, with the event that last wrote it before.
@@ -88,10 +92,11 @@ def superseded_effects(
 ) -> DataFrame:
     """Return the superseded effects: on colliding keys, they don't count for the row that remains.
 
-    There are three kinds: a delete that removed an older row, or none, while a newer row stayed;
-    the upserts of a row that left while an older row stayed; and effects that stand behind another
-    change at their position, although their images show that they happened before it. `row_history`
-    keeps the third kind, and leaves out the others.
+    There are four kinds: a delete that removed an older row, or none, while a newer row stayed; the
+    upserts of a row that left while an older row stayed; effects that stand behind another change
+    at their position, although their images show that they happened before it; and, of an older row
+    that left while a newer row stayed, the updates behind the arrival of the newer row.
+    `row_history` keeps the third kind, and leaves out the others.
 
     `effects`: all effects on the keys, with the columns of `int_row_effects` except the images.
     `events`: the events with their images, as in `int_events`. `split_key_changes`, `truncations`:
@@ -99,10 +104,12 @@ def superseded_effects(
 
     The result has source_format, table_id, row_key, event_id, effect; last_write_id: for a delete
     of the first kind, the event that last wrote the removed row, or null if none is known;
-    took_older_row: for a delete, whether a newer row stayed; row_left: whether a row left the key
-    while another row stayed, as in the first two kinds; stands_before: null, or if the images show another order than the
-    sequences, struct<sequence, index>: the sequence of the last effect of the position in the order
-    of images, and the number of effects that stand in front of this one at the position.
+    is_of_older_row: whether the row that left is older than one that stayed; row_left: whether the
+    effect belongs to a row that left the key while another row stayed, as in all kinds but the
+    third; stands_before: for the last two kinds struct<sequence, index>: the sequence
+    of the effect in front of which the effect stands, which is the last one of the position in the
+    order of images or the arrival of the newer row, and the number of effects that stand there in
+    front of this one; for the others null.
     """
     steps = _steps(effects, _images(events), split_key_changes, truncations)
     step = F.struct(*(name for name in steps.columns if name not in KEY))
@@ -133,7 +140,7 @@ def _merged(superseded: DataFrame) -> DataFrame:
     """Merge the rows of each superseded effect, which may be listed for two reasons, into one."""
     return superseded.groupBy(*KEY, "event_id", "effect").agg(
         F.max("last_write_id").alias("last_write_id"),
-        F.bool_or("took_older_row").alias("took_older_row"),
+        F.bool_or("is_of_older_row").alias("is_of_older_row"),
         F.bool_or("row_left").alias("row_left"),
         F.max("stands_before").alias("stands_before"),
     )
@@ -142,7 +149,7 @@ def _merged(superseded: DataFrame) -> DataFrame:
 def with_earlier(superseded: DataFrame, keys: DataFrame, earlier: DataFrame | None) -> DataFrame:
     """Return the superseded effects on some keys, and earlier ones that are no longer superseded.
 
-    The latter have no `took_older_row`, so that they are deleted. `earlier`: what earlier runs
+    The latter have no `is_of_older_row`, so that they are deleted. `earlier`: what earlier runs
     returned; None in the first run.
     """
     if earlier is None:
@@ -158,7 +165,7 @@ def no_superseded_effects(keys: DataFrame) -> DataFrame:
         "cast(null as string) as event_id",
         "cast(null as string) as effect",
         "cast(null as string) as last_write_id",
-        "cast(null as boolean) as took_older_row",
+        "cast(null as boolean) as is_of_older_row",
         "cast(null as boolean) as row_left",
         f"cast(null as {STANDS_BEFORE}) as stands_before",
     )
@@ -349,7 +356,7 @@ def _last_write(state: Column, step: Column, rows: Column, leaving: Column) -> C
     row = F.try_element_at(rows, F.when(leaving == _ALL_ROWS, F.lit(-1)).otherwise(leaving))
     return F.when(
         leaving == _NO_ROW, F.try_element_at(left_before, F.lit(-1))["last_write_id"]
-    ).otherwise(F.try_element_at(row["event_ids"], F.lit(-1)))
+    ).otherwise(F.try_element_at(row["writes"], F.lit(-1))["event_id"])
 
 
 def _left_rows(state: Column, step: Column, last_write_id: Column) -> Column:
@@ -404,9 +411,13 @@ def _has_image(row: Column, step: Column) -> Column:
 
 def _rows_after_step(state: Column, step: Column, rows: Column, leaving: Column) -> Column:
     newest = F.try_element_at(rows, F.lit(-1))
-    in_its_place = F.concat(
-        F.slice(rows, F.lit(1), F.greatest(F.size(rows) - 1, F.lit(0))),
-        F.array(_row_of_step(step, newest)),
+    in_its_place = let(
+        _written_row(step, rows),
+        lambda number: F.concat(
+            F.slice(rows, F.lit(1), number - 1),
+            F.array(_row_of_step(step, F.try_element_at(rows, number))),
+            F.slice(rows, number + 1, F.size(rows)),
+        ),
     )
     is_delete = step["effect"] == "delete"
     return (
@@ -420,12 +431,27 @@ def _rows_after_step(state: Column, step: Column, rows: Column, leaving: Column)
     )
 
 
+def _written_row(step: Column, rows: Column) -> Column:
+    """Return which row an upsert writes, counted from 1, if it brings no row to the key.
+
+    An update writes the row that has its before image. If no row or several rows have it, it writes
+    the newest row.
+    """
+    fits = F.transform(rows, lambda row: _has_image(row, step))
+    has_one = F.size(F.filter(fits, lambda fit: fit)) == 1
+    is_update = ~step["is_key_change"] & ~step["is_insert"]
+    return F.when(
+        is_update & step["has_old_values"] & has_one, F.array_position(fits, True).cast("int")
+    ).otherwise(F.greatest(F.size(rows), F.lit(1)))
+
+
 def _row_of_step(step: Column, row: Column) -> Column:
     """Return the row that a step writes in place of `row`; a null `row` means beside all others."""
-    event_ids = F.coalesce(row["event_ids"], F.array().cast("array<string>"))
+    write = F.struct(step["event_id"].alias("event_id"), step["sequence"].alias("sequence"))
+    earlier_writes = F.coalesce(row["writes"], F.array().cast(f"array<{_WRITE}>"))
     has_come_before = ~step["is_key_change"] & row["arrival_image"].isNotNull()
     return F.struct(
-        F.array_append(event_ids, step["event_id"]).alias("event_ids"),
+        F.concat(earlier_writes, F.array(write)).alias("writes"),
         step["after_image"].alias("image"),
         step["is_snapshot"].alias("is_snapshot"),
         F.when(has_come_before, row["arrival_image"])
@@ -455,25 +481,39 @@ def _is_same_arrival(state: Column, newest: Column, step: Column) -> Column:
 def _superseded_by_step(
     step: Column, rows: Column, leaving: Column, last_write_id: Column
 ) -> Column:
-    def superseded(event_id: Column, effect: Column, took_older_row: Column) -> Column:
+    """Return the effects that are superseded because a delete removes one of several rows."""
+    is_of_older_row = leaving < F.size(rows)
+
+    def superseded(
+        event_id: Column, effect: Column, last_write_id: Column, stands_before: Column
+    ) -> Column:
         return F.struct(
             event_id.alias("event_id"),
             effect.alias("effect"),
-            F.when(took_older_row, last_write_id).alias("last_write_id"),
-            took_older_row.alias("took_older_row"),
+            last_write_id.alias("last_write_id"),
+            is_of_older_row.alias("is_of_older_row"),
             F.lit(True).alias("row_left"),
-            F.lit(None).cast(STANDS_BEFORE).alias("stands_before"),
+            stands_before.cast(STANDS_BEFORE).alias("stands_before"),
         )
 
-    delete = superseded(step["event_id"], step["effect"], leaving < F.size(rows))
-    writes_of_newest = F.transform(
-        F.try_element_at(rows, leaving)["event_ids"],
-        lambda event_id: superseded(event_id, F.lit("upsert"), F.lit(False)),
+    def superseded_write(event_id: Column, stands_before: Column) -> Column:
+        return superseded(event_id, F.lit("upsert"), F.lit(None).cast("string"), stands_before)
+
+    delete = superseded(
+        *(step["event_id"], step["effect"]),
+        F.when(is_of_older_row, last_write_id),
+        F.lit(None),
     )
-    none = F.array().cast(f"array<{_SUPERSEDED}>")
+    writes = F.try_element_at(rows, leaving)["writes"]
+    arrival = F.get(F.get(rows, leaving)["writes"], F.lit(0))["sequence"]
+    behind_newer = F.transform(
+        F.filter(writes, lambda write: write["sequence"] > arrival),
+        lambda write, index: superseded_write(
+            write["event_id"], F.struct(arrival.alias("sequence"), index.alias("index"))
+        ),
+    )
+    of_newest = F.transform(writes, lambda write: superseded_write(write["event_id"], F.lit(None)))
     return F.when(
         leaving != _ALL_ROWS,
-        F.concat(
-            F.array(delete), F.when(leaving == F.size(rows), writes_of_newest).otherwise(none)
-        ),
-    ).otherwise(none)
+        F.concat(F.array(delete), F.when(is_of_older_row, behind_newer).otherwise(of_newest)),
+    ).otherwise(F.array().cast(f"array<{_SUPERSEDED}>"))

@@ -131,11 +131,13 @@ def _with_order_on_key(
             effects.table_id,
             effects.row_key,
             if(
-                superseded.took_older_row and superseded.row_left,
+                effects.effect = 'delete'
+                and superseded.is_of_older_row
+                and superseded.row_left,
                 'superseded_delete',
                 effects.effect
             ) as effect,
-            coalesce(superseded.row_left and not superseded.took_older_row, false)
+            coalesce(superseded.row_left and not superseded.is_of_older_row, false)
                 as is_of_row_that_left,
             superseded.last_write_id,
             effects.topic,

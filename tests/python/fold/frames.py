@@ -45,7 +45,7 @@ SPLIT_KEY_CHANGES = (
 )
 #: Columns of `int_superseded_effects`.
 SUPERSEDED_EFFECTS = (
-    "source_format table_id row_key event_id effect last_write_id took_older_row row_left"
+    "source_format table_id row_key event_id effect last_write_id is_of_older_row row_left"
     " stands_before"
 )
 #: Columns of `int_truncations`.

@@ -99,7 +99,7 @@ def older_row_moves(last_write_id: str) -> Case:
                 "event_id": "5",
                 "effect": "delete",
                 "last_write_id": last_write_id,
-                "took_older_row": True,
+                "is_of_older_row": True,
                 "row_left": True,
             }
         ],
@@ -195,7 +195,7 @@ CASES = {
                 "row_key": "1",
                 "event_id": "2",
                 "effect": "delete",
-                "took_older_row": True,
+                "is_of_older_row": True,
                 "row_left": True,
             }
         ],
@@ -218,7 +218,7 @@ CASES = {
                 "row_key": "2",
                 "event_id": event_id,
                 "effect": kind,
-                "took_older_row": False,
+                "is_of_older_row": False,
                 "row_left": True,
             }
             for event_id, kind in (("3", "upsert"), ("4", "delete"))
@@ -272,7 +272,7 @@ CASES = {
                 "row_key": "1",
                 "event_id": "moves",
                 "effect": "delete",
-                "took_older_row": True,
+                "is_of_older_row": True,
                 "row_left": False,
                 "stands_before": ((3, 0, 0), 0),
             }

@@ -22,7 +22,7 @@ EVENTS = "source_format event_id row_key previous_row_key before after"
 EXACT, MISLEADING = "shareplex_json", "cdl_debezium_json"
 PAIRS = "source_format table_id delete_id insert_id old_key new_key"
 
-#: event_id, effect, key -> whether a delete took an older row
+#: event_id, effect, key -> whether it belongs to an older row than one that stayed
 Superseded = dict[tuple[str, str, str], bool]
 
 
@@ -150,6 +150,25 @@ def deleted_behind_a_key_change(there: str, deleted: str | None, superseded: Sup
             "is there": {"after": guest(2, there)},
             "comes": {"after": guest(2, "a"), "previous_row_key": "1"},
             "is deleted": {"before": guest(2, deleted)},
+        },
+    )
+
+
+def changed_beside_a_newer_one(left: str, superseded: Superseded) -> Case:
+    """Row `a` comes to the key of row `b`, which becomes `c`, and then one of the two leaves."""
+    return Case(
+        [
+            effect(1, "is there", "upsert", "2", "insert", transaction_id="a"),
+            effect(3, "comes", "upsert", "2", "update", is_key_change=True),
+            effect(4, "changes", "upsert", "2", "update"),
+            effect(5, "leaves", "delete", "2", "update", is_key_change=True),
+        ],
+        superseded,
+        images={
+            "is there": {"after": guest(2, "b")},
+            "comes": COMES_FROM_ONE,
+            "changes": {"before": guest(2, "b"), "after": guest(2, "c")},
+            "leaves": {"before": guest(2, left), "after": guest(3, left)},
         },
     )
 
@@ -313,6 +332,12 @@ CASES = {
             effect(5, "leaves", "delete", "2", "update", is_key_change=True),
         ],
         {("leaves", "delete", "2"): True},
+    ),
+    "the older row changes beside the newer one, and leaves": changed_beside_a_newer_one(
+        "c", {("changes", "upsert", "2"): True, ("leaves", "delete", "2"): True}
+    ),
+    "the older row changes beside the newer one, which leaves": changed_beside_a_newer_one(
+        "a", {("comes", "upsert", "2"): False, ("leaves", "delete", "2"): False}
     ),
     # Where the database checks keys at the end of a transaction.
     "the older row goes behind the newer one": came_and_goes("a", {("goes", "delete", "1"): True}),
@@ -486,7 +511,7 @@ def _frame(
 @pytest.mark.parametrize("name", CASES)
 def test_what_became_of_the_effects(found: dict[str, list[Row]], name: str) -> None:
     superseded = {
-        (case_and_value(row.event_id)[1], row.effect, row.row_key): row.took_older_row
+        (case_and_value(row.event_id)[1], row.effect, row.row_key): row.is_of_older_row
         for row in found[name]
     }
     assert superseded == CASES[name].superseded
@@ -502,6 +527,16 @@ def test_effects_in_front_of_a_lower_sequence_say_where_they_stand(
     assert not any(row.row_left for row in found[name])
 
 
+def test_a_change_of_an_older_row_stands_before_the_arrival_of_the_newer_one(
+    found: dict[str, list[Row]],
+) -> None:
+    rows = found["the older row changes beside the newer one, and leaves"]
+    places = {case_and_value(row.event_id)[1]: row.stands_before for row in rows}
+    assert (places["changes"].sequence.offset, places["changes"]["index"]) == (3, 0)
+    assert places["leaves"] is None
+    assert all(row.row_left for row in rows)
+
+
 def test_effects_of_a_row_that_left_beside_another_say_so(found: dict[str, list[Row]]) -> None:
     assert [row.row_left for row in found["two rows swap their keys"]] == [True]
 
@@ -510,6 +545,10 @@ def test_effects_of_a_row_that_left_beside_another_say_so(found: dict[str, list[
     ("name", "last_writes"),
     [
         ("the row that came changes before the older one leaves", {"leaves": "changes first"}),
+        (
+            "the older row changes beside the newer one, and leaves",
+            {"changes": None, "leaves": "changes"},
+        ),
         (
             "the row that came stays, although both are reported twice: update, update",
             {"leaves": "is there", "leaves again": "is there"},

@@ -236,6 +236,38 @@ CASES = {
         ],
         [row(1, "b"), row(2, "c")],
     ),
+    **{
+        f"the older row changes beside the newer one before it leaves{name}": Case(
+            "dts_avro",
+            f"{table}_beside_a_newer_one",
+            [
+                [
+                    dts("INSERT", 1, "a", after={**row(1, "a"), "note": "n"}),
+                    dts("INSERT", 2, "a", after={**row(2, "b"), "note": "m"}),
+                    dts(
+                        *("UPDATE", 3, "b"),
+                        before={**row(1, "a"), "note": "n"},
+                        after={**row(2, "a"), "note": "n"},
+                    ),
+                    dts(
+                        *("UPDATE", 4, "b"),
+                        before={**row(2, "b"), "note": "m"},
+                        after={**row(2, "c"), **changed},
+                    ),
+                    dts(
+                        *("UPDATE", 5, "b"),
+                        before={**row(2, "c"), "note": "m"},
+                        after={**row(1, "c"), **changed},
+                    ),
+                ]
+            ],
+            [{**row(1, "c"), "note": "m"}, {**row(2, "a"), "note": "n"}],
+        )
+        for name, table, changed in (
+            ("", "changed", {"note": "m"}),
+            (", without its note", "partly_changed", {}),
+        )
+    },
     "swapped rows keep their values, although the swap is reported twice": Case(
         "dts_avro",
         "partial_swap_reported_twice",

@@ -173,6 +173,12 @@ def _versions(history: History) -> dict[str, dict[Any, list[_Version]]]:
         if change.after is not None:
             identity = identity_of(change.after, change.row_id)
             versions = tables[change.table.name].setdefault(identity, [])
+            stays = change.before is not None and identity == identity_of(
+                change.before, change.row_id
+            )
+            if stays and versions[-1] is not last[row]:
+                # In a swap another row has taken the key.
+                continue
             if versions:
                 # In a swap another row still holds the key.
                 versions[-1].end(at)

@@ -389,15 +389,23 @@ class _Script:
         self._database.update(table, addresses, key)
 
     def _swap_keys(self, table: SourceTable) -> None:
-        """The keys of two or three rows go round."""
+        """The keys of two or three rows go round.
+
+        A row may change beside the one that has taken its key.
+        """
         stored = self._database.stored(table)
         if len(stored) < 2:
             return
         moving = self._random.sample(stored, self._random.randint(2, min(3, len(stored))))
         if len(moving) > 2 and self._has_equal_rows(table, moving):
             del moving[2:]
+        others = [name for name in table.columns if name not in table.fixed_columns]
+        may_change = self._traits.has_old_rows and not self._has_equal_rows(table, moving)
         following = [*moving[1:], moving[0]]
         for (address, _), (_, row) in zip(moving, following, strict=True):
+            if may_change and others and self._random.random() < 0.3:
+                name = self._random.choice(others)
+                self._database.update(table, [address], {name: self._value(table, name)})
             self._database.update(table, [address], {name: row[name] for name in table.key})
 
     def _has_equal_rows(self, table: SourceTable, stored: list[tuple[int, Row]]) -> bool:

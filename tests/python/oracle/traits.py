@@ -65,6 +65,8 @@ class Traits:
     inserts_list_tables: bool = False
     #: A NULL is a column that is not there.
     leaves_out_nulls: bool = False
+    #: Before images of updates have the old row, whole if the log has it whole.
+    has_old_rows: bool = False
     #: The step of its clock, in milliseconds.
     clock: int = 1
     #: Messages name their transaction.
@@ -123,6 +125,7 @@ TRAITS = {
         reads_statements=True,
         inserts_leave_out_columns=True,
         inserts_list_tables=True,
+        has_old_rows=True,
         names_transactions=False,
         renumbers_records=True,
         is_full_load_timeless=True,
@@ -139,6 +142,7 @@ TRAITS = {
         has_schemas=True,
         is_ordered_by_landing=True,
         reads_statements=True,
+        has_old_rows=True,
         clock=1000,
         set_up={"source_type": ("PostgreSQL", "Oracle", "MySQL")},
         per_message={"with_born_timestamp": _BOTH, "charset": ("utf8mb4", "gbk", "latin1")},
@@ -233,6 +237,7 @@ TRAITS = {
         lacks={},
         has_schemas=True,
         reads_statements=True,
+        has_old_rows=True,
         names_transactions=False,
         renumbers_records=True,
         is_full_load_timeless=True,
