@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from dbt.adapters.spark_session import catalog
 from dbt.adapters.spark_session.catalog import iceberg_table, snapshots
 from dbt.adapters.spark_session.incremental_read import IncrementalRead, Input
-from dbt.adapters.spark_session.increments import watermarks_in
+from dbt.adapters.spark_session.increments import unread_rows, watermarks_in
 from dbt.tests.util import run_dbt, write_file
+from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.thorough
@@ -22,7 +23,7 @@ READERS = ("python_reader", "sql_reader", "merging_reader")
 SOURCES_YML = """
 sources:
   - name: landing
-    schema: "{{ target.schema }}"
+    schema: "{{ var('landing_schema', target.schema) }}"
     tables: [{name: a}, {name: b}]
 
 models:
@@ -265,6 +266,18 @@ class TestIncrements:
         landing.run("--full-refresh", "--exclude", "reader_of_two", "reader_of_looked_up")
         return landing
 
+    @pytest.fixture
+    def elsewhere(self, spark, landing) -> Iterator[Landing]:
+        """The tables in another schema, with row 21 in a."""
+        elsewhere = Landing(spark, f"{landing.schema}_elsewhere")
+        elsewhere.sql("create namespace {}")
+        elsewhere.create()
+        elsewhere.append("a", 21)
+        yield elsewhere
+        for table in ("a", "b"):
+            elsewhere.sql(f"drop table {{}}.{table} purge")
+        elsewhere.sql("drop namespace {}")
+
     run_readers = ("--select", *READERS)
 
     def test_a_run_appends_exactly_the_rows_that_are_new(self, landing):
@@ -390,6 +403,47 @@ class TestIncrements:
             assert f"{landing.schema}.a was overwritten" in messages[reader]
             assert f"rebuild {landing.schema}.{reader}" in messages[reader]
             assert "--full-refresh" in messages[reader]
+
+    def test_an_input_that_is_in_another_schema_is_an_error_that_says_what_to_do(
+        self, landing, elsewhere
+    ):
+        before = landing.all_commits()
+        select = ("--select", "both", *READERS)
+        messages = landing.run(*select, landing_schema=elsewhere.schema, expect_pass=False)
+        moved = f"has read {landing.schema}.a, and now reads {elsewhere.schema}.a"
+        for reader in READERS:
+            assert moved in messages[reader]
+            assert f"rebuild {landing.schema}.{reader}" in messages[reader]
+            assert "--full-refresh" in messages[reader]
+        assert landing.all_commits() == before
+        reader = f"{landing.schema}.sql_reader"
+        with pytest.raises(DbtRuntimeError, match="and now reads"):
+            unread_rows(landing.spark, f"{elsewhere.schema}.a", reader)
+
+        landing.run(*select, "--full-refresh", landing_schema=elsewhere.schema)
+        elsewhere.append("a", 22)
+        landing.run(*select, landing_schema=elsewhere.schema)
+        for reader in READERS:
+            assert landing.ids(reader) == [21, 22]
+
+    @pytest.mark.parametrize("is_first", [True, False])
+    def test_a_model_may_also_read_a_table_of_this_name_in_another_schema(
+        self, landing, elsewhere, is_first
+    ):
+        run = IncrementalRead(landing.spark, f"{landing.schema}.sql_reader", is_incremental=True)
+        here, there = f"{landing.schema}.a", f"{elsewhere.schema}.a"
+        for name in (there, here) if is_first else (here, there):
+            run.new_rows(name)
+        run.begin_commit()
+        run.end_commit()
+        assert ids_of(landing.spark, run.new_rows(there)) == [21]
+
+    def test_an_input_that_had_no_rows_may_be_in_another_schema(self, landing, elsewhere):
+        landing.create()
+        landing.run(*self.run_readers, "--full-refresh")
+        landing.run("--select", "both", *READERS, landing_schema=elsewhere.schema)
+        for reader in READERS:
+            assert landing.ids(reader) == [21]
 
     def test_rows_that_a_view_leaves_out_count_as_read(self, landing):
         landing.append("b", -1)

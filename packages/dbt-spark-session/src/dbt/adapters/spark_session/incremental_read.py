@@ -18,6 +18,7 @@ from dbt.adapters.spark_session.increments import (
     WATERMARK,
     appended_rows,
     brings_rows,
+    check_for_moves,
     count_appended,
     no_rows,
     rebuilt_error,
@@ -175,7 +176,12 @@ class IncrementalRead:
         self.partitions = list(partitions)
 
     def begin_commit(self) -> None:
-        """Make the next write of the session commit the watermarks with its rows."""
+        """Make the next write of the session commit the watermarks with its rows.
+
+        Raise DbtRuntimeError if an input is in another schema than before (`check_for_moves`).
+        """
+        if self.watermarks and self.is_incremental and not self.is_rebuild:
+            check_for_moves(self._metadata, self.table, self.watermarks.keys() | self._ends.keys())
         self._metadata = Metadata(self.session)
         for name, value in self._snapshot_properties().items():
             self.session.conf.set(name, value)

@@ -10,7 +10,7 @@ What a run of a consumer reads is an `IncrementalRead` (`incremental_read`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -71,12 +71,14 @@ def unread_rows(session: SparkSession, name: str, consumer: str | None) -> tuple
     """Return the appended rows that `consumer` has not read: a table expression, and their number.
 
     The number is known without a query, from the summaries of the snapshots. `consumer`: its name,
-    or None if it does not exist.
+    or None if it does not exist. Raise DbtRuntimeError as a run of `consumer` would.
     """
     metadata = Metadata(session)
     newest = metadata.newest_snapshot(name)
     if newest is None:
         return no_rows(name, "*"), 0
+    if consumer is not None:
+        check_for_moves(metadata, consumer, [name])
     watermark = watermark_of(metadata, consumer, name) if consumer is not None else None
     if watermark is None:
         rows = appended_rows(metadata, name, "*", None, newest.id)
@@ -192,6 +194,26 @@ def watermark_of(metadata: Metadata, consumer: str, source: str) -> int | None:
     if oldest is not None and oldest.parent_id is not None and not has_watermarks:
         raise _expired(consumer)
     return None
+
+
+def check_for_moves(metadata: Metadata, consumer: str, inputs: Collection[str]) -> None:
+    """Raise DbtRuntimeError if an input of `consumer` is in another schema than before.
+
+    `inputs`: all that it reads now. An input has moved if the last run read a table of this name
+    in another schema instead: to `consumer`, all rows of the new table would be new.
+    """
+    read = watermarks_of(metadata, consumer)
+    gone = {_table(name): name for name in read if name not in inputs and read[name]}
+    for name in inputs:
+        if name not in read and _table(name) in gone:
+            raise DbtRuntimeError(
+                f"{consumer} has read {gone[_table(name)]}, and now reads {name}: rebuild"
+                f" {consumer} and what follows it with --full-refresh."
+            )
+
+
+def _table(name: str) -> str:
+    return name.rpartition(".")[2]
 
 
 def _expired(consumer: str) -> DbtRuntimeError:
