@@ -15,6 +15,7 @@ from dbt.adapters.spark_session.increments import unread_rows, watermarks_in
 from dbt.tests.util import run_dbt, write_file
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import SparkSession
+from uncounted_commits import forget_counts
 
 pytestmark = pytest.mark.thorough
 
@@ -296,6 +297,22 @@ class TestIncrements:
                 " order by committed_at desc limit 1"
             )
             assert newest.first().rows == "1"
+
+    def test_an_append_that_does_not_count_its_rows_has_new_rows(self, landing):
+        a, reader = f"{landing.schema}.a", f"{landing.schema}.sql_reader"
+        landing.append("a", 3)
+        forget_counts(landing.spark, a)
+        landing.run(*self.run_readers)
+        for name in READERS:
+            assert landing.ids(name) == [1, 2, 3, 10]
+        assert set(landing.run(*self.run_readers).values()) == {"OK, nothing new"}
+
+        landing.append("a", 4, 5)
+        forget_counts(landing.spark, a)
+        rows, count = unread_rows(landing.spark, a, reader)
+        assert (ids_of(landing.spark, rows), count) == ([4, 5], 2)
+        rows, count = unread_rows(landing.spark, a, None)
+        assert (ids_of(landing.spark, rows), count) == ([1, 2, 3, 4, 5], 5)
 
     def test_with_nothing_new_nothing_is_written(self, landing):
         before = landing.all_commits()

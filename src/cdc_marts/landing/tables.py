@@ -12,7 +12,7 @@ import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from dbt.adapters.spark_session.api import iceberg_table, rows_after, snapshots
+from dbt.adapters.spark_session.api import iceberg_table, rows_after, rows_up_to, snapshots
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -43,7 +43,7 @@ def highest_offsets(
     added = rows_after(session, table, noted["snapshot"], newest.id) if noted else None
     if added is None:
         # There is no note, or it may name offsets that the table no longer has.
-        rows, count = f"{table} version as of {newest.id}", int(newest.summary["total-records"])
+        rows, count = rows_up_to(session, table, newest.id)
         highest: dict[Partition, int] = {}
     else:
         rows, count = added

@@ -9,6 +9,7 @@ import pytest
 from dbt.adapters.spark_session.api import iceberg_table
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
+from uncounted_commits import forget_counts
 
 from cdc_marts.landing import tables
 from cdc_marts.landing.tables import create_landing_table, highest_offsets
@@ -106,6 +107,19 @@ def test_the_note_counts_only_with_its_snapshot(landing_table: SparkSession) -> 
         + "))"
     )
     assert highest_offsets(landing_table, TABLE, TOPICS) == {("shop", 0): 10}
+
+
+@pytest.mark.parametrize("is_noted", [True, False])
+def test_rows_of_a_program_that_does_not_count_them_are_read(
+    landing_table: SparkSession, is_noted: bool
+) -> None:
+    if is_noted:
+        append(landing_table, "shop", 0, range(9))
+        highest_offsets(landing_table, TABLE, TOPICS)
+    append(landing_table, "shop", 0, [9, 10])
+    forget_counts(landing_table, TABLE)
+    assert highest_offsets(landing_table, TABLE, TOPICS) == {("shop", 0): 10}
+    assert json.loads(note(landing_table) or "")["offsets"] == {"shop": {"0": 10}}
 
 
 def test_few_rows_are_not_noted(

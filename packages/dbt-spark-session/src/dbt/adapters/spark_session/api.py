@@ -14,7 +14,7 @@
   older snapshots; whether Iceberg `can_list_files` of a table.
 - What incremental models have read: `watermarks_in` a snapshot, `unread_rows` of a table; whether
   a snapshot `changes_rows`, and `commit_watermarks` of a model that has read a snapshot without
-  changes. The `rows_after` a snapshot, for a reader that is no model.
+  changes. The `rows_after` a snapshot, and the `rows_up_to` it, for a reader that is no model.
 - `IncrementalRead`, what a run of a model reads and commits.
 - `HashSet`, a condition that leaves out most rows of a table except those with some keys.
 - `ModelRun`, which the macro `dataframe` gives to a function; `create_view` of a DataFrame.
@@ -40,6 +40,7 @@ from dbt.adapters.spark_session.increments import (
     changes_rows,
     commit_watermarks,
     rows_after,
+    rows_up_to,
     unread_rows,
     watermarks_in,
 )
@@ -78,6 +79,7 @@ __all__ = [
     "release_home",
     "rewrite_rows",
     "rows_after",
+    "rows_up_to",
     "snapshots",
     "tables_of",
     "take_home",

@@ -15,6 +15,8 @@ from pyspark.sql import SparkSession
 _SPARK_3_UTIL = "org.apache.iceberg.spark.Spark3Util"
 _VIEW_UTIL = "org.apache.spark.sql.catalyst.analysis.ViewUtil"
 _FIRST_VERSION_WITH_ROW_LINEAGE = 3
+#: A commit that counts its rows has one of these among its properties.
+_COUNTS = frozenset({"changed-partition-count", "total-records"})
 
 
 def activate(session: SparkSession) -> None:
@@ -53,8 +55,17 @@ class Snapshot:
 
     @property
     def has_rows(self) -> bool:
-        """Whether the table had rows then, as far as its commits counted them."""
+        """Whether the table had rows then; true if its commits did not count them."""
         return self.summary.get("total-records") != "0"
+
+    @property
+    def added_rows(self) -> int | None:
+        """How many rows its commit added; None if the commit did not count them."""
+        added = self.summary.get("added-records")
+        if added is None:
+            # Writers that count leave out a zero.
+            return None if _COUNTS.isdisjoint(self.summary) else 0
+        return int(added)
 
 
 class _History:
@@ -185,6 +196,22 @@ class Metadata:
         """Return whether the current snapshot of a table counts any rows."""
         newest = self.newest_snapshot(name)
         return newest is not None and newest.has_rows
+
+    def added_rows(self, name: str, snapshot: Snapshot) -> int:
+        """Return how many rows the commit of a snapshot added to a table."""
+        if snapshot.added_rows is not None:
+            return snapshot.added_rows
+        table = self.table(name)
+        added = table.snapshot(snapshot.id).addedDataFiles(table.io())
+        return sum(file.recordCount() for file in added)
+
+    def total_rows(self, name: str, snapshot: Snapshot) -> int:
+        """Return how many rows a table had at a snapshot. Without its commits' counts, query it."""
+        total = snapshot.summary.get("total-records")
+        if total is None:
+            query = f"select count(*) from {name} version as of {snapshot.id}"
+            total = self._session.sql(query).collect()[0][0]
+        return int(total)
 
     def columns_id(self, name: str) -> str | None:
         """Return a text that changes if a table or view gets other columns; None if neither."""

@@ -17,9 +17,9 @@ from dbt.adapters.spark_session.increments import (
     SNAPSHOT_PROPERTY,
     WATERMARK,
     appended_rows,
+    appends_after,
     brings_rows,
     check_for_moves,
-    count_appended,
     no_rows,
     rebuilt_error,
     watermark_of,
@@ -239,7 +239,7 @@ class IncrementalRead:
         if end == NO_SNAPSHOT:
             return no_rows(name, columns)
         start = self._watermark(name)
-        if start is not None and not count_appended(self._metadata, name, end, start, self.table):
+        if start is not None and not appends_after(self._metadata, name, start, end, self.table):
             return no_rows(name, columns)
         self.has_new_rows = True
         return appended_rows(self._metadata, name, columns, start, end)

@@ -70,23 +70,35 @@ def _is_incremental(node: Mapping[str, Any]) -> bool:
 def unread_rows(session: SparkSession, name: str, consumer: str | None) -> tuple[str, int]:
     """Return the appended rows that `consumer` has not read: a table expression, and their number.
 
-    The number is known without a query, from the summaries of the snapshots. `consumer`: its name,
-    or None if it does not exist. Raise DbtRuntimeError as a run of `consumer` would.
+    The number is known without a query if the writers of the table count their rows. `consumer`:
+    its name, or None if it does not exist. Raise DbtRuntimeError as a run of `consumer` would.
     """
     metadata = Metadata(session)
     newest = metadata.newest_snapshot(name)
     if newest is None:
         return no_rows(name, "*"), 0
-    if consumer is not None:
-        check_for_moves(metadata, consumer, [name])
-    watermark = watermark_of(metadata, consumer, name) if consumer is not None else None
+    if consumer is None:
+        return _all_rows(metadata, name, newest)
+    check_for_moves(metadata, consumer, [name])
+    watermark = watermark_of(metadata, consumer, name)
     if watermark is None:
-        rows = appended_rows(metadata, name, "*", None, newest.id)
-        return rows, int(newest.summary["total-records"])
-    count = count_appended(metadata, name, newest.id, watermark, str(consumer))
-    if not count:
+        return _all_rows(metadata, name, newest)
+    appends = appends_after(metadata, name, watermark, newest.id, consumer)
+    if not appends:
         return no_rows(name, "*"), 0
+    count = sum(metadata.added_rows(name, snapshot) for snapshot in appends)
     return appended_rows(metadata, name, "*", watermark, newest.id), count
+
+
+def rows_up_to(session: SparkSession, name: str, end: int) -> tuple[str, int]:
+    """Return all rows that a table had at a snapshot: a table expression, and their number."""
+    metadata = Metadata(session)
+    return _all_rows(metadata, name, next(metadata.snapshots(name, end)))
+
+
+def _all_rows(metadata: Metadata, name: str, snapshot: Snapshot) -> tuple[str, int]:
+    rows = appended_rows(metadata, name, "*", None, snapshot.id)
+    return rows, metadata.total_rows(name, snapshot)
 
 
 def rows_after(session: SparkSession, name: str, start: int, end: int) -> tuple[str, int] | None:
@@ -101,16 +113,19 @@ def rows_after(session: SparkSession, name: str, start: int, end: int) -> tuple[
             rows = appended_rows(metadata, name, "*", start, end) if count else no_rows(name, "*")
             return rows, count
         if snapshot.operation == "append":
-            count += int(snapshot.summary.get("added-records", "0"))
+            count += metadata.added_rows(name, snapshot)
         elif changes_rows(snapshot):
             return None
     return None
 
 
 def brings_rows(snapshot: Snapshot) -> bool:
-    """Return whether a snapshot has rows that the one before it did not have."""
+    """Return whether a snapshot has rows that the one before it did not have.
+
+    True for an append whose writer did not count its rows.
+    """
     if snapshot.operation == "append":
-        return snapshot.summary.get("added-records", "0") != "0"
+        return snapshot.added_rows != 0
     return snapshot.operation not in _WITHOUT_NEW_ROWS
 
 
@@ -223,22 +238,28 @@ def _expired(consumer: str) -> DbtRuntimeError:
     )
 
 
-def count_appended(metadata: Metadata, name: str, up_to: int, watermark: int, consumer: str) -> int:
-    """Return how many rows were appended to `name` after snapshot `watermark`, up to `up_to`."""
+def appends_after(
+    metadata: Metadata, name: str, watermark: int, up_to: int, consumer: str
+) -> list[Snapshot]:
+    """Return the snapshots that brought rows to `name` after `watermark`, up to `up_to`.
+
+    Raise DbtRuntimeError if the rows that `consumer` has not read can't be told from others.
+    """
+    appends: list[Snapshot] = []
     if up_to == watermark:
-        return 0
-    count = 0
+        return appends
     for snapshot in metadata.snapshots(name, up_to):
         if snapshot.id == watermark:
-            return count
-        if snapshot.operation == "append":
-            count += int(snapshot.summary.get("added-records", "0"))
-        elif snapshot.operation not in _WITHOUT_NEW_ROWS:
+            return appends
+        if not brings_rows(snapshot):
+            continue
+        if snapshot.operation != "append":
             raise DbtRuntimeError(
                 f"{name} was overwritten (snapshot {snapshot.id}) after {consumer} read it, so"
                 f" its new rows cannot be distinguished from its old ones: rebuild {consumer}"
                 " and what follows it with --full-refresh."
             )
+        appends.append(snapshot)
     raise rebuilt_error(name, consumer)
 
 
