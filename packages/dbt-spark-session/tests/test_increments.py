@@ -140,6 +140,12 @@ def model(dbt, session):
     return rows.selectExpr("id", f"'{dbt.rows_so_far(log).count()}' as text")
 """
 
+#: How many rows had been read, in one row, of a model that has no new rows of its own.
+ONLY_COUNTING = """
+{{ config(materialized='incremental', incremental_strategy='merge', unique_key='id') }}
+select 1 as id, count(*) as rows from {{ rows_so_far(ref('log')) }}
+"""
+
 PYTHON_COUNTING_YML = """
   - name: python_counting
     config:
@@ -837,6 +843,7 @@ class TestRowsSoFar:
             "of_exceptions.sql": OF_EXCEPTIONS,
             "counting.sql": COUNTING,
             "python_counting.py": PYTHON_COUNTING,
+            "only_counting.sql": ONLY_COUNTING,
         }
 
     @pytest.fixture
@@ -862,6 +869,12 @@ class TestRowsSoFar:
         self.check(landing, row_1="2", row_2="2", row_3="3")
         landing.run()
         self.check(landing, row_1="2", row_2="2", row_3="3", row_4="4")
+
+    def test_a_model_without_new_rows_is_updated_by_each_run(self, landing):
+        landing.append("a", 3)
+        landing.run()
+        counts = landing.spark.table(f"{landing.schema}.only_counting").collect()
+        assert [row.rows for row in counts] == [3]
 
     def test_an_input_without_new_rows_holds_nobody_back(self, landing):
         for id in (3, 4):

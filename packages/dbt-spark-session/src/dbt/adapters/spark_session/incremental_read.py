@@ -153,8 +153,11 @@ class IncrementalRead:
 
     @property
     def has_nothing_new(self) -> bool:
-        """Whether the run has nothing to write: it reads increments, and there are none."""
-        reads_increments = bool(self.watermarks or self._ends)
+        """Whether the run has nothing to write: it reads new rows or changes, and has none.
+
+        A model that reads only `rows_so_far` always writes: it keeps no watermark.
+        """
+        reads_increments = bool(self.watermarks)
         return reads_increments and not self.has_new_rows and self.replaced_rows is None
 
     # What the run writes
