@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 from dbt.adapters.spark_session import catalog
 from dbt.adapters.spark_session.catalog import iceberg_table, snapshots
+from dbt.adapters.spark_session.dataframes import ModelRun
 from dbt.adapters.spark_session.incremental_read import IncrementalRead, Input
 from dbt.adapters.spark_session.increments import unread_rows, watermarks_in
 from dbt.tests.util import run_dbt, write_file
 from dbt_common.exceptions import DbtRuntimeError
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from uncounted_commits import forget_counts
 
 pytestmark = pytest.mark.thorough
@@ -882,6 +883,61 @@ class TestRowsSoFar:
             messages = landing.run()
             assert messages["of_exceptions"] == "OK, nothing new"
         self.check(landing, row_1="2", row_2="2", row_3="3", row_4="4")
+
+
+SAMPLED_YML = """
+sources:
+  - name: landing
+    schema: "{{ target.schema }}"
+    tables: [{name: a, config: {event_time: text}}]
+"""
+SAMPLED_READERS = {
+    "sampled.sql": LOG,
+    "so_far.sql": LOG.replace("new_rows", "rows_so_far"),
+    "of_function.sql": """
+        {{ config(materialized='incremental', incremental_strategy='append') }}
+        select * from {{ dataframe(
+            'test_increments:changed_rows', changed_inputs={'a': source('landing', 'a')}
+        ) }}
+        """,
+}
+
+
+def changed_rows(session: SparkSession, run: ModelRun) -> DataFrame:
+    return run.changed_rows("a")
+
+
+class TestSamples:
+    """A run with --sample, for which dbt selects the rows of an input by their time."""
+
+    sample = ("--sample", "{'start': '2026-01-01', 'end': '2026-01-02'}")
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"sources.yml": SAMPLED_YML, **SAMPLED_READERS}
+
+    def test_a_sample_leaves_a_table_with_rows_as_it_is(self, project, spark):
+        landing = Landing(spark, project.test_schema)
+        landing.create()
+        landing.sql("insert into {}.a values (1, '2026-01-01 10:00'), (2, '2026-01-03 10:00')")
+        landing.run("--full-refresh")
+        readers = [name.removesuffix(".sql") for name in SAMPLED_READERS]
+        before = {reader: landing.commits(reader) for reader in readers}
+
+        assert set(landing.run(*self.sample).values()) == {"OK, nothing written"}
+
+        assert {reader: landing.commits(reader) for reader in readers} == before
+
+    def test_a_table_that_has_a_sample_is_rebuilt_before_it_reads_increments(self, project, spark):
+        landing = Landing(spark, project.test_schema)
+        landing.create()
+        landing.sql("insert into {}.a values (1, '2026-01-01 10:00'), (2, '2026-01-03 10:00')")
+        landing.run(*self.sample, "--full-refresh")
+        assert landing.ids("sampled") == [1]
+        message = landing.run("--select", "sampled", expect_pass=False)["sampled"]
+        assert f"{landing.schema}.sampled was built with --sample" in message
+        landing.run("--select", "sampled", "--full-refresh")
+        assert landing.run("--select", "sampled") == {"sampled": "OK, nothing new"}
 
 
 GROWING = """

@@ -14,6 +14,7 @@ from functools import cached_property
 from dbt.adapters.spark_session.catalog import Metadata
 from dbt.adapters.spark_session.increments import (
     NO_SNAPSHOT,
+    SAMPLE,
     SNAPSHOT_PROPERTY,
     WATERMARK,
     appended_rows,
@@ -91,6 +92,9 @@ class IncrementalRead:
     #: input -> the snapshot up to which this run reads it; committed with its rows
     watermarks: dict[str, int] = field(default_factory=dict, init=False)
     has_new_rows: bool = field(default=False, init=False)
+    #: of an input that the model reads by increments, dbt gives it other rows (--empty, --sample, a
+    #: microbatch)
+    has_given_rows: bool = field(default=False, init=False)
     #: the model asked for a rebuild, although its table exists
     is_rebuild: bool = field(default=False, init=False)
     #: condition of the table's own rows that the rows of this run replace
@@ -151,6 +155,10 @@ class IncrementalRead:
             f" where _last_updated_sequence_number > {read.sequence_number})",
         )
 
+    def take_given_rows(self) -> None:
+        """Let the model read the rows of an input that dbt gives it, without a watermark."""
+        self.has_given_rows = True
+
     @property
     def has_nothing_new(self) -> bool:
         """Whether the run has nothing to write: it reads new rows or changes, and has none.
@@ -195,10 +203,12 @@ class IncrementalRead:
             self.session.conf.unset(name)
 
     def _snapshot_properties(self) -> dict[str, str]:
-        return {
-            f"{SNAPSHOT_PROPERTY}{WATERMARK}{source}": str(snapshot)
-            for source, snapshot in self.watermarks.items()
+        properties = {
+            f"{WATERMARK}{source}": str(snapshot) for source, snapshot in self.watermarks.items()
         }
+        if self.has_given_rows:
+            properties[SAMPLE] = "true"
+        return {f"{SNAPSHOT_PROPERTY}{name}": value for name, value in properties.items()}
 
     # Ranges
 

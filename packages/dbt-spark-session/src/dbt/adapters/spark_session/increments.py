@@ -19,6 +19,8 @@ from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import SparkSession
 
 WATERMARK = "read-up-to."
+#: The property of a commit with rows that dbt selected (--sample), which has no watermarks.
+SAMPLE = "is-sample"
 SNAPSHOT_PROPERTY = "spark.sql.iceberg.snapshot-property."
 
 #: Operations of snapshots that bring no new rows: compaction, and deletes.
@@ -199,15 +201,25 @@ def no_rows(name: str, columns: str) -> str:
 
 
 def watermark_of(metadata: Metadata, consumer: str, source: str) -> int | None:
-    """Return the snapshot of `source` up to which `consumer` has read; None if it never read it."""
+    """Return the snapshot of `source` up to which `consumer` has read; None if it never read it.
+
+    Raise DbtRuntimeError if that is not known: it expired, or `consumer` has the rows of a sample.
+    """
     oldest, has_watermarks = None, False
     for oldest in metadata.snapshots(consumer):
         found = watermarks_in(oldest)
         if source in found:
             return found[source] or None
         has_watermarks = has_watermarks or bool(found)
-    if oldest is not None and oldest.parent_id is not None and not has_watermarks:
+    if oldest is None or has_watermarks:
+        return None
+    if oldest.parent_id is not None:
         raise _expired(consumer)
+    if SAMPLE in oldest.summary and oldest.has_rows:
+        raise DbtRuntimeError(
+            f"{consumer} was built with --sample, so its rows cannot be distinguished from those"
+            " that it has not read: rebuild it and what follows it with --full-refresh."
+        )
     return None
 
 

@@ -63,12 +63,14 @@
 
 {#- Whether the model reads a relation by increments: not if dbt gives it other rows. -#}
 {% macro reads_increments(relation) -%}
-  {%- do return(
-      execute
-      and not relation.is_cte
-      and relation.limit is none
-      and relation.event_time_filter is none
-  ) -%}
+  {%- if not execute or relation.is_cte -%}
+    {%- do return(false) -%}
+  {%- endif -%}
+  {%- set is_given = relation.limit is not none or relation.event_time_filter is not none -%}
+  {%- if is_given -%}
+    {%- do incremental_read().take_given_rows() -%}
+  {%- endif -%}
+  {%- do return(not is_given) -%}
 {%- endmacro %}
 
 

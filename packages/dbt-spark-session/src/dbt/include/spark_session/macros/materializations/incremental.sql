@@ -5,7 +5,9 @@
   - A model that reads increments (`new_rows`) writes nothing if there are none. Otherwise, it
     commits what it has read with its data. It may also replace rows (`replaces`).
   - The macro of a strategy may come from a project.
-  - With --empty, an existing table keeps its rows, unless --full-refresh rebuilds it.
+  - With --empty, an existing table keeps its rows, unless --full-refresh rebuilds it. So it does
+    with --sample if the model reads increments: the rows of a sample may be in the table already,
+    and the next run would read them again.
 -#}
 {% materialization incremental, adapter='spark_session', supported_languages=['sql', 'python'] %}
   {%- set file_format = dbt_spark_validate_get_file_format(config.get('file_format')) -%}
@@ -37,10 +39,12 @@
   {%- endif -%}
 
   {%- set is_new = existing_relation is none or existing_relation.is_view or should_full_refresh() -%}
-  {%- if flags.EMPTY and not is_new -%}
+  {#- dbt's flags do not show --sample. It gives a model other rows, and so does a microbatch. -#}
+  {%- set is_part = flags.EMPTY or (read.has_given_rows and strategy != 'microbatch') -%}
+  {%- if is_part and not is_new -%}
     {% do check_query(query, existing_relation, on_schema_change) %}
     {%- call noop_statement('main', 'OK, nothing written', rows_affected=0) -%}
-      -- --empty leaves the rows of the table as they are
+      -- --empty and --sample leave the rows of the table as they are
     {%- endcall -%}
   {%- elif is_new or read.is_rebuild -%}
     {% do create_or_replace_table(target_relation, existing_relation, query, read) %}
