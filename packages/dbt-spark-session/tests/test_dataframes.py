@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from itertools import count
 
 import pytest
+from dbt.adapters.spark_session.connections import SparkSessionConnectionManager
 from dbt.adapters.spark_session.dataframes import ModelRun
+from dbt.adapters.spark_session.errors import SessionError
 from dbt.cli.main import dbtRunner
 from dbt.tests.util import run_dbt
 from pyspark.sql import DataFrame, Row, SparkSession
@@ -179,6 +182,25 @@ class TestDataFrames:
         written = spark.table(f"{schema}.follower.snapshots").count()
         assert follow() == {1: (2, None), 2: (9, 4), 3: (6, None)}
         assert spark.table(f"{schema}.follower.snapshots").count() == written
+
+    @pytest.mark.parametrize("check", [1, 2, 3])
+    def test_a_run_that_lost_its_turn_replaces_nothing(self, schema, spark, monkeypatch, check):
+        follow = ["run", "--select", "follower"]
+        run_dbt([*follow, "--full-refresh"])
+        spark.sql(f"update {schema}.multiples set multiple = 9 where id = 2")
+        before = spark.table(f"{schema}.follower.refs").collect()
+        checks = count(1)
+
+        def check_turn(_: SparkSessionConnectionManager) -> None:
+            if next(checks) == check:
+                raise SessionError("lost its turn")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(SparkSessionConnectionManager, "check_turn", check_turn)
+            [result] = run_dbt(follow, expect_pass=False)
+
+        assert "lost its turn" in result.message
+        assert spark.table(f"{schema}.follower.refs").collect() == before
 
     def test_a_model_that_fails_leaves_its_table_as_it_was(self, schema, spark):
         def state_of_table() -> tuple[list[Row], list[Row], list[Row]]:

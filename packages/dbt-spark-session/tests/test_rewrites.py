@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from dbt.adapters.spark_session.catalog import iceberg_table, snapshots
+from dbt.adapters.spark_session.replacements import new_branch, start_replacement
 from dbt.adapters.spark_session.rewrites import forget_past, rewrite_rows
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
@@ -51,8 +52,8 @@ def test_rewritten_rows_keep_their_lineage_and_are_not_new(spark: SparkSession, 
 def test_after_its_past_is_forgotten_no_file_holds_what_a_row_was(
     spark: SparkSession, table: str
 ) -> None:
-    spark.sql(f"alter table {table} create branch replacement")
-    spark.sql(f"insert into {table}.branch_replacement values (9, '{SECRET}9')")
+    branch = start_replacement(spark, table, new_branch(), "false")
+    spark.sql(f"insert into {branch} values (9, '{SECRET}9')")
     spark.sql(f"alter table {table} create tag theirs as of version {_first(spark, table)}")
     redact(spark, table)
     assert _holds_secret(spark, table)

@@ -93,7 +93,7 @@ def _fail_to_finish(project: Project) -> None:
     """A requeue that is killed before its last commit changes nothing, and leaves its branch."""
     before = _marts(project)
 
-    def kill(session: SparkSession, table: str) -> None:
+    def kill(session: SparkSession, table: str, branch: str) -> None:
         raise RuntimeError(f"killed before {table} moved")
 
     with pytest.MonkeyPatch.context() as patch:

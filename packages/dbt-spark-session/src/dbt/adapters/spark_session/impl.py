@@ -279,19 +279,22 @@ class SparkSessionAdapter(SparkAdapter):
         super().post_model_hook(config, context)
 
     @available
-    def start_replacement(self, relation: BaseRelation, rows: str) -> str:
-        """Return the name of a branch of the table without the `rows`, to append to."""
-        return start_replacement(self.session, relation.render(), rows)
+    def start_replacement(self, read: IncrementalRead) -> str:
+        """Return the name of a branch of the table without the replaced rows, to append to."""
+        self.connections.check_turn()
+        rows = str(read.replaced_rows)
+        return start_replacement(self.session, read.table, read.branch, rows)
 
     @available
-    def finish_replacement(self, relation: BaseRelation) -> None:
+    def finish_replacement(self, read: IncrementalRead) -> None:
         """Move the head of the table to its branch of a replacement."""
-        finish_replacement(self.session, relation.render())
+        self.connections.check_turn()
+        finish_replacement(self.session, read.table, read.branch)
 
     def _drop_replacement(self, read: IncrementalRead) -> None:
         if read.replaced_rows is not None:
             with self.connections.exception_handler(f"drop branch of {read.table}"):
-                drop_replacement(self.session, read.table)
+                drop_replacement(self.session, read.table, read.branch)
 
     @available
     def read_seed(self, seed: dict[str, Any]) -> agate.Table:

@@ -26,6 +26,7 @@ from dbt.adapters.spark_session.increments import (
     watermark_of,
     watermarks_of,
 )
+from dbt.adapters.spark_session.replacements import new_branch
 from dbt.adapters.spark_session.selections import Source, looked_up_by, replaced, sources_of
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import SparkSession
@@ -99,6 +100,8 @@ class IncrementalRead:
     is_rebuild: bool = field(default=False, init=False)
     #: condition of the table's own rows that the rows of this run replace
     replaced_rows: str | None = field(default=None, init=False)
+    #: branch of the table on which it does so
+    branch: str = field(default_factory=new_branch, init=False)
     #: properties that the table gets if this run creates it
     table_properties: dict[str, str] = field(default_factory=dict, init=False)
     #: partitions of the table if this run creates it; None: as in the config

@@ -2,13 +2,17 @@
 
 The new state is written to a branch made from the head: first without the rows to replace, then
 with the rows made again. `main` does not change until it moves to the branch, and a kill leaves it
-as it was. Readers of the table's increments see a delete, which they skip, and an append.
+as it was. Each run has a branch of its own, so a run that another one took for dead can't add rows
+to the other's. Readers of the table's increments see a delete, which they skip, and an append.
 """
 
 from __future__ import annotations
 
+import re
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from dbt.adapters.spark_session.catalog import has_rows, iceberg_table
 from dbt_common.exceptions import DbtRuntimeError
@@ -16,7 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 MAIN = "main"
-BRANCH = "replacement"
+_BRANCH = re.compile("replacement(_[0-9a-f]{32})?")
 
 
 @dataclass(frozen=True)
@@ -65,23 +69,43 @@ class Replacement:
         return found
 
 
-def start_replacement(session: SparkSession, table: str, rows: str) -> str:
+def new_branch() -> str:
+    """Return the name of a branch that no other run uses."""
+    return f"replacement_{uuid.uuid4().hex}"
+
+
+def branches_of_replacements(table: Any) -> list[str]:
+    """Return the branches on which runs replace rows of an Iceberg table, or were killed."""
+    return [name for name in map(str, table.refs().keySet()) if _BRANCH.fullmatch(name)]
+
+
+def start_replacement(session: SparkSession, table: str, branch: str, rows: str) -> str:
     """Return the name to append to: a branch of the table's head without the `rows`.
 
-    A branch that a killed run left is replaced.
+    Branches that other runs left are dropped: only one run may replace rows.
     """
-    session.sql(f"alter table {table} create or replace branch {BRANCH}")
-    branch = f"{table}.branch_{BRANCH}"
-    session.sql(f"delete from {branch} where {rows}")
-    return branch
+    for left in branches_of_replacements(iceberg_table(session, table)):
+        drop_replacement(session, table, left)
+    session.sql(f"alter table {table} create branch {branch}")
+    name = f"{table}.branch_{branch}"
+    session.sql(f"delete from {name} where {rows}")
+    return name
 
 
-def finish_replacement(session: SparkSession, table: str) -> None:
-    """Move the head of the table to its branch, and drop the branch, in one commit."""
-    references = iceberg_table(session, table).manageSnapshots()
-    references.fastForwardBranch(MAIN, BRANCH).removeBranch(BRANCH).commit()
+def finish_replacement(session: SparkSession, table: str, branch: str) -> None:
+    """Move the head of the table to a branch, and drop the branch, in one commit.
+
+    Raise DbtRuntimeError if another run has dropped the branch.
+    """
+    found = iceberg_table(session, table)
+    if branch not in branches_of_replacements(found):
+        raise DbtRuntimeError(
+            f"Another run began to replace rows of {table}, in place of this one. This run replaced"
+            " nothing; run again."
+        )
+    found.manageSnapshots().fastForwardBranch(MAIN, branch).removeBranch(branch).commit()
 
 
-def drop_replacement(session: SparkSession, table: str) -> None:
+def drop_replacement(session: SparkSession, table: str, branch: str) -> None:
     """Drop the branch that a failed run has left, if there is one."""
-    session.sql(f"alter table {table} drop branch if exists {BRANCH}")
+    session.sql(f"alter table {table} drop branch if exists {branch}")

@@ -15,7 +15,7 @@ from typing import Any
 
 from dbt.adapters.spark_session.catalog import iceberg_table
 from dbt.adapters.spark_session.jvm import java_class, static_method
-from dbt.adapters.spark_session.replacements import BRANCH, MAIN
+from dbt.adapters.spark_session.replacements import MAIN, branches_of_replacements
 from py4j.java_gateway import is_instance_of
 from pyspark.sql import DataFrame, SparkSession
 
@@ -54,10 +54,10 @@ def forget_past(session: SparkSession, name: str, kept: int, orphans_before: int
     that somebody made, which keep their snapshots.
     """
     table = iceberg_table(session, name)
-    references = [str(reference) for reference in table.refs().keySet()]
-    if BRANCH in references:
-        # A run that was killed left it.
-        table.manageSnapshots().removeBranch(BRANCH).commit()
+    # Runs that were killed left them.
+    for branch in branches_of_replacements(table):
+        table.manageSnapshots().removeBranch(branch).commit()
+    references = {str(reference) for reference in table.refs().keySet()}
     if table.currentSnapshot() is not None:
         newest = table.currentSnapshot().timestampMillis()
         expiry = _actions(session).expireSnapshots(table).retainLast(kept)
@@ -65,7 +65,7 @@ def forget_past(session: SparkSession, name: str, kept: int, orphans_before: int
     orphans = _actions(session).deleteOrphanFiles(table).olderThan(orphans_before)
     # Hadoop, which lists files otherwise, may have no file system for the table's scheme.
     orphans.usePrefixListing(can_list_files(session, table)).execute()
-    return sorted(set(references) - {MAIN, BRANCH})
+    return sorted(references - {MAIN})
 
 
 def can_list_files(session: SparkSession, table: Any) -> bool:

@@ -28,13 +28,13 @@
 
 
 {#- Replace rows by the rows of the run, in one change of the table's head. -#}
-{% macro replace_rows(target_relation, new_relation, read) %}
-  {%- set branch = adapter.start_replacement(target_relation, read.replaced_rows) -%}
+{% macro replace_rows(new_relation, read) %}
+  {%- set branch = adapter.start_replacement(read) -%}
   {% do adapter.begin_commit(read) %}
   {%- call statement('main') -%}
     insert into {{ branch }} by name select * from {{ new_relation }}
   {%- endcall -%}
-  {% do adapter.finish_replacement(target_relation) %}
+  {% do adapter.finish_replacement(read) %}
 {% endmacro %}
 
 

@@ -64,7 +64,7 @@
       {% do adapter.create_temporary_view(new_relation, query) %}
     {%- endif -%}
     {%- if read.replaced_rows is not none -%}
-      {% do replace_rows(target_relation, new_relation, read) %}
+      {% do replace_rows(new_relation, read) %}
     {%- else -%}
       {% do adapter.begin_commit(read) %}
       {%- call statement('main') -%}
