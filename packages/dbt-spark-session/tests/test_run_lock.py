@@ -127,6 +127,21 @@ def test_a_run_that_cannot_give_signs_stops_before_another_begins(a_run, monkeyp
         frozen.check()
 
 
+@pytest.mark.skipif(not hasattr(time, "CLOCK_BOOTTIME"), reason="only Linux has this clock")
+def test_a_run_that_was_suspended_with_its_machine_may_not_write_any_more(a_run, monkeypatch):
+    suspended = a_run()
+    suspended.take(timeout=0)
+    suspended.check()
+    clock_gettime = time.clock_gettime
+    monkeypatch.setattr(
+        time,
+        "clock_gettime",
+        lambda clock: clock_gettime(clock) + run_lock.DEAD_AFTER * (clock == time.CLOCK_BOOTTIME),
+    )
+    with pytest.raises(SessionError, match="gave no sign of life"):
+        suspended.check()
+
+
 class TestCommands:
     @pytest.fixture(scope="class")
     def dbt_profile_target(self, dbt_profile_target):

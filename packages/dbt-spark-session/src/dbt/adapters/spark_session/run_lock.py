@@ -46,6 +46,13 @@ _TABLE_PROPERTIES = {
 _NOT_COMMITTED = ("CommitFailedException", "CommitStateUnknownException")
 
 
+def _seconds() -> float:
+    """Return seconds that also pass while the machine is suspended, as they do for other runs."""
+    # Linux stops `monotonic` then; macOS and Windows have no CLOCK_BOOTTIME.
+    clock = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if clock is None else time.clock_gettime(clock)
+
+
 @dataclass(frozen=True)
 class _Holder:
     run: str
@@ -78,6 +85,7 @@ class RunLock:
         seen, seen_at = None, time.monotonic()
         is_announced = False
         while True:
+            self._signed_at = _seconds()
             self._table.refresh()
             holder, now = self._holder(), time.monotonic()
             if holder is not None and holder.run == self._run:
@@ -104,12 +112,11 @@ class RunLock:
                     f" (up to {timeout:.0f} s)."
                 )
             time.sleep(LOOK_EVERY)
-        self._signed_at = time.monotonic()
         self._signing.start()
 
     def check(self) -> None:
         """Raise if the run may not write any more, because another run may have taken its place."""
-        if self._is_lost or time.monotonic() - self._signed_at > GIVE_UP_AFTER:
+        if self._is_lost or _seconds() - self._signed_at > GIVE_UP_AFTER:
             raise SessionError(
                 f"This run gave no sign of life in {self.name} for {GIVE_UP_AFTER:.0f} s or more,"
                 " so that another one may go on in its place. What was committed stays; run again."
@@ -187,7 +194,7 @@ class RunLock:
     def _sign_on(self) -> None:
         """Give signs of life until the run ends, or has lost the lock."""
         while not self._released.wait(SIGN_EVERY):
-            now = time.monotonic()
+            now = _seconds()
             if now - self._signed_at > GIVE_UP_AFTER:
                 break
             try:
