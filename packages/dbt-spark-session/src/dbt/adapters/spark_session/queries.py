@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 import sqlglot
@@ -28,6 +29,10 @@ _VOLATILE = {
     "user",
     "uuid",
 }
+#: Those that sqlglot takes for columns, if they have no parentheses.
+_WITHOUT_PARENTHESES = {"current_time", "localtimestamp"}
+#: Texts that Spark may read as a time, as in `date 'today'`. It ignores case.
+_RELATIVE_TIME = re.compile(r"\s*(now|today|tomorrow|yesterday)\b", re.IGNORECASE)
 
 
 @lru_cache(maxsize=256)
@@ -65,8 +70,17 @@ def is_volatile(query: str) -> bool:
     Raise sqlglot's SqlglotError, as `parsed` does.
     """
     found = parsed(query)
-    functions = (_function_name(function) for function in found.find_all(exp.Func))
-    return not _VOLATILE.isdisjoint(functions) or found.find(exp.TableSample) is not None
+    return any(map(_is_volatile, found.walk()))
+
+
+def _is_volatile(part: exp.Expr) -> bool:
+    if isinstance(part, exp.Func):
+        return _function_name(part) in _VOLATILE
+    if isinstance(part, exp.Column):
+        return not part.table and part.name.lower() in _WITHOUT_PARENTHESES
+    if isinstance(part, exp.Literal):
+        return part.is_string and _RELATIVE_TIME.match(part.name) is not None
+    return isinstance(part, exp.TableSample)
 
 
 def _function_name(function: exp.Func) -> str:
