@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 from dbt.tests.util import run_dbt
@@ -78,6 +80,20 @@ class TestReplacement:
         self.run(model, "2")
         assert self.values(project, spark, model) == [2]
         assert spark.table(f"{project.test_schema}.{model}.snapshots").count() == before + 1
+
+
+class TestClone:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"cloned.sql": "{{ config(materialized='table') }} select 1 as id"}
+
+    def test_it_says_what_to_do_instead(self, project, spark):
+        run_dbt(["run"])
+        state = shutil.copytree(Path(project.project_root, "target"), "state")
+        spark.sql(f"drop table {project.test_schema}.cloned purge")
+        [result] = run_dbt(["clone", "--state", str(state)], expect_pass=False)
+        assert "`dbt clone` copies only tables of Delta" in result.message
+        assert f"{project.test_schema}.cloned" in result.message
 
 
 DESCRIBED = """
