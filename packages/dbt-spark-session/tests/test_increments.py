@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -608,6 +610,10 @@ class TestInputsThatAreBehind:
     marts = ("mart", "python_mart")
 
     @pytest.fixture(scope="class")
+    def project_config_update(self):
+        return {"models": {"+schema": "{{ var('custom_schema', none) }}"}}
+
+    @pytest.fixture(scope="class")
     def models(self):
         return {
             "sources.yml": SOURCES_YML + PYTHON_MART_YML,
@@ -669,6 +675,19 @@ class TestInputsThatAreBehind:
         landing.append("a", 4)
         landing.run()
         self.check(landing, 1, 2, 3, 4)
+
+    def test_a_state_that_is_behind_in_another_schema_is_waited_for(self, landing, project):
+        """With --defer, the mart of one schema reads the models of another."""
+        landing.append("a", 3)
+        landing.run("--select", "log")
+        state = shutil.copytree(Path(project.project_root, "target"), "state")
+        deferred = ("--select", "mart", "--defer", "--state", str(state))
+        landing.run(*deferred, custom_schema="elsewhere")
+        elsewhere = Landing(landing.spark, f"{landing.schema}_elsewhere")
+        assert elsewhere.ids("mart") == [1, 2]
+        landing.run("--select", "state")
+        landing.run(*deferred, custom_schema="elsewhere")
+        assert elsewhere.ids("mart") == [1, 2, 3]
 
     def test_what_was_read_before_stays_read(self, landing):
         """Even where another input has read less since, as one that was brought back has."""

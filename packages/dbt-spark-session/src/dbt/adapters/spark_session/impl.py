@@ -240,10 +240,16 @@ class SparkSessionAdapter(SparkAdapter):
 
     def _names(self, nodes: Iterable[Mapping[str, Any]]) -> list[str]:
         """Return the names of those tables and views of some models that exist."""
-        relations = (
-            self.get_relation(node["database"], node["schema"], node["alias"]) for node in nodes
-        )
+        relations = map(self._relation_of, nodes)
         return [relation.render() for relation in relations if relation is not None]
+
+    def _relation_of(self, node: Mapping[str, Any]) -> BaseRelation | None:
+        """Return the table or view of a model; with `--defer`, that of the state if it has none."""
+        found = self.get_relation(node["database"], node["schema"], node["alias"])
+        deferred = node.get("defer_relation")
+        if found is None and deferred is not None:
+            return self.get_relation(deferred["database"], deferred["schema"], deferred["alias"])
+        return found
 
     @available
     def unknown_changes(self, relation: BaseRelation) -> Changes:
