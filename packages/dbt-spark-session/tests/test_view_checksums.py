@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 from dbt.adapters.spark_session import catalog
-from dbt.adapters.spark_session.view_checksums import CHECKSUM
+from dbt.adapters.spark_session.catalog import activate
+from dbt.adapters.spark_session.view_checksums import CHECKSUM, is_same_view, view_checksum
 from dbt.tests.util import run_dbt, write_file
+from pyspark.errors import AnalysisException
 from pyspark.sql.catalog import Catalog
 
 NUMBERS = """
@@ -64,6 +66,23 @@ class TestViews:
         assert self.created(columns="2 as n") == {"of_no_table"}
         [row] = spark.table(f"{project.test_schema}.second_view").collect()
         assert row.n == 2
+
+    def test_views_follow_a_setting_that_decides_the_types_of_columns(self, project, spark):
+        setting = "spark.sql.decimalOperations.allowPrecisionLoss"
+        model = {"config": {}, "columns": {}}
+        view = f"{project.test_schema}.of_decimals"
+        decimal = "cast(n as decimal(38, 18))"
+        query = f"select {decimal} * {decimal} as product from {project.test_schema}.numbers"
+        session = spark.newSession()
+        activate(session)
+        checksum = view_checksum(session, query, model)
+        session.sql(f"create view {view} tblproperties ('{CHECKSUM}' = '{checksum}') as {query}")
+        assert is_same_view(session, view, query, model)
+        session.conf.set(setting, "false")
+        with pytest.raises(AnalysisException, match="CANNOT_UP_CAST_DATATYPE"):
+            session.table(view)
+        assert not is_same_view(session, view, query, model)
+        session.sql(f"drop view {view}")
 
     def test_a_view_has_the_comment_of_its_model(self, project, spark):
         assert self.created(description="It's changed.") == {"first_view", "of_no_table"}

@@ -21,6 +21,15 @@ from pyspark.sql import SparkSession
 #: The property of a view that holds its checksum.
 CHECKSUM = "dbt_spark_session.checksum"
 
+#: Settings that decide the types of columns begin with these. A view keeps the types that its
+#: columns had when it was created, and Spark may refuse to convert others to them.
+_SETTINGS_OF_TYPES = (
+    "spark.sql.ansi.",
+    "spark.sql.decimalOperations.",
+    "spark.sql.legacy.",
+    "spark.sql.timestampType",
+)
+
 #: Texts around a query that are no part of it.
 _AROUND_QUERY = re.compile(r"(?:\s|;|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*", re.DOTALL)
 
@@ -40,7 +49,12 @@ def view_checksum(session: SparkSession, query: str, model: Mapping[str, Any]) -
         return None
     # A view stores the catalog in which its names are looked up.
     catalog = session.catalog.currentCatalog()
-    described = [version, pyspark.__version__, catalog, query, ids, _comments(model)]
+    settings = {
+        name: value
+        for name, value in session.conf.getAll.items()
+        if name.startswith(_SETTINGS_OF_TYPES)
+    }
+    described = [version, pyspark.__version__, catalog, settings, query, ids, _comments(model)]
     return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
 
 
