@@ -33,16 +33,22 @@ def changed_keys(run: ModelRun) -> Iterator[DataFrame]:
 
 
 def other_spellings(keys: DataFrame, earlier: DataFrame) -> DataFrame:
-    """Return the `row_key`s of `earlier` that name the same columns and values as one of `keys`.
+    """Return other `row_key`s that name the same columns and values as one of `keys`.
 
     If a table gets a key of all its columns, or loses such a key, the `row_key` of a row changes,
-    because a keyless row has its columns sorted by name. `keys`, `earlier`: `row_key`; if they
-    contain several tables, also the columns that identify a table.
+    because a keyless row has its columns sorted by name. So the sorted keys are among the result,
+    and the keys of `earlier` that have the columns in another order.
+
+    `keys`, `earlier`: `row_key`; if they contain several tables, also the columns that identify a
+    table.
     """
     spelled = [name for name in keys.columns if name != "row_key"]
     sorted_keys = keys.select(*spelled, sorted_row_key("row_key").alias("sorted_key"))
-    return (
+    held = (
         earlier.select(*keys.columns, sorted_row_key("row_key").alias("sorted_key"))
         .join(sorted_keys, [*spelled, "sorted_key"], "left_semi")
         .select(*keys.columns)
     )
+    # A VARIANT can't hold some keys, and no keyless row has one of these.
+    keyless = sorted_keys.where("sorted_key is not null")
+    return held.unionByName(keyless.withColumnRenamed("sorted_key", "row_key"))

@@ -44,8 +44,8 @@ def keys_of_versions(run: ModelRun, published: DataFrame) -> DataFrame:
 def _keys(run: ModelRun, published: DataFrame) -> Iterator[DataFrame]:
     """Yield the keys of `keys_of_rows`, except those of rows that were written before a loss."""
     truncations = run.new_rows("truncations").select(*TABLE)
-    touched = run.new_rows("touched_keys").select(*KEY)
-    keyless_tables = run.rows("keyless_rows").select(*TABLE)
+    keyless_tables = run.rows("keyless_rows").select(*TABLE).distinct()
+    touched = run.new_rows("touched_keys").select(*KEY).join(keyless_tables, [*TABLE], "left_semi")
     is_of_them = F.col("table_id").isin(truncations.select("table_id"))
     yield from changed_keys(run)
     yield other_spellings(touched, published.join(keyless_tables, [*TABLE], "left_semi"))

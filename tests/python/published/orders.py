@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tests.python.harness.project import Landed
 
 
-def change(offset: int, type_: str, row: Mapping[str, str | None]) -> Landed:
-    """A change of the row with this `id`."""
+def change(
+    offset: int,
+    type_: str,
+    row: Mapping[str, str | None],
+    key: Sequence[str] | None = ("id",),
+    partition: int = 0,
+) -> Landed:
+    """A change of the row with this key. The offset also gives its time, in all partitions."""
     types = dict.fromkeys(row, "varchar(20)")
-    return _message(offset, type=type_, pkNames=["id"], mysqlType=types, data=[row])
+    message = _message(offset, type=type_, pkNames=key, mysqlType=types, data=[row])
+    return replace(message, partition=partition)
 
 
 def statement(offset: int, text: str) -> Landed:

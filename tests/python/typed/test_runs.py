@@ -38,6 +38,7 @@ TABLES = (
     "rekeyed",
     "rekeyed_in_another_order",
     "unkeyed",
+    "unkeyed_late",
 )
 #: Tables that get a key of all their columns -> the key.
 REKEYED = {"rekeyed": ["a", "b"], "rekeyed_in_another_order": ["b", "a"]}
@@ -61,13 +62,14 @@ class Story:
         (folder / PROJECT_FILE).write_text(yaml.safe_dump(settings), "utf-8")
         add_typed_marts(folder, TABLES)
 
-    def land(self, *messages: dict[str, Any]) -> None:
+    def land(self, *messages: dict[str, Any], partition: int = 0) -> None:
         landed = []
         for message in messages:
             offset = next(self._offsets)
             whole = {"database": "shop", "es": 1_760_000_000_000 + offset, **message}
             whole["ts"] = whole["es"] + 1
-            landed.append(Landed("shop", offset, json.dumps(whole).encode()))
+            value = json.dumps(whole).encode()
+            landed.append(Landed("shop", offset, value, partition=partition))
         self.project.land("canal_json", landed)
 
     def run(self, *arguments: str) -> None:
@@ -179,6 +181,10 @@ def first(story: Story) -> Rows:
             change("INSERT", "unkeyed", {"a": a, "b": "x"}, types=PAIR, key=["b", "a"])
             for a in ("1", "2", "3")
         ),
+        *(
+            change(type_, "unkeyed_late", {"a": "1", "b": "x"}, types=PAIR, key=None)
+            for type_ in ("DELETE", "INSERT")
+        ),
     )
     story.run()
     return story.marts()
@@ -219,6 +225,8 @@ def while_behind(story: Story, first: Rows) -> Rows:
         change("DELETE", "listed_in_part", {"id": "2"}, types=WITHOUT_V),
         in_upper_case(change("INSERT", "dropped_elsewhere", {"id": "1"}, types=WITHOUT_V)),
     )
+    early = change("INSERT", "unkeyed_late", {"a": "1", "b": "x"}, types=PAIR, key=["b", "a"])
+    story.land({**early, "es": 1_759_999_999_999}, partition=1)
     story.run("--select", WITHOUT_THE_FOLD)
     story.run("--select", *TABLES)
     return story.marts()
@@ -294,6 +302,15 @@ def test_rows_are_not_doubled_when_their_table_gets_a_key(
 def test_rows_are_counted_on_when_their_table_loses_its_key(first: Rows, last: Rows) -> None:
     assert first["unkeyed"] == [row(a=a, b="x") for a in ("1", "2", "3")]
     assert last["unkeyed"] == [row(a=a, b="x") for a in ("1", "1", "3")]
+
+
+def test_a_late_event_under_the_former_key_brings_a_row_back(
+    first: Rows, last: Rows, story: Story
+) -> None:
+    """The mart had no row under either key, because the delete landed first."""
+    assert first["unkeyed_late"] == []
+    assert last["unkeyed_late"] == [row(a="1", b="x")]
+    assert story.latest_state("unkeyed_late") == [{"a": "1", "b": "x"}]
 
 
 def test_a_rebuild_gives_the_same_marts(last: Rows, story: Story) -> None:
