@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
+from itertools import pairwise
 from typing import Any
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from cdc_marts.fold.sequences import literal_of, order_of
 from cdc_marts.typed.casts import cast_exactly, is_number
 from cdc_marts.typed.declaration import Declaration
 from cdc_marts.typed.decoding import read_value
-from cdc_marts.typed.listed_columns import ListedColumn
+from cdc_marts.typed.listed_columns import ListedColumn, SchemaVersion
 from cdc_marts.typed.types import EPOCH_CASTS, ColumnType, common_type
 
 Warn = Callable[[str], Any]
@@ -35,15 +38,25 @@ class Decoding:
     """How values are read in rows of some schema versions."""
 
     column_type: ColumnType
-    schema_ids: list[int] = field(default_factory=list)
+    versions: list[SchemaVersion] = field(default_factory=list)
+
+    def is_of_version(self) -> Column:
+        """Return whether a row was last written by an event of one of the versions."""
+        return F.col("schema_id").isin([version.schema_id for version in self.versions])
+
+    def is_after_row(self) -> Column:
+        """Return whether a row was last written before all events of the versions."""
+        first = min((version.first_sequence for version in self.versions), key=order_of)
+        return F.col("last_sequence") < literal_of(first)
 
 
 @dataclass(frozen=True)
 class TypedColumn:
     """A column of a typed mart.
 
-    `name`, `source`: its name in the mart, and in the table. `decodings`: newest first. A row of
-    any other schema version is read by the newest.
+    `name`, `source`: its name in the mart, and in the table. `decodings`: newest first. If the last
+    event of a row names no type of the column, the row is read by the newest decoding that its
+    table had by then; by the oldest one if it had none.
     """
 
     name: str
@@ -77,12 +90,16 @@ class TypedColumn:
 
         `text`: the result of `text()`. Null if the value does not fit.
         """
-        newest, *older = self.decodings
-        value = self._value(text, newest)
-        for decoding in older:
-            is_older = F.col("schema_id").isin(decoding.schema_ids)
-            value = F.when(is_older, self._value(text, decoding)).otherwise(value)
+        value = self._value(text, self.decodings[0])
+        for newer, older in pairwise(self.decodings):
+            is_older = older.is_of_version() | (self._is_untyped() & newer.is_after_row())
+            value = F.when(is_older, self._value(text, older)).otherwise(value)
         return value
+
+    def _is_untyped(self) -> Column:
+        """Return whether the last event of a row names no type of the column."""
+        named = (decoding.is_of_version() for decoding in self.decodings)
+        return ~F.coalesce(reduce(Column.__or__, named), F.lit(False))
 
     def _value(self, text: Column, decoding: Decoding) -> Column:
         column_type, published = decoding.column_type, self.published()
@@ -140,7 +157,7 @@ def _typed_column(
             name, column.name, counted.spark_type, True, [Decoding(counted)], column.lost_at
         )
     decodings: list[Decoding] = []
-    for schema_id, column_type in column.named_types:
+    for version, column_type in column.named_types:
         decoding = next((d for d in decodings if d.column_type == column_type), None)
         if decoding is None:
             decodings.append(decoding := Decoding(column_type))
@@ -150,7 +167,7 @@ def _typed_column(
                     f" `{column.name}` is not in the code table source_types; its values are kept"
                     " as text."
                 )
-        decoding.schema_ids.append(schema_id)
+        decoding.versions.append(version)
     decodings = decodings or [Decoding(ColumnType())]
     own_types = list(dict.fromkeys(decoding.column_type.spark_type for decoding in decodings))
     spark_type = cast or common_type(own_types)

@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from pyspark.sql import Row
+
 from cdc_marts.typed.types import CodeTable, ColumnType
 
 
@@ -13,11 +15,12 @@ from cdc_marts.typed.types import CodeTable, ColumnType
 class SchemaVersion:
     """The columns that messages listed: their names in order, and their types if these were named.
 
-    `source_type`: the kind of database. `parameters`: column -> parameters of its Connect type, a
-    JSON text.
+    `first_sequence`: the place in the log of the first event that has the version. `source_type`:
+    the kind of database. `parameters`: column -> parameters of its Connect type, a JSON text.
     """
 
     schema_id: int
+    first_sequence: Row
     source_type: str | None
     columns: Sequence[str]
     types: Mapping[str, str]
@@ -30,15 +33,15 @@ class ListedColumn:
 
     name: str
     #: newest first
-    types: Sequence[tuple[int, ColumnType]]
+    types: Sequence[tuple[SchemaVersion, ColumnType]]
     is_current: bool
     #: the event that lost it last, a JSON text; None if it was never lost
     lost_at: str | None
 
     @property
-    def named_types(self) -> list[tuple[int, ColumnType]]:
+    def named_types(self) -> list[tuple[SchemaVersion, ColumnType]]:
         """The types, without the versions that name no type of the column."""
-        return [(schema_id, type_) for schema_id, type_ in self.types if type_.name]
+        return [(version, type_) for version, type_ in self.types if type_.name]
 
 
 def listed_columns(
@@ -52,12 +55,12 @@ def listed_columns(
     `current`: the columns that the table has now; None if it has all. `lost`: column -> the event
     that lost it last.
     """
-    types: dict[str, list[tuple[int, ColumnType]]] = {}
+    types: dict[str, list[tuple[SchemaVersion, ColumnType]]] = {}
     for version in versions:
         for name in version.columns:
             parameters = json.loads(version.parameters.get(name) or "{}")
             type_ = code_table.column_type(version.types.get(name) or "", parameters)
-            types.setdefault(name, []).append((version.schema_id, type_))
+            types.setdefault(name, []).append((version, type_))
     current = types if current is None else set(current)
     return {
         name: ListedColumn(name, of_versions, name in current, lost.get(name))

@@ -132,7 +132,7 @@ def _typed_rows(live_rows: DataFrame, columns: Sequence[TypedColumn]) -> DataFra
     # In steps, so that a value that the next step uses several times is computed once.
     published = live_rows.select(
         *(column.text().alias(text) for column, text in zip(columns, texts, strict=True)),
-        *("row", "schema_id", *other),
+        *("row", "schema_id", "last_sequence", *other),
     )
     read = published.select(
         *(

@@ -73,11 +73,15 @@ def _versions(table: TableInputs) -> list[SchemaVersion]:
     versions = (
         table.rows("schema_versions")
         .orderBy(F.desc_nulls_last("last_whole_sequence"), F.desc("last_sequence"))
-        .select("schema_id", "source_type", "column_names", "column_types", "column_parameters")
+        .select(
+            *("schema_id", "first_sequence", "source_type"),
+            *("column_names", "column_types", "column_parameters"),
+        )
     )
     return [
         SchemaVersion(
             row.schema_id,
+            row.first_sequence,
             row.source_type,
             row.column_names,
             row.column_types or {},

@@ -11,6 +11,7 @@ from typing import Any
 
 from pyspark.sql import Row, SparkSession
 
+from cdc_marts.parsing.records import SEQUENCE
 from tests.python.harness.dbt import folders, run_dbt
 from tests.python.harness.manifest import ROOT
 from tests.python.harness.project import drop_tables_and_views
@@ -42,8 +43,14 @@ INPUTS = {
     "int_truncations": "source_format string, table_id string",
 }
 
+#: The place of a row or version in the log, by the number of versions that its table had.
+_SEQUENCE = f"from_json(concat('{{\"position\":', last_sequence, '}}'), '{SEQUENCE}')"
+
 #: Model -> its query, where that is not what its table holds.
 STUBS_OF = {
+    "latest_state": f"""
+        select * except (last_sequence), {_SEQUENCE} as last_sequence from {SCHEMA}.latest_state
+    """,
     # The changed rows of an input are those of a table, not of a view.
     "int_filled_rows": f"""
         {{{{ config(materialized='incremental', incremental_strategy='append') }}}}
@@ -57,6 +64,7 @@ STUBS_OF = {
             * except (listed_columns),
             map_from_entries(listed_columns) as column_types,
             listed_columns.name as column_names,
+            {_SEQUENCE} as first_sequence,
             last_sequence as last_whole_sequence
         from {SCHEMA}.int_table_schemas
     """,
@@ -87,7 +95,7 @@ class SourceTable:
     table_id: str
     #: the kind of database
     source_type: str | None = None
-    rows: dict[str, tuple[str, int | None, int]] = field(default_factory=dict)
+    rows: dict[str, tuple[str, int | None, int, int]] = field(default_factory=dict)
     versions: int = 0
 
     def has_version(self, schema_id: int, /, **columns: str | tuple[str, Any] | None) -> None:
@@ -114,13 +122,13 @@ class SourceTable:
         """A row is inserted or updated; `row`: as a dict, or as JSON text."""
         text = row if isinstance(row, str) else json.dumps(row)
         row_key = json.dumps({key: json.loads(text)[key]}) if key else text
-        self.rows[row_key] = (text, schema_id, copies)
+        self.rows[row_key] = (text, schema_id, copies, self.versions)
         self.touch(row_key)
 
     def changes_without_effect(self, row: dict[str, Any], schema_id: int, fold_model: str) -> None:
         """A row changes although its key has no new effect; a model of the fold has the key."""
         row_key = json.dumps({"id": row["id"]})
-        self.rows[row_key] = (json.dumps(row), schema_id, 1)
+        self.rows[row_key] = (json.dumps(row), schema_id, 1, self.versions)
         self.folded.append(fold_model, (self.source_format, self.table_id, row_key))
 
     def loses(self, row_key: str) -> None:
@@ -208,9 +216,9 @@ class Folded:
 
     def _write_state(self) -> None:
         rows = [
-            (t.source_format, t.table_id, key, text, copies, "update", None, schema_id, 1)
+            (t.source_format, t.table_id, key, text, copies, "update", None, schema_id, sequence)
             for t in self.tables
-            for key, (text, schema_id, copies) in t.rows.items()
+            for key, (text, schema_id, copies, sequence) in t.rows.items()
         ]
         columns = INPUTS["latest_state"].replace("variant", "string")
         self.spark.createDataFrame(rows, columns).createOrReplaceTempView("state_texts")

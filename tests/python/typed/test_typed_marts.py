@@ -81,7 +81,7 @@ def test_a_run_writes_only_what_changed(table: SourceTable) -> None:
     table.holds({"id": 1, "amount": 10}, 1)
     run(table)
     # the row of a key without a new event is not looked at
-    table.rows['{"id": 1}'] = ('{"id": 1, "amount": 99}', 1, 1)
+    table.rows['{"id": 1}'] = ('{"id": 1, "amount": 99}', 1, 1, 1)
     table.holds({"id": 2, "amount": 20}, 1)
     run(table)
     assert contents(table) == [(1, 10), (2, 20)]
@@ -254,7 +254,7 @@ def test_a_source_that_renames_a_column_as_the_declaration_does_is_read_anew(
 def test_a_new_column_beside_a_renamed_one_builds_no_mart_anew(table: SourceTable) -> None:
     table.holds({"id": 1, "amount": 10}, 1)
     run(table, renames={"amount": "total"})
-    table.rows['{"id": 1}'] = ('{"id": 1, "amount": 99}', 1, 1)
+    table.rows['{"id": 1}'] = ('{"id": 1, "amount": 99}', 1, 1, 1)
     table.has_version(2, id="int64", amount="int32", note="string")
     table.holds({"id": 2, "amount": 20, "note": "x"}, 2)
     run(table, renames={"amount": "total"})
@@ -433,6 +433,19 @@ def test_rows_without_a_version_are_read_as_the_newest(table: SourceTable) -> No
     assert errors(table) == []
 
 
+def test_rows_without_types_are_read_by_the_types_that_their_table_had(folded: Folded) -> None:
+    table = folded.table("rows_without_types")
+    table.holds({"id": 1, "amount": "AfQ="})
+    for version, scale in ((1, "2"), (2, "4")):
+        table.has_version(version, id="int64", amount=(DECIMAL, {"scale": scale}))
+        table.holds({"id": 2 * version, "amount": "AfQ="}, version)
+        table.holds({"id": 2 * version + 1, "amount": "AfQ="})
+        run(table)
+    old, new = Decimal("5"), Decimal("0.05")
+    assert contents(table) == [(1, old), (2, old), (3, old), (4, new), (5, new)]
+    check_full_refresh_gives_the_same(table)
+
+
 @pytest.mark.parametrize("by_statement", [True, False])
 def test_a_column_that_went_and_came_back_between_two_runs_is_read_anew(
     table: SourceTable, by_statement: bool
@@ -484,7 +497,7 @@ def test_a_run_after_a_loss_writes_only_what_changed(table: SourceTable) -> None
     table.holds({"id": 1, "amount": 10}, 1)
     table.loses_column("amount", 1, by_statement=True)
     run(table)
-    table.rows['{"id": 1}'] = ('{"id": 1, "amount": 99}', 1, 1)
+    table.rows['{"id": 1}'] = ('{"id": 1, "amount": 99}', 1, 1, 1)
     table.holds({"id": 2, "amount": 20}, 1)
     run(table)
     assert contents(table) == [(1, 10), (2, 20)]
