@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 
 from dbt.adapters.spark_session.api import ModelRun
+from dbt_common.exceptions import CompilationError
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -42,12 +43,15 @@ _CHANGES = ("truncations", "resolved_changes")
 def rows(session: SparkSession, run: ModelRun, declared: Declaration) -> DataFrame:
     """Return the rows to write to the mart of a declared table.
 
-    The inputs of the run have the names that `macros/typed/typed_mart.sql` gives them.
+    The inputs of the run have the names that `macros/typed/typed_mart.sql` gives them. Raise
+    CompilationError if there is a table with the mart's name that is no typed mart.
     """
     table = TableInputs(run, declared)
     partitioned_by = partition_columns(declared.partition_by)
     if not run.has_inputs:
         return _no_rows(session, partitioned_by)
+    if run.is_incremental:
+        _check_is_typed_mart(session.table(run.relation), run.relation)
     run.keep_property(DECLARATION, declared.checksum)
     is_changed = run.has_something_to_write and _has_changes(table)
     if run.is_incremental and not is_changed and _is_as_declared(table):
@@ -66,6 +70,17 @@ def rows(session: SparkSession, run: ModelRun, declared: Declaration) -> DataFra
     if run.is_incremental:
         run.rebuild()
     return _typed_rows(_live_rows(table), columns)
+
+
+def _check_is_typed_mart(held: DataFrame, name: str) -> None:
+    """Raise CompilationError for a table of somebody else, which the mart would replace."""
+    lacking = [column for column in MART_COLUMNS if column not in held.columns]
+    if lacking:
+        raise CompilationError(
+            f"The table {name} is no typed mart: it lacks {', '.join(lacking)}. Give the model"
+            " another name, and its declaration in `vars: tables` too, or another schema; or drop"
+            " the table, if nobody needs it."
+        )
 
 
 def _has_changes(table: TableInputs) -> bool:

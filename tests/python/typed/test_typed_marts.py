@@ -493,6 +493,20 @@ def test_a_mart_may_become_that_of_another_table(table: SourceTable) -> None:
     assert contents(table) == [("x",)]
 
 
+def test_a_table_of_somebody_else_is_not_replaced(folded: Folded) -> None:
+    table = folded.table("of_somebody_else")
+    table.has_version(1, id="int64")
+    table.holds({"id": 1}, 1)
+    mart = f"{MARTS}.of_somebody_else"
+    folded.spark.sql(f"create table {mart} using iceberg as select 'theirs' as v")
+    with pytest.raises(AssertionError, match=f"{mart} is no typed mart: it lacks _row_key"):
+        run(table)
+    assert [row.v for row in folded.rows("of_somebody_else", order_by="v")] == ["theirs"]
+    folded.spark.sql(f"drop table {mart}")
+    run(table)
+    assert contents(table) == [(1,)]
+
+
 def test_a_run_after_a_loss_writes_only_what_changed(table: SourceTable) -> None:
     table.holds({"id": 1, "amount": 10}, 1)
     table.loses_column("amount", 1, by_statement=True)
