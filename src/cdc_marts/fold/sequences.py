@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from pyspark.sql import Column, Row
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructType
+from pyspark.sql.types import DataType, StructType
 
 from cdc_marts.parsing.records import SEQUENCE
 
@@ -20,7 +20,7 @@ def order_of(sequence: Row) -> Order:
 
 def literal_of(sequence: Row) -> Column:
     """Return the sequence as a literal, to compare rows with it."""
-    members = StructType.fromDDL(SEQUENCE.removeprefix("struct<").removesuffix(">"))
+    members = cast(StructType, DataType.fromDDL(SEQUENCE)).fields
     return F.struct(
         *(
             F.lit(value).cast(member.dataType).alias(member.name)

@@ -142,9 +142,9 @@ def _notes(landing: Any) -> list[Note]:
 def _read(name: str, value: str) -> Note:
     if name == _UNFINISHED:
         return Note(name, None if value == _OLDER_NOTE_OF_CHANGE else int(value), None)
-    noted = json.loads(value)
-    digests = {member: frozenset(noted.pop(member)) for member in ("asked", "keys")}
-    return Note(name, noted.pop("before"), NotedRows(**noted, **digests))
+    noted: dict[str, Any] = json.loads(value)
+    noted |= {member: frozenset(noted[member]) for member in ("asked", "keys")}
+    return Note(name, noted.pop("before"), NotedRows(**noted))
 
 
 def _write(landing: Any, note: Note) -> None:
