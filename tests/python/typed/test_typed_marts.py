@@ -221,7 +221,7 @@ def test_a_column_that_takes_the_name_of_a_renamed_one_gets_none_of_its_values(
     assert contents(table) == [(1, 10)]
     if is_gone:
         table.has_version(2, id="int64", total="int32")
-        table.rows['{"id": 1}'] = ('{"id": 1}', 1, 1)
+        table.rows['{"id": 1}'] = ('{"id": 1}', 1, 1, 1)
         table.holds({"id": 2, "total": 7}, 2)
         expected = [{"id": 1, "total": None}, {"id": 2, "total": 7}]
     else:
@@ -244,7 +244,7 @@ def test_a_source_that_renames_a_column_as_the_declaration_does_is_read_anew(
     run(table, renames={"amt": "amount"})
     # The table has `amount` now; a row that was not written since lacks it.
     table.has_version(2, id="int64", amount="int32")
-    table.rows['{"id": 1}'] = ('{"id": 1}', 1, 1)
+    table.rows['{"id": 1}'] = ('{"id": 1}', 1, 1, 1)
     table.holds({"id": 2, "amount": 20}, 2)
     run(table, renames={"amt": "amount"})
     assert contents(table) == [(1, None), (2, 20)]
@@ -269,7 +269,7 @@ def test_a_column_that_changes_only_its_letter_case_is_read_anew(table: SourceTa
     table.holds({"id": 1, "Amount": 10}, 1)
     run(table)
     table.has_version(2, id="int64", amount="int32")
-    table.rows['{"id": 1}'] = ('{"id": 1, "amount": 10}', 1, 1)
+    table.rows['{"id": 1}'] = ('{"id": 1, "amount": 10}', 1, 1, 1)
     table.holds({"id": 2, "amount": 20}, 2)
     run(table)
     assert contents_by_name(table) == [{"id": 1, "amount": 10}, {"id": 2, "amount": 20}]
@@ -453,7 +453,7 @@ def test_a_column_that_went_and_came_back_between_two_runs_is_read_anew(
     table.holds({"id": 1, "amount": 10}, 1)
     run(table)
     table.loses_column("amount", 1, by_statement)
-    table.rows['{"id": 1}'] = ('{"id": 1}', 1, 1)
+    table.rows['{"id": 1}'] = ('{"id": 1}', 1, 1, 1)
     if not by_statement:
         table.holds({"id": 2, "amount": 20}, 1)
     run(table)
