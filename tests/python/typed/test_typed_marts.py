@@ -437,7 +437,8 @@ def test_rows_without_types_are_read_by_the_types_that_their_table_had(folded: F
     table = folded.table("rows_without_types")
     table.holds({"id": 1, "amount": "AfQ="})
     for version, scale in ((1, "2"), (2, "4")):
-        table.has_version(version, id="int64", amount=(DECIMAL, {"scale": scale}))
+        amount = (DECIMAL, {"scale": scale, "connect.decimal.precision": "12"})
+        table.has_version(version, id="int64", amount=amount)
         table.holds({"id": 2 * version, "amount": "AfQ="}, version)
         table.holds({"id": 2 * version + 1, "amount": "AfQ="})
         run(table)
