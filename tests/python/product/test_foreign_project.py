@@ -19,10 +19,20 @@ from tests.python.product.foreign_project import NAME, SETTINGS, ForeignProject
 
 pytestmark = pytest.mark.long
 
-TABLES_ARE_MISSING = "add `tables` to `vars` of dbt_project.yml, `tables: {}` for none"
-TABLES_ARE_SCOPED = (
-    "declares `tables` under `vars: cdc_marts` of dbt_project.yml: move it directly under `vars`"
-)
+#: Settings of a project that has no `tables` directly under `vars`, and what it is told.
+WITHOUT_ROOT_TABLES = [
+    pytest.param(
+        {name: value for name, value in SETTINGS.items() if name != "vars"},
+        "add `tables` to `vars` of dbt_project.yml, `tables: {}` for none",
+        id="missing",
+    ),
+    pytest.param(
+        {**SETTINGS, "vars": {"cdc_marts": SETTINGS["vars"]}},
+        "declares `tables` under `vars: cdc_marts` of dbt_project.yml: move it directly under"
+        " `vars`",
+        id="scoped",
+    ),
+]
 
 LAYERS = ("intermediate", "landing", "marts", "seeds", "staging")
 
@@ -228,40 +238,26 @@ def test_a_round_lands_builds_and_tests_on_the_target(dev: ForeignProject, tmp_p
     assert dev.rows("select * from dev_staging.stg_canal_json where topic = 'more'")
 
 
-def test_a_project_that_declares_no_tables_is_told_so(
-    spark: SparkSession, spark_target: dict[str, Any], tmp_path: Path
+@pytest.mark.parametrize(("settings", "problem"), WITHOUT_ROOT_TABLES)
+def test_a_project_that_does_not_declare_its_tables_itself_is_told_so(
+    spark: SparkSession,
+    spark_target: dict[str, Any],
+    tmp_path: Path,
+    settings: dict[str, Any],
+    problem: str,
 ) -> None:
-    settings = {name: value for name, value in SETTINGS.items() if name != "vars"}
     project = without_typed_mart(tmp_path, spark, spark_target, settings)
     result = project.try_dbt("run", "--target", "dev", "--select", "base_canal_json")
-    assert TABLES_ARE_MISSING in said(result)
+    assert problem in said(result)
 
 
-def test_a_typed_mart_in_a_project_that_declares_no_tables_is_told_so_too(
-    spark_target: dict[str, Any], tmp_path: Path
+@pytest.mark.parametrize(("settings", "problem"), WITHOUT_ROOT_TABLES)
+def test_a_typed_mart_of_such_a_project_is_told_so_too(
+    spark_target: dict[str, Any], tmp_path: Path, settings: dict[str, Any], problem: str
 ) -> None:
-    settings = {name: value for name, value in SETTINGS.items() if name != "vars"}
     project = ForeignProject.write(tmp_path, None, spark_target, settings)
     project.dbt("deps")
-    assert TABLES_ARE_MISSING in said(project.try_dbt("parse"))
-
-
-def test_tables_that_only_the_package_would_see_are_refused(
-    spark: SparkSession, spark_target: dict[str, Any], tmp_path: Path
-) -> None:
-    settings = {**SETTINGS, "vars": {"cdc_marts": SETTINGS["vars"]}}
-    project = without_typed_mart(tmp_path, spark, spark_target, settings)
-    result = project.try_dbt("run", "--target", "dev", "--select", "base_canal_json")
-    assert TABLES_ARE_SCOPED in said(result)
-
-
-def test_a_typed_mart_of_tables_that_only_the_package_would_see_is_refused(
-    spark_target: dict[str, Any], tmp_path: Path
-) -> None:
-    settings = {**SETTINGS, "vars": {"cdc_marts": SETTINGS["vars"]}}
-    project = ForeignProject.write(tmp_path, None, spark_target, settings)
-    project.dbt("deps")
-    assert TABLES_ARE_SCOPED in said(project.try_dbt("parse"))
+    assert problem in said(project.try_dbt("parse"))
 
 
 def test_a_model_in_the_place_of_one_of_the_package_is_named(

@@ -255,7 +255,8 @@ def appends_after(
 ) -> list[Snapshot]:
     """Return the snapshots that brought rows to `name` after `watermark`, up to `up_to`.
 
-    Raise DbtRuntimeError if the rows that `consumer` has not read can't be told from others.
+    Raise DbtRuntimeError if the rows that `consumer` has not read can't be distinguished from
+    others.
     """
     appends: list[Snapshot] = []
     if up_to == watermark:
