@@ -178,8 +178,14 @@ def test_an_erased_row_is_in_no_file_and_other_rows_stay(
     assert all("Qzebra" in "".join(content(spark, copy)) for copy in COPIES)
     shown = erase(project, "--dry-run")
     assert shown.exit_code == 0, shown.output
+    target = Target.find("local", project.root, project.root / "profiles")
+    made = descendants(target, CANAL).tables
+    # The pages show a project without copies.
+    output = shown.output.replace(
+        f"builds {len(made)} tables", f"builds {len(set(made) - set(COPIES))} tables"
+    )
     for page in PAGES:
-        assert shown.output in page.read_text("utf-8"), f"{page}: not what the command shows"
+        assert output in page.read_text("utf-8"), f"{page}: not what the command shows"
     assert "lose their value and key: 2\n" in shown.output
     assert "lose these rows and keep others: 2\n" in shown.output
     refused = erase(project, "--mentions")
@@ -219,7 +225,6 @@ def test_an_erased_row_is_in_no_file_and_other_rows_stay(
     result = erase(project, "--yes", "--mentions")
     assert result.exit_code == 0, result.output
     assert "An earlier erasure was interrupted. This command completes it." in result.output
-    target = Target.find("local", project.root, project.root / "profiles")
     for source_format in FORMATS[1:]:
         made = descendants(target, source_format).tables
         erasure = erasures[source_format]
