@@ -8,9 +8,13 @@
   also holds for a removal that has noted its messages and was interrupted.
 -#}
 {% macro check_removed_messages() -%}
-  {%- set landing_table = load_relation(
-      cdc_marts.landing_relation(cdc_marts.format_of_staging())
+  {%- set landing = cdc_marts.landing_relation(
+      cdc_marts.format_of_staging()
   ) -%}
+  {%- set landing_table = load_relation(landing) -%}
+  {%- if has_rows(this) and not var('without_removed_messages', false) -%}
+    {%- do cdc_marts.check_former_landing(landing, landing_table) -%}
+  {%- endif -%}
   {%- if landing_table is not none and not landing_table.is_view
       and cdc_marts.has_removed_messages(landing_table) -%}
     {%- if var('without_removed_messages', false) -%}
@@ -29,14 +33,20 @@
       landing_table, cdc_marts.retention_property()
   ) -%}
   {%- do return(
-      removed_after is not none or cdc_marts.lists_removed_messages()
+      removed_after is not none
+      or cdc_marts.lists_removed_messages(landing_table)
   ) -%}
 {%- endmacro %}
 
 
-{#- Whether `removed_messages` has messages of the staging model. -#}
-{% macro lists_removed_messages() -%}
-  {%- set removed_messages = cdc_marts.landing_relation('removed_messages') -%}
+{#-
+  Whether `removed_messages`, beside a landing table, has messages of the
+  staging model.
+-#}
+{% macro lists_removed_messages(landing_table) -%}
+  {%- set removed_messages = landing_table.incorporate(
+      path={'identifier': 'removed_messages'}
+  ) -%}
   {%- if not has_rows(removed_messages) -%}
     {%- do return(false) -%}
   {%- endif -%}
@@ -59,6 +69,41 @@ cdc_marts.removed-after-days
 
 {% macro format_of_staging() -%}
 {{ model.name | replace('stg_', '', 1) }}
+{%- endmacro %}
+
+
+{#-
+  It is an error if the staging table has read another landing table, in the
+  former `landing_schema`, and messages were removed from that one, or from the
+  present one: nothing has the content of all of them.  If the former one is
+  gone, the setting `retention` means that messages may have been removed.
+
+  landing_table: the present one, or none if this run has created it.
+-#}
+{% macro check_former_landing(landing, landing_table) -%}
+  {%- set schema = adapter.call_with_session(
+      'cdc_marts.operations.former_landing:former_landing_schema',
+      landing.render(),
+      this.render()
+  ) -%}
+  {%- if schema is not none -%}
+    {%- set former = landing.incorporate(path={'schema': schema}) -%}
+    {%- set former_table = load_relation(former) -%}
+    {%- if landing_table is not none and not landing_table.is_view
+        and cdc_marts.has_removed_messages(landing_table) -%}
+      {%- do cdc_marts.check_other_targets(landing_table) -%}
+      {%- do exceptions.raise_compiler_error(
+          cdc_marts.former_landing_error(landing, former, landing)
+      ) -%}
+    {%- elif (
+        cdc_marts.has_removed_messages(former_table)
+        if former_table is not none else var('retention', none)
+    ) -%}
+      {%- do exceptions.raise_compiler_error(
+          cdc_marts.former_landing_error(landing, former, former)
+      ) -%}
+    {%- endif -%}
+  {%- endif -%}
 {%- endmacro %}
 
 
@@ -98,7 +143,8 @@ cdc_marts.removed-after-days
   {%- if not staging_has_rows -%}
     {%- do cdc_marts.check_other_targets(landing_table) -%}
   {%- endif -%}
-  {%- if not staging_has_rows or not cdc_marts.lists_removed_messages() -%}
+  {%- if not staging_has_rows
+      or not cdc_marts.lists_removed_messages(landing_table) -%}
     {%- set gone = cdc_marts.landing_relation('removed_messages')
         if staging_has_rows else this -%}
     {%- do exceptions.raise_compiler_error(
@@ -135,6 +181,12 @@ cdc_marts.removed-after-days
 {% macro removed_messages_error(landing_table, gone) -%}
 `cdc-marts maintain` removed older messages from {{ landing_table }}, or began to, by the setting `retention`. Only {{ this }} is sure to have their content, but {{ gone }} was dropped or emptied.
 Restore {{ gone }}, {{ cdc_marts.giving_up_advice() }}
+{%- endmacro %}
+
+
+{% macro former_landing_error(landing, former, shortened) -%}
+`cdc-marts maintain` removed older messages from {{ shortened }}, or may have done so, by the setting `retention`. {{ this }} was built from {{ former }}, and would lack their rows if it were now built from {{ landing }}.
+Set `landing_schema` to {{ former.schema }} again, {{ cdc_marts.giving_up_advice() }}
 {%- endmacro %}
 
 

@@ -1,14 +1,15 @@
-"""When a table last read its inputs, by the commits of its snapshots."""
+"""What a table last read of its inputs, and when, by the commits of its snapshots."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from dbt.adapters.spark_session.api import watermarks_in
+from dbt.adapters.spark_session.api import all_snapshots, iceberg_table, watermarks_in
 
 if TYPE_CHECKING:
     from dbt.adapters.spark_session.api import Snapshot
+    from pyspark.sql import SparkSession
 
 #: Property of a commit of maintenance that moves watermarks, and reads nothing: when the table last
 #: read an input (epoch milliseconds). The commit of that read may have expired.
@@ -25,3 +26,9 @@ def last_read_at(snapshots: Iterable[Snapshot]) -> int | None:
         if any(watermarks_in(snapshot).values()):
             return int(snapshot.summary.get(LAST_READ_AT, snapshot.committed_at))
     return None
+
+
+def newest_watermarks(session: SparkSession, name: str) -> dict[str, int]:
+    """Return the watermarks of the last run that a table committed: input -> snapshot."""
+    snapshots = all_snapshots(session, iceberg_table(session, name)).ancestors
+    return next(filter(None, map(watermarks_in, snapshots)), {})

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
-from dbt.adapters.spark_session.api import all_snapshots, iceberg_table, tables_of, watermarks_in
+from dbt.adapters.spark_session.api import tables_of
 
+from cdc_marts.operations.last_read import newest_watermarks
 from cdc_marts.relations import staging_model
 from cdc_marts.source_formats import SOURCE_FORMATS
 
@@ -42,9 +43,7 @@ def other_readers(
     for name in tables_of(session, schemas):
         if name.lower() in own or name.partition(".")[2].lower() not in models:
             continue
-        snapshots = all_snapshots(session, iceberg_table(session, name)).ancestors
-        watermarks = next(filter(None, map(watermarks_in, snapshots)), {})
-        for source in watermarks:
+        for source in newest_watermarks(session, name):
             if source.partition(".")[0] == landing:
                 readers.setdefault(source, []).append(name)
     return readers

@@ -13,14 +13,17 @@ from pyspark.sql import SparkSession
 from tests.python.product.foreign_project import SETTINGS, ForeignProject
 
 LANDING = "shared_landing"
+OTHER_LANDING = "other_landing"
 SCHEMAS = (
     LANDING,
+    OTHER_LANDING,
     "marts",
     *(f"{target}_{layer}" for target in ("dev", "prod") for layer in ("intermediate", "staging")),
 )
 STAGING = ("run", "--select", "base_canal_json", "stg_canal_json")
 RESYNCS = ("run", "--select", "int_resyncs")
 WITHOUT = ("--full-refresh", "--vars", "without_removed_messages: true")
+IN_OTHER_LANDING = {"landing_schema": OTHER_LANDING}
 MESSAGES = 4
 
 pytestmark = pytest.mark.long
@@ -41,13 +44,9 @@ def project(
 
 
 def test_a_second_target_does_not_lose_what_the_first_one_keeps(project: ForeignProject) -> None:
-    project.dbt(*STAGING, "--target", "prod")
     # Without rows, it is not known to read the landing table.
     project.dbt(*STAGING, "--empty", "--target", "dev")
-    land_old_messages(project)
-    project.dbt(*STAGING, "--target", "prod")
-    maintain(project, "prod", "--yes")
-    assert landed_offsets(project) == [MESSAGES - 1]
+    remove_messages(project)
 
     stopped = project.try_dbt(*STAGING, "--target", "dev")
     assert "Give the target dev a landing schema of its own" in said(stopped)
@@ -70,6 +69,49 @@ def test_a_second_target_does_not_lose_what_the_first_one_keeps(project: Foreign
     assert staged_offsets(project, "dev") == [MESSAGES - 1]
 
 
+def test_a_target_that_moves_to_another_landing_keeps_what_its_staging_alone_has(
+    project: ForeignProject,
+) -> None:
+    remove_messages(project)
+    moved = (*STAGING, "--full-refresh", "--target", "prod", "--vars")
+    stopped = project.try_dbt(*moved, json.dumps(IN_OTHER_LANDING))
+    assert "was built from shared_landing.canal_json" in said(stopped)
+    assert "removed older messages from shared_landing.canal_json" in said(stopped)
+    assert "Set `landing_schema` to shared_landing again" in said(stopped)
+    assert staged_offsets(project, "prod") == list(range(MESSAGES))
+
+    # A landing table that is renamed has the same messages, and they are still listed.
+    for table in ("canal_json", "removed_messages"):
+        project.spark.sql(f"drop table {OTHER_LANDING}.{table} purge")
+        project.spark.sql(f"alter table {LANDING}.{table} rename to {OTHER_LANDING}.{table}")
+    project.dbt(*moved, json.dumps(IN_OTHER_LANDING))
+    assert staged_offsets(project, "prod") == list(range(MESSAGES))
+
+    project.spark.sql(f"drop table {OTHER_LANDING}.canal_json purge")
+    # It is not known any more what the former landing table had.
+    stopped = project.try_dbt(*moved, json.dumps({"landing_schema": LANDING}))
+    assert "removed older messages from other_landing.canal_json, or may have" in said(stopped)
+    given_up = {"landing_schema": LANDING, "without_removed_messages": True}
+    project.dbt(*moved, json.dumps(given_up))
+    assert staged_offsets(project, "prod") == []
+
+
+def test_a_target_with_its_own_landing_can_not_move_to_one_that_lost_messages(
+    project: ForeignProject,
+) -> None:
+    own = (*STAGING, "--target", "dev", "--vars", json.dumps(IN_OTHER_LANDING))
+    project.dbt(*own)
+    land_old_messages(project, OTHER_LANDING)
+    project.dbt(*own)
+    remove_messages(project)
+    stopped = project.try_dbt(*STAGING, "--full-refresh", "--target", "dev")
+    assert "Give the target dev a landing schema of its own" in said(stopped)
+    project.spark.sql("drop table prod_staging.stg_canal_json purge")
+    stopped = project.try_dbt(*STAGING, "--full-refresh", "--target", "dev")
+    assert "Set `landing_schema` to other_landing again" in said(stopped)
+    assert staged_offsets(project, "dev") == list(range(MESSAGES))
+
+
 def test_a_target_reads_requests_for_resyncs_after_the_other_one_was_maintained(
     project: ForeignProject,
 ) -> None:
@@ -89,7 +131,16 @@ def test_a_target_reads_requests_for_resyncs_after_the_other_one_was_maintained(
     assert [row["resync_number"] for row in read] == [1, 2, 3]
 
 
-def land_old_messages(project: ForeignProject) -> None:
+def remove_messages(project: ForeignProject) -> None:
+    """Land messages, read them on one target, and remove all but the newest from landing."""
+    project.dbt(*STAGING, "--target", "prod")
+    land_old_messages(project)
+    project.dbt(*STAGING, "--target", "prod")
+    maintain(project, "prod", "--yes")
+    assert landed_offsets(project) == [MESSAGES - 1]
+
+
+def land_old_messages(project: ForeignProject, landing: str = LANDING) -> None:
     """Land one insert per message, in one topic."""
     for offset in range(MESSAGES):
         message = {
@@ -108,7 +159,7 @@ def land_old_messages(project: ForeignProject) -> None:
             "data": [{"id": str(offset)}],
         }
         project.spark.sql(
-            f"insert into {LANDING}.canal_json values ('shop', 0, :offset, null, null,"
+            f"insert into {landing}.canal_json values ('shop', 0, :offset, null, null,"
             " cast(:value as binary), timestamp '2026-01-01')",
             args={"offset": offset, "value": json.dumps(message)},
         )
