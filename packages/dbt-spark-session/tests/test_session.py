@@ -164,6 +164,11 @@ def test_the_home_folder_stands_in_the_settings(spark, spark_home):
     assert (spark_home / "spark.log").exists()
 
 
+def test_a_setting_keeps_its_dollars(tmp_path):
+    conf = {"warehouse": "file:${home}/tables", "password": "a$$b$home${other}$"}
+    assert session._in_folder(tmp_path, conf) == {**conf, "warehouse": f"file:{tmp_path}/tables"}
+
+
 def test_time_is_shown_in_utc(spark):
     assert spark.sql("select timestamp_seconds(0) as t").first().t.hour == 0
 

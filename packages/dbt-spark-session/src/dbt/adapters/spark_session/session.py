@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from string import Template
 from types import MappingProxyType
 
 import pyspark
@@ -141,9 +140,7 @@ def _start_spark(
     jars: Sequence[Path],
     defaults: Mapping[str, str],
 ) -> SparkSession:
-    settings = {
-        key: Template(value).safe_substitute(home=work_dir(home)) for key, value in conf.items()
-    }
+    settings = _in_folder(work_dir(home), conf)
     settings = {**_runtime_settings(jars, home, java, settings, defaults), **settings}
     keep_secrets({**defaults, **settings})
     secrets = {key: settings.pop(key) for key in list(settings) if is_secret(key, settings[key])}
@@ -167,6 +164,11 @@ def _start_spark(
         session.stop()
         raise SessionError(message_of(error, home)) from error
     return session
+
+
+def _in_folder(folder: Path, conf: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings with the folder in place of `${home}`, and all else as it is."""
+    return {key: value.replace("${home}", str(folder)) for key, value in conf.items()}
 
 
 def _runtime_settings(
