@@ -5,9 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from dbt.adapters.spark_session.catalog import iceberg_table, snapshots
+from dbt.adapters.spark_session import rewrites
+from dbt.adapters.spark_session.catalog import (
+    TableSnapshots,
+    all_snapshots,
+    iceberg_table,
+    snapshots,
+)
 from dbt.adapters.spark_session.replacements import new_branch, start_replacement
 from dbt.adapters.spark_session.rewrites import forget_past, rewrite_rows
 from pyspark.sql import SparkSession
@@ -58,15 +65,35 @@ def test_after_its_past_is_forgotten_no_file_holds_what_a_row_was(
     redact(spark, table)
     assert _holds_secret(spark, table)
 
-    kept = forget_past(spark, table, 1, _now())
+    kept = forget_past(spark, table, _newest(spark, table), _now())
     assert kept == ["theirs"]
     assert _holds_secret(spark, table), "a tag keeps its snapshot"
     spark.sql(f"alter table {table} drop tag theirs")
-    kept = forget_past(spark, table, 1, _now())
+    kept = forget_past(spark, table, _newest(spark, table), _now())
 
     assert kept == []
     assert not _holds_secret(spark, table)
     assert spark.table(table).count() == 5
+
+
+def test_a_commit_of_another_process_does_not_take_the_place_of_a_snapshot_that_stays(
+    spark: SparkSession, table: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    oldest = _newest(spark, table)
+
+    def commit_first(*arguments: Any) -> TableSnapshots:
+        found = all_snapshots(*arguments)
+        spark.sql(f"insert into {table} values (6, 'f')")
+        return found
+
+    monkeypatch.setattr(rewrites, "all_snapshots", commit_first)
+    spark.sql(f"insert into {table} values (7, 'g')")
+
+    forget_past(spark, table, oldest, _now())
+
+    made = [snapshot.id for snapshot in snapshots(spark, iceberg_table(spark, table))]
+    assert made.index(oldest) == len(made) - 1 == 2
+    assert spark.table(table).count() == 7
 
 
 def redact(spark: SparkSession, table: str) -> None:
@@ -82,6 +109,11 @@ def redact(spark: SparkSession, table: str) -> None:
 
 def _now() -> int:
     return int(time.time() * 1000) + 1
+
+
+def _newest(spark: SparkSession, table: str) -> int:
+    newest: int = iceberg_table(spark, table).currentSnapshot().snapshotId()
+    return newest
 
 
 def _first(spark: SparkSession, table: str) -> int:

@@ -142,8 +142,8 @@ def _expire_snapshots(
     """
     table = iceberg_table(session, name)
     found = all_snapshots(session, table)
-    # Rewrites have added snapshots just now.
-    kept = needed.newest + len(found.ancestors) - needed.of
+    # A table without snapshots has none to keep, but Iceberg asks for one.
+    kept = max(1, len(found.ancestors_to(needed.oldest)))
     replaced = found.unreachable
     millis = millis_of(before)
     expired = [

@@ -62,6 +62,10 @@ class History:
                 seen |= watermarks.keys()
         return kept
 
+    def oldest_of(self, kept: int) -> int | None:
+        """Return the oldest of the newest `kept` snapshots; None if there are none."""
+        return next(islice(self.watermarks, kept - 1, None), None)
+
     def reads(self, kept: int) -> Iterator[tuple[str, int]]:
         """Yield input table and snapshot of each watermark in the newest `kept` snapshots."""
         for watermarks in islice(self.watermarks.values(), kept):
@@ -72,18 +76,15 @@ class History:
 class NeededSnapshots:
     """The snapshots of a table that incremental runs need."""
 
-    #: number of the newest snapshots that are needed
-    newest: int
-    #: number of all snapshots, from the newest back
-    of: int
+    #: id of the oldest one, which all newer ones follow; None if the table has no snapshots
+    oldest: int | None
     #: ids up to which tables have read it, also from before a `create or replace`
     read: frozenset[int]
 
 
-def needed_snapshots(session: SparkSession, tables: Sequence[str]) -> dict[str, int]:
-    """Return table -> how many of its newest snapshots incremental runs need."""
-    needed = needed_of(histories_of(session, tables))
-    return {table: snapshots.newest for table, snapshots in needed.items()}
+def needed_snapshots(session: SparkSession, tables: Sequence[str]) -> dict[str, NeededSnapshots]:
+    """Return table -> the snapshots that incremental runs of these tables need."""
+    return needed_of(histories_of(session, tables))
 
 
 def histories_of(session: SparkSession, tables: Sequence[str]) -> dict[str, History]:
@@ -133,7 +134,7 @@ def needed_of(histories: Mapping[str, History]) -> dict[str, NeededSnapshots]:
         for source, snapshot in history.reads(kept[table]):
             read.setdefault(source, set()).add(snapshot)
     return {
-        table: NeededSnapshots(kept[table], len(history.watermarks), frozenset(read[table]))
+        table: NeededSnapshots(history.oldest_of(kept[table]), frozenset(read[table]))
         for table, history in histories.items()
     }
 

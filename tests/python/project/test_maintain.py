@@ -203,9 +203,10 @@ def test_a_reader_whose_model_is_gone_keeps_no_snapshot(
         append(spark, id)
         read(spark, QUICK)
 
-    assert needed_snapshots(spark, tables)[LOG] == 7
+    made = [snapshot.id for snapshot in snapshots_of(spark, iceberg_table(spark, LOG))]
+    assert needed_snapshots(spark, tables)[LOG].oldest == made[6]
     # The slow reader is not among the tables of the project any more.
-    assert needed_snapshots(spark, [LOG, QUICK])[LOG] == 1
+    assert needed_snapshots(spark, [LOG, QUICK])[LOG].oldest == made[0]
 
 
 def test_a_reader_that_another_target_builds_keeps_what_it_has_to_read(

@@ -181,7 +181,7 @@ class Erasure(ErasedTable):
         references = []
         for table in tables:
             orphans_before = young if table == self.landing else now
-            names = forget_past(self.session, table, needed[table], orphans_before)
+            names = forget_past(self.session, table, needed[table].oldest, orphans_before)
             references += [f"{table}: {name}" for name in names]
         if not references:
             progress.note_end(self, found.asked)

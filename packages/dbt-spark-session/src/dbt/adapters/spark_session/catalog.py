@@ -124,6 +124,11 @@ class TableSnapshots:
             reachable |= {snapshot.id for snapshot in _back_from(newest, self.by_id)}
         return [snapshot for snapshot in self.by_id.values() if snapshot.id not in reachable]
 
+    def ancestors_to(self, oldest: int | None) -> list[Snapshot]:
+        """Return the ancestors down to the snapshot `oldest`; all if it is not among them."""
+        ids = [snapshot.id for snapshot in self.ancestors]
+        return self.ancestors[: ids.index(oldest) + 1] if oldest in ids else self.ancestors
+
 
 def all_snapshots(session: SparkSession, table: Any) -> TableSnapshots:
     """Return the snapshots of an Iceberg table, by one call of Java however many they are."""

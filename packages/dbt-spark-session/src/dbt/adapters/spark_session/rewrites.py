@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any
 
-from dbt.adapters.spark_session.catalog import iceberg_table
+from dbt.adapters.spark_session.catalog import all_snapshots, iceberg_table
 from dbt.adapters.spark_session.jvm import java_class, static_method
 from dbt.adapters.spark_session.replacements import MAIN, branches_of_replacements
 from py4j.java_gateway import is_instance_of
@@ -46,22 +46,29 @@ def rewrite_rows(
         _drop_deleted_entries(session, table)
 
 
-def forget_past(session: SparkSession, name: str, kept: int, orphans_before: int) -> list[str]:
+def forget_past(
+    session: SparkSession, name: str, oldest: int | None, orphans_before: int
+) -> list[str]:
     """Delete all files that only older snapshots need, and all files that no snapshot knows.
 
-    `kept`: how many of the newest snapshots stay. `orphans_before`: a time (epoch ms). Files that
-    no snapshot knows stay if they were written later. Return the names of the tags and branches
-    that somebody made, which keep their snapshots.
+    `oldest`: the oldest snapshot that stays; None if the table has none. Newer ones stay too, also
+    if another process commits them meanwhile. `orphans_before`: a time (epoch ms). Files that no
+    snapshot knows stay if they were written later. Return the names of the tags and branches that
+    somebody made, which keep their snapshots.
     """
     table = iceberg_table(session, name)
     # Runs that were killed left them.
     for branch in branches_of_replacements(table):
         table.manageSnapshots().removeBranch(branch).commit()
     references = {str(reference) for reference in table.refs().keySet()}
-    if table.currentSnapshot() is not None:
-        newest = table.currentSnapshot().timestampMillis()
-        expiry = _actions(session).expireSnapshots(table).retainLast(kept)
-        expiry.expireOlderThan(newest + 1).execute()
+    found = all_snapshots(session, table)
+    kept = found.referenced.union(snapshot.id for snapshot in found.ancestors_to(oldest))
+    if expired := found.by_id.keys() - kept:
+        # None by age or number, which another process changes if it commits now.
+        expiry = _actions(session).expireSnapshots(table).expireOlderThan(0)
+        for snapshot in expired:
+            expiry = expiry.expireSnapshotId(snapshot)
+        expiry.execute()
     orphans = _actions(session).deleteOrphanFiles(table).olderThan(orphans_before)
     # Hadoop, which lists files otherwise, may have no file system for the table's scheme.
     orphans.usePrefixListing(can_list_files(session, table)).execute()
