@@ -331,8 +331,9 @@ def land_spooled(
     from cdc_marts.landing import files
 
     relations = relations_of(target)
-    with only_run(session, target, say) if messages.bare else nullcontext():
-        yield from files.land_files(session, messages, relations)
+    turn = only_run(session, target, say) if messages.bare else nullcontext(lambda: None)
+    with turn as check_turn:
+        yield from files.land_files(session, messages, relations, check_turn)
 
 
 def _land(messages: SpooledMessages, target: Target) -> None:

@@ -71,17 +71,23 @@ def maintain(
             stop(str(error), WRONG_USE)
         old_messages = OldMessages(session, plan, dt.datetime.now(dt.timezone.utc))
         confirmed = None if is_confirmed else _ask(old_messages, target)
-        with only_run(session, target, say):
+        with only_run(session, target, say) as check_turn:
             tables, others = split_tables(session, plan.tables, plan.relations.schemas)
             readers = old_messages.other_readers()
             try:
-                removed = old_messages.remove(readers, confirmed, _tell)
+                removed = old_messages.remove(readers, confirmed, _tell, check_turn)
             except RetentionError as error:
                 stop(str(error), FAILED)
             expiries = {name: table.expiry for name, table in plan.tables.items() if table.expiry}
             width = max(map(len, (*tables, "all tables")))
             maintained = maintain_tables(
-                session, tables, keep_days, expiries, removed, chain.from_iterable(readers.values())
+                session,
+                tables,
+                keep_days,
+                expiries,
+                removed,
+                chain.from_iterable(readers.values()),
+                check_turn,
             )
             with progress_bar(MofNCompleteColumn()) as progress:
                 all_done = []

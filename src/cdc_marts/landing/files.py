@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import reduce
 
 import pyarrow as pa
@@ -22,12 +22,16 @@ from cdc_marts.relations import OWN, Relations
 
 
 def land_files(
-    session: SparkSession, messages: SpooledMessages, relations: Relations = OWN
+    session: SparkSession,
+    messages: SpooledMessages,
+    relations: Relations = OWN,
+    check_turn: Callable[[], None] = lambda: None,
 ) -> Iterator[Landing]:
     """Append messages to the landing tables of their formats, and yield each landing.
 
     Bare messages take the next offsets of their topic. Nothing else may land in this topic
-    meanwhile. Raise `LandingError`, before anything lands, if it has too few offsets left.
+    meanwhile: `check_turn` is called before each commit, and raises if something may. Raise
+    `LandingError`, before anything lands, if it has too few offsets left.
 
     A format is one commit: if the process is killed, all messages of a format have landed or none.
     """
@@ -36,7 +40,7 @@ def land_files(
         for source_format in messages.formats
     ]
     for landing in landings:
-        yield landing.land()
+        yield landing.land(check_turn)
 
 
 class _FormatLanding:
@@ -57,11 +61,12 @@ class _FormatLanding:
             self._landing.add(partition, *enveloped[partition], count)
         self._bare_firsts = {topic: self._count_bare(topic) for topic in self._bare_topics}
 
-    def land(self) -> Landing:
+    def land(self, check_turn: Callable[[], None]) -> Landing:
         chunks = list(self._staged())
         # One file per chunk: Spark would write one per batch of rows.
         rows = reduce(DataFrame.union, chunks).coalesce(len(chunks))
         self._landing.repeated = self._count_repeated(rows)
+        check_turn()
         rows.withColumn("landed_at", F.current_timestamp()).writeTo(self._landing.table).append()
         return self._landing
 

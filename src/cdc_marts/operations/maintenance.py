@@ -7,7 +7,7 @@ and the ones in which a table committed its own watermarks.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -76,6 +76,7 @@ def maintain(
     expiries: Mapping[str, Expiry] = MappingProxyType({}),
     removed: Mapping[str, TableCounts] = MappingProxyType({}),
     other_readers: Iterable[str] = (),
+    check_turn: Callable[[], None] = lambda: None,
 ) -> Iterator[Maintained]:
     """Compact tables, expire their old snapshots, remove orphan files; yield what was done.
 
@@ -83,18 +84,22 @@ def maintain(
     order. Each step is one commit. `keep_days`: the age of snapshots to expire. `expiries`: table
     -> how long its rows are kept, if not for ever. `removed`: table -> its counts before messages
     were removed from it just now. `other_readers`: tables that are not maintained, but read
-    `tables`.
+    `tables`. `check_turn` is called before each table is changed, and raises if another process may
+    be changing the tables.
     """
     histories = histories_of(session, tables)
+    check_turn()
     skip_unchanging_snapshots(session, histories)
     needed = needed_of({**histories, **histories_of(session, list(other_readers))})
-    with threads(session) as pool:
-        yield from pool.map(
-            lambda table: _maintain_table(
-                session, table, needed[table], keep_days, expiries.get(table), removed.get(table)
-            ),
-            tables,
+
+    def maintain_table(table: str) -> Maintained:
+        check_turn()
+        return _maintain_table(
+            session, table, needed[table], keep_days, expiries.get(table), removed.get(table)
         )
+
+    with threads(session) as pool:
+        yield from pool.map(maintain_table, tables)
 
 
 def _maintain_table(

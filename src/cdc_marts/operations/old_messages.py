@@ -71,12 +71,14 @@ class OldMessages:
         other_readers: Mapping[str, Sequence[str]],
         confirmed: Collection[str] | None,
         on_decision: Callable[[Decision], None],
+        check_turn: Callable[[], None] = lambda: None,
     ) -> dict[str, TableCounts]:
         """Remove the messages; return the earlier counts of the landing tables that lose some.
 
         `confirmed`: the landing tables from which messages of this age may be removed for the first
         time; None for all. `on_decision` is called for each landing table with old messages, before
-        messages are removed from it. No run may begin meanwhile.
+        messages are removed from it. No run may begin meanwhile: `check_turn` is called before
+        each removal, and raises if one may have begun.
 
         Raise RetentionError if messages can't be removed.
         """
@@ -90,6 +92,7 @@ class OldMessages:
             on_decision(decision)
             if decision.is_to_remove:
                 before[removal.landing] = TableCounts.of(self.session, removal.landing)
+                check_turn()
                 remove(self.session, removal, self.plan.relations)
         return before
 

@@ -48,7 +48,7 @@ def resync(
     source_format: str,
     table_id: str,
     run_dbt: Callable[[list[str]], None],
-    turn: AbstractContextManager[None],
+    turn: AbstractContextManager[Callable[[], None]],
     since: dt.datetime | None = None,
     topic: str | None = None,
     relations: Relations = OWN,
@@ -61,22 +61,29 @@ def resync(
     `topic`, or both. Without a time, it began when its first row was written. If a format loads by
     inserts, the load is all inserts of the topic, which may have nothing else of the table.
     `run_dbt` runs a command of dbt in the same process. `turn` keeps other runs and repairs off the
-    target while the repair is requested: two at once would get the same number. `keep_changes`:
-    changes that landed after `since`, and before the first row of the load was written, stay on top
-    of the load.
+    target while the repair is requested: two at once would get the same number. Its function is
+    called before the request, and raises if the turn is over. `keep_changes`: changes that landed
+    after `since`, and before the first row of the load was written, stay on top of the load.
 
     If it raises ResyncError, nothing was changed.
     """
     table = _Table(session, relations, source_format, table_id)
-    with turn:
-        loaded_since, loaded_rows = _request(table, since, topic, keep_changes=keep_changes)
+    with turn as check_turn:
+        loaded_since, loaded_rows = _request(
+            table, since, topic, check_turn, keep_changes=keep_changes
+        )
         rows_before = table.row_count()
     run_dbt(["run", "--select", WITH_WHAT_FOLLOWS])
     return Resynced(loaded_since, loaded_rows, (rows_before, table.row_count()))
 
 
 def _request(
-    table: _Table, since: dt.datetime | None, topic: str | None, *, keep_changes: bool
+    table: _Table,
+    since: dt.datetime | None,
+    topic: str | None,
+    check_turn: Callable[[], None],
+    *,
+    keep_changes: bool,
 ) -> tuple[dt.datetime, int]:
     """Request a repair, which the next run makes; return when the load began, and its rows.
 
@@ -113,6 +120,7 @@ def _request(
     times = (loaded_since.astimezone(dt.timezone.utc), dt.datetime.now(dt.timezone.utc))
     request = (source_format, table_id, number, topic, times[0], position, times[1])
     requests = local_rows(session, [request], session.table(relations.resyncs).schema)
+    check_turn()
     requests.writeTo(relations.resyncs).append()
     return loaded_since, loaded_rows
 

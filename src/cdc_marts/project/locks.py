@@ -17,10 +17,13 @@ if TYPE_CHECKING:
 @contextmanager
 def only_run(
     session: SparkSession, target: Target, on_notice: Callable[[str], None] = lambda _: None
-) -> Iterator[None]:
+) -> Iterator[Callable[[], None]]:
     """Keep other dbt runs off `target` while the block runs. Wait for a run that has begun.
 
-    On an embedded catalog, the open session already keeps them off.
+    Yield a function to call before each change. It raises SessionError if another run may have
+    taken the place of this process, which was suspended or cut off from the catalog.
+
+    On an embedded catalog, the open session already keeps other runs off.
     """
     from dbt.adapters.spark_session.api import RunLock
 
@@ -30,7 +33,7 @@ def only_run(
         if lock is not None:
             lock.take(credentials.lock_timeout)
     try:
-        yield
+        yield _do_nothing if lock is None else lock.check
     finally:
         if lock is not None:
             lock.release()
@@ -63,6 +66,10 @@ def turn_of_others(target: Target, on_notice: Callable[[str], None]) -> Iterator
     release_home()
     yield
     _take_home(target, on_notice)
+
+
+def _do_nothing() -> None:
+    pass
 
 
 def _take_home(target: Target, on_notice: Callable[[str], None]) -> None:

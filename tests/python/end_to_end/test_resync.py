@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from dbt.adapters.spark_session.api import RunLock
+from dbt.adapters.spark_session.api import RunLock, SessionError
 
 from cdc_marts.operations.resync import resync as resync_table
 from cdc_marts.project import locks
@@ -459,7 +459,8 @@ def test_a_repair_has_no_effect_until_a_run(repaired: Repaired) -> None:
     before = rows_of(project, STREAMX, KILLED)
     assert row(2, "gone") in before
     resync_table(
-        project.spark, STREAMX, KILLED, lambda _: None, nullcontext(), topic="killed_reload"
+        *(project.spark, STREAMX, KILLED, lambda _: None, nullcontext(lambda: None)),
+        topic="killed_reload",
     )
     assert rows_of(project, STREAMX, KILLED) == before
     project.dbt("run")
@@ -481,6 +482,21 @@ def test_two_repairs_of_a_table_at_once_do_not_get_the_same_number(
     assert project.rows("select * from landing.resyncs") == requests
     other.release()
     project.spark.sql(f"drop table {shared.run_lock} purge")
+
+
+def test_a_repair_is_not_requested_after_its_turn_is_lost(repaired: Repaired) -> None:
+    project = repaired.project
+    requests = project.rows("select * from landing.resyncs")
+
+    def check_turn() -> None:
+        raise SessionError("another run")
+
+    with pytest.raises(SessionError, match="another run"):
+        resync_table(
+            *(project.spark, STREAMX, KILLED, lambda _: None, nullcontext(check_turn)),
+            topic="killed_reload",
+        )
+    assert project.rows("select * from landing.resyncs") == requests
 
 
 def check_is_refused(source_format: str, *arguments: str, reason: str) -> None:

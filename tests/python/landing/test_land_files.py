@@ -14,6 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from dbt.adapters.spark_session import run_lock
 from dbt.adapters.spark_session.api import RunLock
 from pyspark.sql import Row, SparkSession
 from typer.testing import Result
@@ -255,6 +256,22 @@ def test_bare_messages_wait_for_their_turn_on_a_shared_catalog(
     assert "still uses the catalog" in refused.stderr
     assert (enveloped.exit_code, landed.exit_code) == (0, 0)
     assert [offset for offset, _ in values(catalog)] == [0, 1]
+
+
+def test_bare_messages_do_not_land_after_their_turn_is_lost(
+    land: Land, catalog: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process was suspended, and another landing took its place."""
+    shared = SimpleNamespace(run_lock="landing.run_lock", lock_timeout=0.1)
+    monkeypatch.setattr(locks, "credentials_of", lambda *_: shared)
+    monkeypatch.setattr(run_lock, "GIVE_UP_AFTER", -1.0)
+    catalog.sql("create namespace landing")
+
+    lost = land("--topic", "shop", written(tmp_path / "bare", "a"))
+
+    assert lost.exit_code == 1
+    assert "no sign of life" in lost.stderr
+    assert values(catalog) == []
 
 
 @pytest.mark.parametrize("options", [("--topic", "avro"), ()])

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
+from dbt.adapters.spark_session.api import SessionError
 from pyspark.sql import SparkSession
 
 from cdc_marts.operations import erasure as module
@@ -39,7 +41,14 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         steps.append("erase messages")
         rebuild()
 
-    def forget(_: Erasure, found: Found, made: Sequence[str], is_alone: bool) -> list[str]:
+    def forget(
+        _: Erasure,
+        found: Found,
+        made: Sequence[str],
+        is_alone: bool,
+        check_turn: Callable[[], None],
+    ) -> list[str]:
+        check_turn()
         steps.append(f"forget {', '.join(made)}")
         return ["landing.canal_json: kept"]
 
@@ -48,9 +57,9 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return True
 
     @contextmanager
-    def only_run(*_: Any) -> Iterator[None]:
+    def only_run(*_: Any) -> Iterator[Callable[[], None]]:
         steps.append("lock")
-        yield
+        yield lambda: steps.append("check the lock")
         steps.append("unlock")
 
     monkeypatch.setattr(Erasure, "erase", erase)
@@ -77,6 +86,7 @@ def test_older_snapshots_go_under_the_lock_and_rows_are_looked_for_at_last(
         "erase messages",
         "run --full-refresh --select source:landing.canal_json+",
         "lock",
+        "check the lock",
         "forget marts.latest_state",
         "unlock",
         "look for rows",
@@ -115,6 +125,31 @@ def test_messages_that_wait_are_read_first(
     Erasure(spark, "canal_json", "shop.people").read_waiting([KEY], MADE, TARGET)
 
     assert steps == runs
+
+
+def test_the_past_of_a_table_stays_after_the_lock_is_lost(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forgotten: list[str] = []
+    monkeypatch.setattr(module, "needed_snapshots", lambda _, tables: MagicMock())
+    monkeypatch.setattr(module, "forget_past", lambda _, table, *__: forgotten.append(table) or [])
+    spark.sql("create namespace erased")
+    made = [f"erased.{name}" for name in ("a", "b", "c")]
+    for table in made:
+        spark.sql(f"create table {table} (id int)")
+
+    def check_turn() -> None:
+        if len(forgotten) == 2:
+            raise SessionError("another run")
+
+    try:
+        with pytest.raises(SessionError, match="another run"):
+            Erasure(spark, "canal_json", "shop.people").forget(FOUND, made, False, check_turn)
+    finally:
+        for table in made:
+            spark.sql(f"drop table {table} purge")
+        spark.sql("drop namespace erased")
+    assert forgotten == made[:2]
 
 
 def test_messages_behind_a_view_are_erased_in_its_table(spark: SparkSession) -> None:

@@ -9,7 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from dbt.adapters.spark_session.api import IncrementalRead, commit_watermarks, iceberg_table
+from dbt.adapters.spark_session.api import (
+    IncrementalRead,
+    SessionError,
+    commit_watermarks,
+    iceberg_table,
+)
 from dbt.adapters.spark_session.api import snapshots as snapshots_of
 from pyspark.sql import SparkSession
 
@@ -207,6 +212,23 @@ def test_a_reader_whose_model_is_gone_keeps_no_snapshot(
     assert needed_snapshots(spark, tables)[LOG].oldest == made[6]
     # The slow reader is not among the tables of the project any more.
     assert needed_snapshots(spark, [LOG, QUICK])[LOG].oldest == made[0]
+
+
+def test_no_table_is_changed_after_the_turn_is_lost(spark: SparkSession, tables: list[str]) -> None:
+    for id in (2, 3):
+        append(spark, id)
+        for reader in (QUICK, SLOW):
+            read(spark, reader)
+    before = {table: TableCounts.of(spark, table) for table in tables}
+    turns = iter(["the tables are listed"])
+
+    def check_turn() -> None:
+        if next(turns, None) is None:
+            raise SessionError("another run")
+
+    with pytest.raises(SessionError, match="another run"):
+        list(maintain(spark, tables, 0, check_turn=check_turn))
+    assert {table: TableCounts.of(spark, table) for table in tables} == before
 
 
 def test_a_reader_that_another_target_builds_keeps_what_it_has_to_read(

@@ -97,7 +97,7 @@ def test_messages_stay_that_others_read_or_that_nobody_confirmed(
         decisions.append(decision)
         steps.append(f"decide on {decision.removal.landing}")
 
-    before = messages.remove(READERS, confirmed, on_decision)
+    before = messages.remove(READERS, confirmed, on_decision, lambda: steps.append("check turn"))
 
     assert before == dict.fromkeys(removed, COUNTS)
     assert [decision.removal.landing for decision in decisions] == [CANAL, CDL, DTS, LINDORM]
@@ -107,7 +107,7 @@ def test_messages_stay_that_others_read_or_that_nobody_confirmed(
         [],
         [],
     ]
-    of_dts = ["count", f"remove from {DTS}"] if DTS in removed else []
+    of_dts = ["count", "check turn", f"remove from {DTS}"] if DTS in removed else []
     assert steps == [
         f"decide on {CANAL}",
         f"decide on {CDL}",
@@ -115,6 +115,7 @@ def test_messages_stay_that_others_read_or_that_nobody_confirmed(
         *of_dts,
         f"decide on {LINDORM}",
         "count",
+        "check turn",
         f"remove from {LINDORM}",
     ]
     assert decisions[2].is_unconfirmed == (DTS not in removed)

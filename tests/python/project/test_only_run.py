@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 import typer
-from dbt.adapters.spark_session import api
+from dbt.adapters.spark_session import api, run_lock
 from dbt.adapters.spark_session.api import RunLock, SessionError
 from pyspark.sql import SparkSession
 
@@ -37,6 +37,25 @@ def test_maintenance_and_a_run_wait_for_each_other(spark: SparkSession, target: 
     with pytest.raises(SessionError, match="still uses"), only_run(spark, target):
         pass
     run.release()
+
+
+def test_a_process_that_gave_no_sign_of_life_may_not_write(
+    spark: SparkSession, target: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with only_run(spark, target) as check_turn:
+        check_turn()
+        monkeypatch.setattr(run_lock, "GIVE_UP_AFTER", -1.0)
+        with pytest.raises(SessionError, match="no sign of life"):
+            check_turn()
+
+
+def test_an_embedded_target_keeps_its_turn(
+    spark: SparkSession, target: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedded = SimpleNamespace(run_lock=None, lock_timeout=0.1)
+    monkeypatch.setattr(locks, "credentials_of", lambda *_: embedded)
+    with only_run(spark, target) as check_turn:
+        check_turn()
 
 
 @pytest.mark.parametrize("error", [None, typer.Abort()])

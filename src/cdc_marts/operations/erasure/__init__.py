@@ -129,8 +129,8 @@ class Erasure(ErasedTable):
         rebuild = ["run", "--full-refresh", "--select", *made.selectors]
         self.erase(found, with_mentions, lambda: run_dbt(rebuild, target, _NOT_COMPLETE))
         # The rebuild is a run of dbt, which takes this lock itself.
-        with only_run(self.session, target, on_notice):
-            references = self.forget(found, made.tables, is_embedded(target))
+        with only_run(self.session, target, on_notice) as check_turn:
+            references = self.forget(found, made.tables, is_embedded(target), check_turn)
             built = built_tables(target)
             _, unknown = split_tables(self.session, built, self.relations.schemas)
             readers = other_readers(
@@ -166,13 +166,20 @@ class Erasure(ErasedTable):
         redact_irreplaceable_rows(self, [*whole, *found.shared])
         rebuild()
 
-    def forget(self, found: Found, made: Iterable[str], is_alone: bool) -> list[str]:
+    def forget(
+        self,
+        found: Found,
+        made: Iterable[str],
+        is_alone: bool,
+        check_turn: Callable[[], None] = lambda: None,
+    ) -> list[str]:
         """Delete the content of older snapshots, which completes the erasure of what was found.
 
         `made`: all tables that were built anew from the landing table; those that do not exist are
-        left out. `is_alone`: no other process can write to the landing table meanwhile. Return the
-        tags and branches of tables, made by somebody else, that keep older snapshots. Then the
-        erasure is not complete.
+        left out. `is_alone`: no other process can write to the landing table meanwhile.
+        `check_turn` is called before each table is changed, and raises if a run may have begun.
+        Return the tags and branches of tables, made by somebody else, that keep older snapshots.
+        Then the erasure is not complete.
         """
         tables = list(filter(self.session.catalog.tableExists, (self.landing, *made)))
         now = int(time.time() * 1000) + 1
@@ -180,6 +187,7 @@ class Erasure(ErasedTable):
         needed = needed_snapshots(self.session, tables)
         references = []
         for table in tables:
+            check_turn()
             orphans_before = young if table == self.landing else now
             names = forget_past(self.session, table, needed[table].oldest, orphans_before)
             references += [f"{table}: {name}" for name in names]
