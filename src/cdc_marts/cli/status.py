@@ -20,7 +20,8 @@ def status(
         str | None,
         typer.Option(
             metavar="SPAN",
-            help="Exit with 1 if a topic has a longer lag than this: 30s, 10m, 2h or 1d.",
+            help="Exit with 1 if a topic has a longer lag than this (30s, 10m, 2h or 1d), or if no"
+            " message has landed.",
         ),
     ] = None,
     max_rejects: Annotated[

@@ -103,7 +103,15 @@ class Status:
 def breaches(
     status: Status, max_lag: dt.timedelta | None = None, max_rejects: int | None = None
 ) -> Iterator[str]:
-    """Yield a sentence for each topic and threshold if the topic is above the threshold."""
+    """Yield a sentence for each topic and threshold if the topic is above the threshold.
+
+    If no message has landed, the lag is above each threshold.
+    """
+    if max_lag is not None and not status.topics:
+        yield (
+            f"No message has landed on target {status.target}, so no topic has a lag of"
+            f" {span(max_lag)} or less."
+        )
     for topic in status.topics:
         lag = topic.lag(status.checked_at)
         if max_lag is not None and lag is not None and lag > max_lag:

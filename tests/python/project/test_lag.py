@@ -47,3 +47,12 @@ def test_a_lag_above_the_threshold_says_what_is_as_old(
     passed = list(breaches(status, dt.timedelta(hours=2)))
 
     assert passed == ([] if sentence is None else [sentence])
+
+
+def test_a_target_without_messages_is_above_each_lag() -> None:
+    status = Status("prod", NOW, [], None, None, [])
+
+    assert list(breaches(status, dt.timedelta(hours=2))) == [
+        "No message has landed on target prod, so no topic has a lag of 2h or less."
+    ]
+    assert list(breaches(status, max_rejects=0)) == []
