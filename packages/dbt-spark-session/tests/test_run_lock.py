@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -9,9 +10,11 @@ from collections.abc import Callable, Iterator
 import pytest
 from dbt.adapters.spark_session import run_lock
 from dbt.adapters.spark_session.catalog import activate
-from dbt.adapters.spark_session.errors import SessionError
+from dbt.adapters.spark_session.errors import SessionError, message_of
+from dbt.adapters.spark_session.jvm import java_class
 from dbt.adapters.spark_session.run_lock import RunLock
 from dbt.tests.util import run_dbt
+from pyspark.errors import IllegalArgumentException
 from pyspark.sql import SparkSession
 
 NAME = "locks.run_lock"
@@ -64,6 +67,28 @@ def test_of_two_that_saw_the_lock_free_one_gets_it(a_run):
     for lock in (first, second):
         lock._table = run_lock.iceberg_table(lock._session, NAME)
     assert [first._move_head(), second._move_head()] == [True, False]
+
+
+def test_a_run_whose_clock_is_behind_is_told_so(a_run, spark, monkeypatch):
+    a_run().take(timeout=0)
+    operations = run_lock.iceberg_table(spark, NAME).operations()
+    operations.commit(operations.current(), an_hour_later(spark, operations.current()))
+    monkeypatch.setattr(run_lock, "DEAD_AFTER", -1.0)
+    with pytest.raises(IllegalArgumentException) as raised:
+        a_run().take(timeout=0)
+    assert message_of(raised.value).startswith("The clock of this machine is more than a minute")
+
+
+def an_hour_later(spark, metadata):
+    """The metadata of a table, as if another machine had made each commit an hour later."""
+    parser = java_class(spark, "org.apache.iceberg.TableMetadataParser")
+    return parser.fromJson(
+        re.sub(
+            r'("(?:timestamp-ms|last-updated-ms)" *: *)([0-9]+)',
+            lambda found: f"{found[1]}{int(found[2]) + 3_600_000}",
+            parser.toJson(metadata),
+        )
+    )
 
 
 def test_many_that_come_at_once_run_one_after_the_other(a_run):

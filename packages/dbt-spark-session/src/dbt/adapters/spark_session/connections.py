@@ -16,7 +16,12 @@ from dbt.adapters.spark.connections import SparkConnectionManager, SparkCredenti
 from dbt.adapters.spark.session import Connection as SessionHandle
 from dbt.adapters.spark.session import Cursor, SessionConnectionWrapper
 from dbt.adapters.spark_session.catalog import activate
-from dbt.adapters.spark_session.errors import SessionError, message_of, name_variables
+from dbt.adapters.spark_session.errors import (
+    SPARK_ERRORS,
+    SessionError,
+    message_of,
+    name_variables,
+)
 from dbt.adapters.spark_session.run_lock import RunLock
 from dbt.adapters.spark_session.secrets import keep_secrets
 from dbt.adapters.spark_session.session import open_session
@@ -192,7 +197,10 @@ class SparkSessionConnectionManager(SparkConnectionManager):
         with cls._locking:
             if cls._run_lock is None:
                 lock = RunLock(session, credentials.run_lock)
-                lock.take(credentials.lock_timeout)
+                try:
+                    lock.take(credentials.lock_timeout)
+                except SPARK_ERRORS as error:
+                    raise SessionError(message_of(error)) from error
                 SparkSessionConnectionManager._run_lock = lock
 
     def check_turn(self) -> None:

@@ -21,6 +21,12 @@ _STORAGE = {
     "attempt to write a readonly database": ("can't be written", "correct its permissions"),
     "unable to open database file": ("can't be written", "correct its permissions"),
 }
+#: Iceberg says one of these of a commit that would be over a minute older than the last one.
+_OLDER_COMMIT = (
+    "Expected sorted snapshot log entries",
+    "Expected sorted previous metadata log entries",
+    "Invalid update timestamp",
+)
 
 
 #: Setting of the target -> the environment variable from which its profile takes it.
@@ -56,6 +62,13 @@ def message_of(error: BaseException, home: str | Path | None = None) -> str:
             " was short."
         )
     text = str(error)
+    for said in _OLDER_COMMIT:
+        if said in text:
+            return (
+                "The clock of this machine is more than a minute behind the last commit to a table,"
+                f" so Iceberg refuses to commit ({said}). Set the clocks of all machines that"
+                " write, such as by NTP, and run again. What was committed stays."
+            )
     if home is not None:
         for said, (matter, remedy) in _STORAGE.items():
             if said in text:
