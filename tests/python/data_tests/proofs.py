@@ -66,6 +66,9 @@ SEQUENCE = """
     )
 """
 
+#: The format of a table: of the two, only the before images of CDL may mislead.
+FORMAT = "if(table_id like 'cdl %', 'cdl_json', 'dts_avro')"
+
 #: A log with one table for each thing that the fold must get right.
 LOG = Rows(
     columns="table_id, row_key, position, op, image, previous_row_key, unavailable_columns",
@@ -910,6 +913,18 @@ PROOFS = {
                 ('unknown', '1', 2, 't', 'delete', null),
                 ('no image', '1', 1, 't', 'insert', 'a'),
                 ('no image', '1', 2, 't', 'delete', 'none'),
+                ('nulled', '1', 1, 't', 'insert', 'a'),
+                ('nulled', '1', 2, 't', 'delete', 'null'),
+                -- with a default in its place; an older row left before, or is not known
+                ('cdl default', '1', 1, 't', 'insert', 'b'),
+                ('cdl default', '1', 2, 't', 'delete', 'a'),
+                ('cdl replaced', '1', 1, 's', 'insert', 'c'),
+                ('cdl replaced', '1', 2, 't', 'delete', 'a'),
+                ('cdl replaced', '1', 3, 't', 'insert', 'b'),
+                ('cdl replaced', '1', 4, 't', 'delete', 'a'),
+                ('cdl emptied', '1', 1, 's', 'insert', 'c'),
+                ('cdl emptied', '1', 4, 't', 'insert', 'b'),
+                ('cdl emptied', '1', 5, 't', 'delete', 'a'),
                 -- played back, and ended by a later truncation
                 ('played back', '1', 1, 't', 'insert', 'b'),
                 ('played back', '1', 2, 't', 'delete', 'a'),
@@ -931,15 +946,20 @@ PROOFS = {
                 ('timed', '1', 2, null, 'delete', 'a'),
                 ('emptied', '2', 4, 't', 'insert', 'b'),
                 -- behind the truncation
-                ('emptied', '2', 5, 't', 'delete', 'a')
+                ('emptied', '2', 5, 't', 'delete', 'a'),
+                ('cdl deferred', '1', 1, 's', 'insert', 'a'),
+                ('cdl deferred', '1', 2, 't', 'insert', 'b'),
+                -- the older row is known
+                ('cdl deferred', '1', 3, 't', 'delete', 'a')
             """,
             selected=f"""
-                'dts_avro' as source_format, table_id, row_key, op, transaction_id,
+                {FORMAT} as source_format, table_id, row_key, op, transaction_id,
                 concat(table_id, position) as event_id,
                 if(op = 'delete', 'delete', 'upsert') as effect,
                 table_id = 'visits' as is_keyless,
                 case
                     when value is null then parse_json('{{"id":1}}')
+                    when value = 'null' then parse_json('{{"id":1,"v":null}}')
                     when op = 'delete' and value <> 'none' then to_variant_object(map('v', value))
                 end as before,
                 if(op = 'delete', null, to_variant_object(map('v', value))) as after,
@@ -954,8 +974,8 @@ PROOFS = {
             ),
             "truncations": Rows(
                 columns="table_id, position",
-                good="('emptied', 3)",
-                selected=f"'dts_avro' as source_format, table_id, {SEQUENCE} as sequence",
+                good="('emptied', 3), ('cdl emptied', 3)",
+                selected=f"{FORMAT} as source_format, table_id, {SEQUENCE} as sequence",
             ),
         },
         outcome="warn",

@@ -111,6 +111,12 @@ def test_debezium_on_postgres_ends_with_the_databases_rows(built: Project, table
     assert unexplained(table, differences, DEBEZIUM_NOT_IN_MESSAGES) == []
 
 
+def test_a_row_that_comes_and_goes_in_a_transaction_is_one_row(built: Project) -> None:
+    """Debezium knows only the key of a deleted row, and has nulls or defaults for the rest."""
+    [found] = built.found_by(["deletes_take_the_inserted_row"]).values()
+    assert [row["table_id"] for row in found] == []
+
+
 # --- Typed marts -------------------------------------------------------------------------------
 
 #: What only a typed mart can't hold as the database does, (table, column) -> why.
