@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,6 +16,7 @@ from dbt.adapters.spark_session.api import RunLock, SessionError
 
 from cdc_marts.operations.resync import resync as resync_table
 from cdc_marts.project import locks
+from tests.python.encoders import changes, datahub_tuple, lindorm_debezium
 from tests.python.harness.commands import run_command
 from tests.python.harness.project import LANDED_AT, Landed, Project, content
 
@@ -35,6 +37,8 @@ KILLED = "shop.killed"
 WIDENED = "shop.widened"
 #: One that lost a column after its load.
 NARROWED = "shop.narrowed"
+#: Tables whose producers have no full load: format -> table.
+EXPORTED = {"lindorm_debezium": "shop.default.orders", "datahub_tuple": "shop.orders"}
 #: Tables that nobody repairs.
 OTHERS = ((STREAMX, "shop.others"), (CDL, "public.customers"))
 LOADED_AT = LANDED_AT + dt.timedelta(days=1)
@@ -178,6 +182,10 @@ def cdl(
 
 
 ENCODE = {STREAMX: streamx, CANAL: canal, CDL: cdl}
+ENCODE_EXPORTED = {
+    "lindorm_debezium": lindorm_debezium.encode,
+    "datahub_tuple": partial(datahub_tuple.encode, dialect=datahub_tuple.DTS),
+}
 
 
 def written(message: Row) -> bytes:
@@ -216,6 +224,25 @@ def land_loads(
             for n, loaded in enumerate(rows)
         ]
         project.land(STREAMX, landed, at)
+
+
+def land_exports(project: Project) -> None:
+    """Rows of a table that somebody exported, and its stream, which lost changes before."""
+    orders = changes.Table("orders", {"id": "long", "v": "text"}, key=("id",))
+
+    def change(kind: str, position: int, **images: Row) -> changes.RowChange:
+        return changes.RowChange(kind, orders, changes.Place(position, SECOND + position), **images)
+
+    landings = [
+        (STREAM, LANDED_AT, [change("insert", n, after=row(n, "a")) for n in (1, 3)]),
+        ("export", LOADED_AT, [change("snapshot", 5, after=row(n, "b")) for n in (1, 2)]),
+        ("later", LOADED_AT, [change("update", 6, before=row(2, "b"), after=row(2, "c"))]),
+    ]
+    for source_format, encode in ENCODE_EXPORTED.items():
+        for topic, at, published in landings:
+            messages = [message for one in published for message in encode(one)]
+            landed = [Landed(topic, n, m.value, m.key) for n, m in enumerate(messages)]
+            project.land(source_format, landed, at)
 
 
 def rows_of(project: Project, source_format: str, table: str = TABLE) -> list[dict[str, Any]]:
@@ -288,6 +315,7 @@ def diverged(project: Project) -> Project:
     for source_format, table in OTHERS:
         other = ENCODE[source_format]("insert", 5, row(1, "a"), None, 0, table)
         project.land(source_format, [Landed("others", 0, written(other))])
+    land_exports(project)
     project.dbt("run", "--full-refresh")
     land(project, len(BEFORE), SINCE, LOADED_AT)
     land_loads(project, LOGS, {"logs_reload": [row(1, "x"), row(1, "x"), row(3, "new")]}, LOADED_AT)
@@ -314,6 +342,7 @@ def repaired(diverged: Project, command_line: None) -> Repaired:
         (STREAMX, LOGS): ("--topic", "logs_reload"),
         (STREAMX, PARTS): since,
         (STREAMX, COPIES): ("--topic", "copies_new"),
+        **dict.fromkeys(EXPORTED.items(), since),
     }
     said = {table: repair(*table, *load) for table, load in loads.items()}
     return Repaired(diverged, said, (before, Others.of(diverged)))
@@ -342,6 +371,14 @@ def test_a_keyless_table_is_repaired_from_the_load_in_a_topic(repaired: Repaired
         ("x", 2),
     ]
     assert "The table had 6 rows and now has 3." in repaired.said[STREAMX, LOGS]
+
+
+@pytest.mark.parametrize("source_format", EXPORTED)
+def test_an_export_repairs_a_table_whose_producer_has_no_full_load(
+    repaired: Repaired, source_format: str
+) -> None:
+    rows = rows_of(repaired.project, source_format, EXPORTED[source_format])
+    assert rows == [row(1, "b"), row(2, "c")]
 
 
 def test_a_load_may_land_in_two_topics(repaired: Repaired) -> None:
