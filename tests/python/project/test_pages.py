@@ -63,9 +63,15 @@ def blocks(page: Path, language: str) -> list[str]:
 
 def rows_of_table(page: Path, section: str) -> list[str]:
     """The first cells of the table in a section, without its head."""
-    text = without_code(page).split(f"\n## {section}\n", 1)[1].split("\n## ", 1)[0]
-    cells = [line.split("|")[1].strip() for line in text.splitlines() if line.startswith("|")]
-    return cells[2:]
+    return [line.split("|")[1].strip() for line in lines_of_table(in_section(page, section))[2:]]
+
+
+def in_section(page: Path, section: str) -> str:
+    return without_code(page).split(f"\n## {section}\n", 1)[1].split("\n## ", 1)[0]
+
+
+def lines_of_table(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.startswith("|")]
 
 
 @pytest.mark.parametrize("page", LINKED, ids=name_of)
@@ -198,6 +204,14 @@ def test_the_operations_page_lists_the_reject_codes(manifest: Node) -> None:
     )
     listed = rows_of_table(DOCS / "operations.md", "Reject codes")
     assert [name.strip("`") for name in listed] == codes
+
+
+def test_the_column_of_reject_codes_describes_them_as_the_operations_page_does(
+    manifest: Node,
+) -> None:
+    described = manifest["docs"]["doc.cdc_marts.reject_code"]["block_contents"]
+    page = in_section(DOCS / "operations.md", "Reject codes")
+    assert lines_of_table(described) == lines_of_table(page)
 
 
 @pytest.mark.parametrize("page", [DOCS / "operations.md", DOCS / "zh/operations.md"], ids=name_of)
