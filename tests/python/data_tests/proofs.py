@@ -540,6 +540,43 @@ PROOFS = {
         },
         outcome="warn",
     ),
+    "keyed_deletes_find_their_row": Proof(
+        Rows(
+            columns="source_format, table_id, row_key, position, effect",
+            good="""
+                -- of a row that landed, or with values that are no defaults
+                ('cdl_debezium_json', 'landed', '{"id":0}', 1, 'upsert'),
+                ('cdl_debezium_json', 'landed', '{"id":0}', 2, 'delete'),
+                ('cdl_debezium_json', 'older', '{"id":10,"name":"0 km"}', 1, 'delete'),
+                -- a key in another format, and no key
+                ('canal_json', 'of MySQL', '{"id":0}', 1, 'delete'),
+                ('cdl_debezium_json', 'visits', '{"id":0}', 1, 'delete'),
+                -- the table was loaded again since
+                ('cdl_debezium_json', 'loaded again', '{"id":0}', 1, 'delete')
+            """,
+            bad="""
+                -- two rows that have other keys
+                ('cdl_debezium_json', 'indexed', '{"id":0}', 1, 'delete'),
+                ('cdl_debezium_json', 'indexed', '{"id":0}', 2, 'delete'),
+                -- a decimal
+                ('cdl_debezium_json', 'prices', '{"price":"0.00"}', 1, 'delete'),
+                -- a text beside a column of the index
+                ('cdl_debezium_json', 'parts', '{"shop":5,"number":""}', 1, 'delete')
+            """,
+            selected=f"""
+                source_format, table_id, row_key, effect, table_id = 'visits' as is_keyless,
+                cast(null as timestamp) as event_at, {SEQUENCE} as sequence
+            """,
+        ),
+        {
+            "truncations": Rows(
+                columns="table_id, position",
+                good="('loaded again', 2)",
+                selected=f"'cdl_debezium_json' as source_format, table_id, {SEQUENCE} as sequence",
+            ),
+        },
+        outcome="warn",
+    ),
     "keyless_deletes_find_their_row": Proof(
         Rows(
             columns="table_id, row_key, position, effect, is_keyless",
