@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from tests.python.harness.dbt import run_dbt
 from tests.python.harness.project import Landed, Project
 
 pytestmark = pytest.mark.long
@@ -140,7 +139,7 @@ def test_a_change_that_looks_like_a_redelivery_is_warned_of(built: Project) -> N
     assert rows_of(built, LINDORM, "back") == [row(1)]
     assert [row["row_count"] for row in built.latest_state(CDL, "keyless")] == [1]
     test = "redeliveries_are_certain_int_records_ref_int_exceptional_records_"
-    tested = run_dbt("test", "--select", test, *built.options)
+    tested = built.dbt("test", "--select", test)
     # runs of hooks are results too
     outcomes = [(r.status, r.failures) for r in tested.results if r.node.name.endswith("_")]
     assert outcomes == [("warn", 3)]

@@ -35,7 +35,6 @@ from tests.python.encoders.changes import (
     Statement,
     Table,
 )
-from tests.python.harness.dbt import run_dbt
 from tests.python.harness.manifest import ROOT
 from tests.python.harness.project import Landed, Project
 
@@ -234,7 +233,7 @@ def test_a_test_that_warns_is_a_run_and_prints_the_rejects_of_each_topic(
         if event.info.name == "JinjaLogInfo":
             printed.append(event.info.msg)
 
-    run_dbt("test", "--select", "messages_can_be_read", *project.options, on_event=on_event)
+    project.dbt("test", "--select", "messages_can_be_read", on_event=on_event)
 
     assert "".join(f"{line}\n" for line in printed) == (
         "\n"

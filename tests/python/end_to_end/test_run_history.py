@@ -13,7 +13,6 @@ from cdc_marts.operations.status import Run
 from cdc_marts.operations.status_gathering import last_run_of
 from cdc_marts.project.inventory import Expiry
 from cdc_marts.run_history import record
-from tests.python.harness.dbt import run_dbt
 from tests.python.harness.project import Project
 
 pytestmark = pytest.mark.long
@@ -91,7 +90,7 @@ def test_a_run_goes_on_and_warns_where_its_results_can_not_be_kept(project: Proj
     project.spark.sql(f"create or replace table {TABLE} (somebodys int) using iceberg")
     events: list[Any] = []
     try:
-        run_dbt("seed", "--select", "source_ops", *project.options, on_event=events.append)
+        project.dbt("seed", "--select", "source_ops", on_event=events.append)
     finally:
         project.spark.sql(f"drop table {TABLE} purge")
 

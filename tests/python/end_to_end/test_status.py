@@ -16,7 +16,6 @@ from tests.python.encoders import canal_json
 from tests.python.encoders.changes import INSERT, Place, RowChange, Table
 from tests.python.end_to_end.plans import executed
 from tests.python.harness.commands import run_command
-from tests.python.harness.dbt import run_dbt
 from tests.python.harness.project import Landed, Project
 from tests.python.samples.files import samples
 
@@ -92,7 +91,7 @@ def test_names_from_messages_are_shown_escaped(built: Project) -> None:
 
 def test_freshness_warns_of_formats_in_use_alone(built: Project) -> None:
     """All that landed did so long ago; of the other formats nothing ever landed."""
-    checked = run_dbt("source", "freshness", *built.options)
+    checked = built.dbt("source", "freshness")
     # Runs of hooks are results too.
     sources = [found for found in checked.results if found.node.resource_type == "source"]
     statuses = {found.node.name: str(found.status) for found in sources}

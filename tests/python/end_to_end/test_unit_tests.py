@@ -11,7 +11,7 @@ from dbt.cli.main import dbtRunnerResult
 
 from cdc_marts.project.dbt_commands import failures_of
 from tests.python.end_to_end.compiled_sql import sql_of_models, sql_of_unit_tests
-from tests.python.harness.dbt import run_dbt, try_dbt
+from tests.python.harness.dbt import try_dbt
 from tests.python.harness.project import Landed, Project
 from tests.python.samples.files import samples
 
@@ -19,14 +19,14 @@ from tests.python.samples.files import samples
 #: staging records differ.
 FORMATS = ("lindorm_debezium", "canal_json")
 #: A model whose SQL depends on a setting is compiled with and without it.
-OTHER_SETTINGS = {"merge_equal_versions": True}
+OTHER_SETTINGS = ("--vars", json.dumps({"merge_equal_versions": True}))
 
 
 @pytest.fixture(scope="module")
 def first_build(project: Project) -> dbtRunnerResult:
     """The result of a first build with its unit tests."""
     _land(project, 0)
-    return try_dbt("build", "--exclude-resource-type", "test", *project.options)
+    return try_dbt("build", "--exclude-resource-type", "test", *project.options())
 
 
 @pytest.fixture(scope="module")
@@ -44,9 +44,8 @@ def sql_of_runs(project: Project, first_build: dbtRunnerResult) -> dict[str, set
     """
     _land(project, 1)
     project.dbt("run", "--select", *(f"stg_{source_format}" for source_format in FORMATS))
-    settings = ("--vars", json.dumps(OTHER_SETTINGS))
-    later_run = run_dbt("compile", *settings, *project.options)
-    manifest = json.loads((project.root / "target" / "manifest.json").read_text("utf-8"))
+    later_run = project.dbt("compile", *OTHER_SETTINGS)
+    manifest = project.dbt("parse", *OTHER_SETTINGS).writable_manifest().to_dict()
     first_sql, later_sql = (
         sql_of_models(run.results, manifest) for run in (first_build.result, later_run)
     )

@@ -7,12 +7,14 @@ import datetime as dt
 import json
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from pyspark.sql import SparkSession
 
-from tests.python.harness.dbt import folders, run_dbt
+from tests.python.harness.dbt import OnEvent, folders, run_dbt
 from tests.python.harness.manifest import ROOT
 
 LANDED_AT = dt.datetime(2026, 1, 1)
@@ -37,12 +39,14 @@ class Project:
         self.spark = spark
         self.root = root
 
-    @property
-    def options(self) -> tuple[str, ...]:
-        """Options with target and project for dbt. A copy of the project has its own profiles."""
-        if self.root == ROOT:
-            return ("--target", "local", "--project-dir", str(ROOT))
-        return ("--target", "local", *folders(self.root, self.root / "profiles"))
+    def options(self, *arguments: str) -> tuple[str, ...]:
+        """Return further options for a command of dbt: its target, and where it reads and writes.
+
+        Commands with the same `--vars` write into one folder.
+        """
+        variables = arguments[arguments.index("--vars") + 1] if "--vars" in arguments else ""
+        written = Path(_written(self.root, variables).name)
+        return ("--target", "local", *folders(self.root, self.root / "profiles", written))
 
     def land(
         self, source_format: str, messages: Iterable[Landed], landed_at: dt.datetime = LANDED_AT
@@ -56,8 +60,9 @@ class Project:
         frame = self.spark.createDataFrame(rows, self.spark.table(table).schema)
         frame.writeTo(table).append()
 
-    def dbt(self, *arguments: str) -> None:
-        run_dbt(*arguments, *self.options)
+    def dbt(self, *arguments: str, on_event: OnEvent | None = None) -> Any:
+        """Return the result of a command. An error fails the test."""
+        return run_dbt(*arguments, *self.options(*arguments), on_event=on_event)
 
     def empty(self) -> None:
         """Drop every table and view, and create the landing tables again."""
@@ -77,13 +82,10 @@ class Project:
         self, data_tests: Collection[str], *options: str
     ) -> dict[str, list[dict[str, Any]]]:
         """Return what data tests find, by the queries that dbt runs for them."""
-        self.dbt("compile", "--select", *(f"test_name:{name}" for name in data_tests), *options)
-        manifest = json.loads((self.root / "target" / "manifest.json").read_text("utf-8"))
-        queries = {
-            node["test_metadata"]["name"]: node["compiled_code"]
-            for node in manifest["nodes"].values()
-            if node.get("compiled_code") and "test_metadata" in node
-        }
+        selected = (f"test_name:{name}" for name in data_tests)
+        compiled = self.dbt("compile", "--select", *selected, *options)
+        nodes = [result.node for result in compiled.results]
+        queries = {node.test_metadata.name: node.compiled_code for node in nodes}
         return {test: self.rows(queries[test]) for test in data_tests}
 
     def latest_state(self, source_format: str, table_id: str) -> Iterator[dict[str, Any]]:
@@ -94,6 +96,15 @@ class Project:
             f" and table_id = '{table_id}'"
         ):
             yield {**row, "row": json.loads(row["row"], parse_float=str)}
+
+
+@cache
+def _written(root: Path, variables: str) -> TemporaryDirectory[str]:
+    """Return the folder into which this process writes for one value of `--vars`.
+
+    If the last command in a folder had another value, dbt parses the whole project again.
+    """
+    return TemporaryDirectory(prefix="cdc_marts-")
 
 
 def drop_tables_and_views(spark: SparkSession, schema: str, *, purge: bool) -> None:

@@ -296,11 +296,10 @@ def _run_in_part(project: Project, random: Random, options: Sequence[str], is_fi
 
 def _models_in_order(project: Project, random: Random, options: Sequence[str]) -> list[str]:
     """The project's models in an order in which dbt may run them."""
-    project.dbt("parse", *options)
-    manifest = json.loads((project.root / "target" / "manifest.json").read_text("utf-8"))
+    nodes = project.dbt("parse", *options).nodes
     inputs = {
-        name: {parent for parent in parents if parent.startswith("model.")}
-        for name, parents in manifest["parent_map"].items()
+        name: {parent for parent in node.depends_on_nodes if parent.startswith("model.")}
+        for name, node in nodes.items()
         if name.startswith("model.")
     }
     ordered: list[str] = []
