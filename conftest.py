@@ -18,6 +18,15 @@ from cdc_marts.landing import kafka
 __all__ = ["spark", "spark_home"]  # fixtures, which pytest finds by their names
 
 HISTORIES = "tests/python/histories/"
+#: They start first. Otherwise, one worker would wait at the end for another.
+LONGEST = (
+    "tests/python/oracle/",
+    HISTORIES,
+    "tests/python/end_to_end/test_order.py",
+    "tests/python/end_to_end/test_unit_tests.py",
+    "tests/python/data_tests/test_data_tests_fail_on_bad_data.py",
+    "tests/python/project/test_landing_readers.py",
+)
 #: The plans of a whole run, which tests of costs read.
 KEPT_PLANS = {"spark.sql.ui.retainedExecutions": "1000"}
 PROFILES = Path(__file__).parent / "profiles" / "profiles.yml"
@@ -34,6 +43,14 @@ def spark_target(spark_home: Path) -> dict[str, Any]:
     target["packages"] += kafka.PACKAGES
     target["conf"].update(SMALL | KEPT_PLANS)
     return target
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    def rank(item: pytest.Item) -> int:
+        ranks = (rank for rank, path in enumerate(LONGEST) if item.nodeid.startswith(path))
+        return next(ranks, len(LONGEST))
+
+    items.sort(key=rank)
 
 
 class _BySharedFixtures(LoadScopeScheduling):
