@@ -38,9 +38,16 @@ class TestViews:
             "views.yml": VIEWS_YML,
         }
 
-    @pytest.fixture(autouse=True)
+    @pytest.fixture(scope="class", autouse=True)
     def built(self, project):
-        run_dbt(["run", "--full-refresh"])
+        run_dbt(["run"])
+
+    @pytest.fixture
+    def restored(self, project, models):
+        """The models as they were, after a test that leaves them changed."""
+        yield
+        write_file(models["second_view.sql"], project.project_root, "models", "second_view.sql")
+        run_dbt(["run"])
 
     def created(self, *arguments: str, **variables: str) -> set[str]:
         """The views that a run creates."""
@@ -57,11 +64,13 @@ class TestViews:
     def test_a_full_refresh_is_no_reason(self, project):
         assert self.created("--full-refresh") == {"of_no_table"}
 
+    @pytest.mark.usefixtures("restored")
     def test_views_follow_the_columns_of_their_tables(self, project, spark):
         assert self.created(columns="1 as n, 'a' as text") >= {"first_view", "second_view"}
         view = spark.table(f"{project.test_schema}.second_view")
         assert view.columns == ["n", "text"]
 
+    @pytest.mark.usefixtures("restored")
     def test_rows_are_no_reason(self, project, spark):
         assert self.created(columns="2 as n") == {"of_no_table"}
         [row] = spark.table(f"{project.test_schema}.second_view").collect()
@@ -84,6 +93,7 @@ class TestViews:
         assert not is_same_view(session, view, query, model)
         session.sql(f"drop view {view}")
 
+    @pytest.mark.usefixtures("restored")
     def test_a_view_has_the_comment_of_its_model(self, project, spark):
         assert self.created(description="It's changed.") == {"first_view", "of_no_table"}
         described = spark.sql(f"describe extended {project.test_schema}.first_view").collect()
@@ -108,6 +118,7 @@ class TestViews:
         )
         assert self.created("--full-refresh") == {"second_view", "of_no_table"}
 
+    @pytest.mark.usefixtures("restored")
     def test_a_view_names_its_catalog(self, project, spark, monkeypatch):
         monkeypatch.setattr(Catalog, "currentCatalog", lambda self: "renamed")
         assert self.created() == {"first_view", "second_view", "of_no_table"}
@@ -140,6 +151,7 @@ class TestViews:
         assert row.n == 1
         assert left.value == ""
 
+    @pytest.mark.usefixtures("restored")
     def test_a_view_with_another_query_is_created(self, project, spark):
         query = "select n + 1 as n from {{ ref('first_view') }}"
         write_file(query, project.project_root, "models", "second_view.sql")
