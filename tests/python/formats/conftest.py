@@ -20,7 +20,7 @@ Rows = list[dict[str, Any]]
 
 @pytest.fixture(scope="module")
 def rows_by_mark(request: pytest.FixtureRequest, spark: SparkSession) -> dict[int, Rows]:
-    """The number (`id`) of a mark -> the staging rows of its messages."""
+    """The number (`id`) of a mark -> the staging rows of its messages. Each message has a row."""
     tests = (item for item in request.session.items if item.module is request.module)
     marks = {id(mark): mark for test in tests for mark in test.iter_markers("said")}
     found: dict[int, Rows] = {number: [] for number in marks}
@@ -34,7 +34,9 @@ def rows_by_mark(request: pytest.FixtureRequest, spark: SparkSession) -> dict[in
         )
     for parse, messages in by_parser.items():
         values, keys, topics, numbers = zip(*messages, strict=True)
-        for row in rows_of(parse(landed(spark, values, keys, topics))):
+        rows = rows_of(parse(landed(spark, values, keys, topics)))
+        assert {row["offset"] for row in rows} == set(range(len(values)))
+        for row in rows:
             found[numbers[row["offset"]]].append(row)
     return found
 
