@@ -56,6 +56,11 @@ def test_the_unit_tests_of_the_models_pass_in_a_first_build(first_build: dbtRunn
     assert first_build.success, failures_of(first_build)
 
 
+@pytest.mark.usefixtures("first_build")
+def test_the_unit_tests_of_the_history_pass_with_other_settings(project: Project) -> None:
+    project.dbt("test", "--select", "row_history,test_type:unit", *OTHER_SETTINGS)
+
+
 def test_a_unit_test_compiles_the_sql_of_a_run(
     sql_of_tests: dict[str, dict[str, str]], sql_of_runs: dict[str, set[str]]
 ) -> None:

@@ -53,7 +53,7 @@ def test_the_project_declares_the_tables_of_the_samples_and_has_their_typed_mart
 def shipped(
     folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The dbt package as the wheel holds it: dbt passes over its typed marts."""
+    """The dbt package as the wheel holds it, with what dbt passes over."""
     package = tmp_path_factory.mktemp("package")
     for name in ("dbt_project.yml", "macros", "models", "profiles", "python_models", "seeds"):
         (package / name).symlink_to(PACKAGE_ROOT / name)
@@ -71,6 +71,15 @@ def test_the_marts_of_a_project_are_its_own_and_built_beside_the_demo_too(folder
     shipped = (PACKAGE_ROOT / "models" / "marts" / "typed").glob("*.sql")
     marts = {f"my_project.marts.typed.{path.stem}" for path in shipped}
     assert marts <= set(listed)
+
+
+@pytest.mark.usefixtures("shipped")
+def test_a_project_has_the_data_tests_of_the_package_and_not_its_unit_tests(folder: Path) -> None:
+    run("init", "my_project")
+    parsed = run_dbt("parse", "--target", "local", *folders(folder / "my_project"))
+    kinds = {node.resource_type for node in parsed.nodes.values()}
+    assert kinds >= {"model", "seed", "test"}
+    assert not parsed.unit_tests
 
 
 def test_nothing_in_the_files_of_a_project_depends_on_the_machine(folder: Path) -> None:

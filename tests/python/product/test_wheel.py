@@ -23,11 +23,7 @@ IN_WHEEL = "cdc_marts/dbt_package"
 #: What is proved of the package in the clone is not proved once more.
 BUILD = (
     *("build", "--target", "demo", "--no-use-colors"),
-    *(
-        "--exclude",
-        "package:cdc_marts,resource_type:test",
-        "package:cdc_marts,resource_type:unit_test",
-    ),
+    *("--exclude", "package:cdc_marts,resource_type:test"),
 )
 MEMORY = {"CDC_MARTS_DRIVER_MEMORY": "2g"}
 
@@ -80,6 +76,7 @@ def test_a_project_on_the_installed_wheels_builds_the_demo(
     installed = files(package)
     built = environment.run("dbt", *BUILD, cwd=project, **MEMORY)
     assert "ERROR=0" in built and "PASS cdc_marts_no_cast_errors_shop_orders_" in built
+    assert "unit_test" not in built
 
     def rows(query: str) -> list[dict[str, str]]:
         options = ("--target", "demo", "--format", "csv", "--output", str(tmp_path / "rows.csv"))
