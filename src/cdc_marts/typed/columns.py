@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from itertools import pairwise
+from itertools import groupby
 from typing import Any
 
-from pyspark.sql import Column
+from pyspark.sql import Column, Row
 from pyspark.sql import functions as F
 
 from cdc_marts.fold.sequences import literal_of, order_of
@@ -34,20 +34,41 @@ MART_COLUMNS = {
 
 
 @dataclass(frozen=True)
+class Stretch:
+    """A part of the log in which all new schema versions let a column be read alike.
+
+    `start`: the first event of the first of these versions; None in the first stretch. `end`: the
+    start of the next stretch; None in the last one.
+    """
+
+    start: Row | None
+    end: Row | None
+
+    def has_row(self) -> Column:
+        """Return whether a row was last written in the stretch."""
+        place = F.col("last_sequence")
+        is_after_start = F.lit(True) if self.start is None else place >= literal_of(self.start)
+        is_before_end = F.lit(True) if self.end is None else place < literal_of(self.end)
+        return is_after_start & is_before_end
+
+
+@dataclass(frozen=True)
 class Decoding:
-    """How values are read in rows of some schema versions."""
+    """How values are read in rows of some schema versions, and in some stretches of the log."""
 
     column_type: ColumnType
     versions: list[SchemaVersion] = field(default_factory=list)
+    stretches: list[Stretch] = field(default_factory=list)
 
     def is_of_version(self) -> Column:
         """Return whether a row was last written by an event of one of the versions."""
         return F.col("schema_id").isin([version.schema_id for version in self.versions])
 
-    def is_after_row(self) -> Column:
-        """Return whether a row was last written before all events of the versions."""
-        first = min((version.first_sequence for version in self.versions), key=order_of)
-        return F.col("last_sequence") < literal_of(first)
+    def is_in_stretch(self) -> Column:
+        """Return whether a row was last written in one of the stretches."""
+        return reduce(
+            Column.__or__, (stretch.has_row() for stretch in self.stretches), F.lit(False)
+        )
 
 
 @dataclass(frozen=True)
@@ -55,8 +76,8 @@ class TypedColumn:
     """A column of a typed mart.
 
     `name`, `source`: its name in the mart, and in the table. `decodings`: newest first. If the last
-    event of a row names no type of the column, the row is read by the newest decoding that its
-    table had by then; by the oldest one if it had none.
+    event of a row names no type of the column, the row is read by the decoding in whose stretch of
+    the log the event is.
     """
 
     name: str
@@ -90,10 +111,11 @@ class TypedColumn:
 
         `text`: the result of `text()`. Null if the value does not fit.
         """
-        value = self._value(text, self.decodings[0])
-        for newer, older in pairwise(self.decodings):
-            is_older = older.is_of_version() | (self._is_untyped() & newer.is_after_row())
-            value = F.when(is_older, self._value(text, older)).otherwise(value)
+        newest, *others = self.decodings
+        value = self._value(text, newest)
+        for decoding in others:
+            is_read_so = decoding.is_of_version() | (self._is_untyped() & decoding.is_in_stretch())
+            value = F.when(is_read_so, self._value(text, decoding)).otherwise(value)
         return value
 
     def _is_untyped(self) -> Column:
@@ -156,18 +178,12 @@ def _typed_column(
         return TypedColumn(
             name, column.name, counted.spark_type, True, [Decoding(counted)], column.lost_at
         )
-    decodings: list[Decoding] = []
-    for version, column_type in column.named_types:
-        decoding = next((d for d in decodings if d.column_type == column_type), None)
-        if decoding is None:
-            decodings.append(decoding := Decoding(column_type))
-            if not column_type.is_known:
-                warn(
-                    f"Typed mart `{declared.name}`: the type `{column_type.name}` of column"
-                    f" `{column.name}` is not in the code table source_types; its values are kept"
-                    " as text."
-                )
-        decoding.versions.append(version)
+    decodings = _decodings(column.named_types)
+    for unknown in (d.column_type for d in decodings if not d.column_type.is_known):
+        warn(
+            f"Typed mart `{declared.name}`: the type `{unknown.name}` of column `{column.name}` is"
+            " not in the code table source_types; its values are kept as text."
+        )
     decodings = decodings or [Decoding(ColumnType())]
     own_types = list(dict.fromkeys(decoding.column_type.spark_type for decoding in decodings))
     spark_type = cast or common_type(own_types)
@@ -178,3 +194,28 @@ def _typed_column(
             " dbt_project.yml gives it another type."
         )
     return TypedColumn(name, column.name, spark_type, cast is not None, decodings, column.lost_at)
+
+
+def _decodings(types: Sequence[tuple[SchemaVersion, ColumnType]]) -> list[Decoding]:
+    """Return a decoding for each type of a column, in the order of `types`."""
+    decodings: list[Decoding] = []
+    for version, column_type in types:
+        decoding = next((d for d in decodings if d.column_type == column_type), None)
+        if decoding is None:
+            decodings.append(decoding := Decoding(column_type))
+        decoding.versions.append(version)
+    _set_stretches(decodings)
+    return decodings
+
+
+def _set_stretches(decodings: Iterable[Decoding]) -> None:
+    """Divide the log into stretches, and give each of them to a decoding that reads its rows."""
+    seen = sorted(
+        ((version, decoding) for decoding in decodings for version in decoding.versions),
+        key=lambda one: (order_of(one[0].first_sequence), one[0].schema_id),
+    )
+    stretches = groupby(seen, key=lambda one: one[1].column_type.reading)
+    begins = [next(stretch) for _, stretch in stretches]
+    ends = [*(version.first_sequence for version, _ in begins[1:]), None]
+    for (_, decoding), start, end in zip(begins, [None, *ends], ends, strict=False):
+        decoding.stretches.append(Stretch(start, end))

@@ -80,6 +80,13 @@ class ColumnType:
         return self.spark_type.startswith("array<")
 
     @property
+    def reading(self) -> ColumnType:
+        """The type, without the name of a text, which does not decide how values are read."""
+        if self.decoding != "text":
+            return self
+        return ColumnType(spark_type=self.spark_type)
+
+    @property
     def element(self) -> ColumnType:
         """The type of an array's elements."""
         spark_type = self.spark_type.removeprefix("array<").removesuffix(">")

@@ -16,6 +16,10 @@ from tests.python.typed.folded import MARTS, Folded, SourceTable, declared
 pytestmark = pytest.mark.thorough
 
 DECIMAL = "org.apache.kafka.connect.data.Decimal"
+WALL_CLOCK, MICROS = "io.debezium.time.Timestamp", "io.debezium.time.MicroTimestamp"
+#: 2024-03-01 07:01:00.001
+MILLIS, SECONDS, MIDNIGHT = 1_709_276_460_001, 1_709_276_460, 1_709_251_200_000
+READ_MILLIS = dt.datetime(2024, 3, 1, 7, 1, 0, 1000)
 
 _numbers = count()
 
@@ -447,6 +451,17 @@ def test_rows_without_types_are_read_by_the_types_that_their_table_had(folded: F
     check_full_refresh_gives_the_same(table)
 
 
+def test_rows_without_types_are_read_as_before_if_their_type_comes_back(folded: Folded) -> None:
+    table = folded.table("type_that_comes_back")
+    types = ((WALL_CLOCK, MILLIS), (MICROS, MILLIS * 1000), (WALL_CLOCK, MILLIS))
+    for version, (type_, published) in enumerate(types):
+        table.has_version(version, id="int64", at=type_)
+        table.holds({"id": 2 * version, "at": published}, version)
+        table.holds({"id": 2 * version + 1, "at": published})
+    run(table)
+    assert contents(table) == [(number, READ_MILLIS) for number in range(6)]
+
+
 @pytest.mark.parametrize("by_statement", [True, False])
 def test_a_column_that_went_and_came_back_between_two_runs_is_read_anew(
     table: SourceTable, by_statement: bool
@@ -569,10 +584,7 @@ CASTS = [
 ]
 
 TIMESTAMP, DATE = "org.apache.kafka.connect.data.Timestamp", "io.debezium.time.Date"
-WALL_CLOCK = "io.debezium.time.Timestamp"
 ZONED = "io.debezium.time.ZonedTimestamp"
-#: 2024-03-01 07:01:00.001
-MILLIS, SECONDS, MIDNIGHT = 1_709_276_460_001, 1_709_276_460, 1_709_251_200_000
 
 #: (source type, value as published, cast, value in the mart)
 CASTS_OF_DECODED: list[tuple[str, Any, str, Any]] = [
@@ -605,8 +617,8 @@ CASTS_OF_DECODED: list[tuple[str, Any, str, Any]] = [
 
 #: (source type, a value that is not of it)
 MISFITS: list[tuple[Any, Any]] = [
-    ("io.debezium.time.MicroTimestamp", 9223372036825200000),
-    ("io.debezium.time.Timestamp", -9223372036832400),
+    (MICROS, 9223372036825200000),
+    (WALL_CLOCK, -9223372036832400),
     ("io.debezium.time.NanoTimestamp", 1),
     ("io.debezium.time.Date", 2932897),
     ("int32", "x"),
