@@ -20,6 +20,7 @@ from cdc_marts.changed_keys import changed_keys, other_spellings
 from cdc_marts.checkpoints import checkpointed
 from cdc_marts.typed.checksums import (
     checksum_of_absences,
+    checksum_of_decodings,
     checksum_of_losses,
     checksum_of_sources,
 )
@@ -34,6 +35,7 @@ DECLARATION = "cdc_marts.declaration"
 LOST_COLUMNS = "cdc_marts.lost_columns"
 ABSENT_COLUMNS = "cdc_marts.absent_columns"
 RENAMED_COLUMNS = "cdc_marts.renamed_columns"
+DECODINGS = "cdc_marts.decodings"
 MISSING_PARTITIONS = "cdc_marts.missing_partitions"
 
 #: Inputs that have new rows if more of the table has changed than rows of some keys.
@@ -107,6 +109,7 @@ def _properties(
         ABSENT_COLUMNS: checksum_of_absences(listed),
         LOST_COLUMNS: checksum_of_losses(columns),
         RENAMED_COLUMNS: checksum_of_sources(columns),
+        DECODINGS: checksum_of_decodings(columns),
         MISSING_PARTITIONS: ", ".join(missing),
     }
 

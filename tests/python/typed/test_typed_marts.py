@@ -451,6 +451,36 @@ def test_rows_without_types_are_read_by_the_types_that_their_table_had(folded: F
     check_full_refresh_gives_the_same(table)
 
 
+def test_a_late_version_decides_how_earlier_rows_without_types_are_read(folded: Folded) -> None:
+    """Both types are a `timestamp_ntz`, so no type of the mart shows that its rows change."""
+    table = folded.table("late_version")
+    table.versions = 4
+    table.has_version(2, id="int64", at=MICROS)
+    table.holds({"id": 1, "at": MILLIS * 1000}, 2)
+    table.versions = 3
+    table.holds({"id": 2, "at": MILLIS})
+    run(table)
+    # The first event lands last.
+    table.versions = 0
+    table.has_version(1, id="int64", at=WALL_CLOCK)
+    table.holds({"id": 3, "at": MILLIS}, 1)
+    run(table)
+    assert contents(table) == [(number, READ_MILLIS) for number in (1, 2, 3)]
+    check_full_refresh_gives_the_same(table)
+
+
+def test_a_type_that_is_read_as_before_builds_no_mart_anew(folded: Folded) -> None:
+    table = folded.table("type_of_another_name")
+    table.has_version(1, id="int64", note="string")
+    table.holds({"id": 1, "note": "a"}, 1)
+    run(table)
+    table.rows['{"id": 1}'] = ('{"id": 1, "note": "z"}', 1, 1, 1)
+    table.has_version(2, id="int64", note="io.debezium.data.Json")
+    table.holds({"id": 2, "note": "{}"}, 2)
+    run(table)
+    assert contents(table) == [(1, "a"), (2, "{}")]
+
+
 def test_rows_without_types_are_read_as_before_if_their_type_comes_back(folded: Folded) -> None:
     table = folded.table("type_that_comes_back")
     types = ((WALL_CLOCK, MILLIS), (MICROS, MILLIS * 1000), (WALL_CLOCK, MILLIS))
