@@ -2,8 +2,9 @@
 
 An incremental run returns the rows of the keys that may have changed. For keys that are gone it
 returns rows with a null `_last_op`, which the merge deletes. The mart is rebuilt if its table was
-truncated, its declaration changed, or a column of the mart was dropped, has another type, or comes
-from another source column.
+truncated, its declaration changed, a column was dropped from the table or from the mart, or a
+column of the mart has another type, has a type from another place in the log, or comes from another
+source column.
 """
 
 from __future__ import annotations
@@ -126,11 +127,27 @@ def _must_rebuild(
         return True
     if any((run.table_property(name) or "") != value for name, value in built_by.items()):
         return True
+    held = session.table(run.relation)
     types = MART_COLUMNS | {column.name: column.spark_type for column in columns}
     # Names are compared with their case: dbt would add a column that differs only in case.
-    if any(types.get(name) != type_ for name, type_ in session.table(run.relation).dtypes):
+    if any(types.get(name) != type_ for name, type_ in held.dtypes):
         return True
-    return table.has_new_rows("truncations")
+    if table.has_new_rows("truncations"):
+        return True
+    missing = [column for column in columns if column.name not in held.columns]
+    return bool(missing) and _has_values_elsewhere(session, table, missing)
+
+
+def _has_values_elsewhere(
+    session: SparkSession, table: TableInputs, missing: Sequence[TypedColumn]
+) -> bool:
+    """Return whether rows of unchanged keys have values of columns that the mart is missing.
+
+    Such a column is not new: somebody dropped it from the mart.
+    """
+    with_values = reduce(Column.__or__, (column.text().isNotNull() for column in missing))
+    rows_with_values = _live_rows(table).where(with_values)
+    return not rows_with_values.join(_keys(session, table), "row_key", "left_anti").isEmpty()
 
 
 def _live_rows(table: TableInputs, keys: DataFrame | None = None) -> DataFrame:
@@ -174,13 +191,7 @@ def _changed_rows(
     session: SparkSession, table: TableInputs, columns: Sequence[TypedColumn]
 ) -> DataFrame:
     """Return the rows of changed keys, and the rows to delete from the mart."""
-    mart = session.table(table.run.relation)
-    keys = reduce(DataFrame.union, _changed_keys(table)).distinct()
-    if table.has_rows("keyless_rows"):
-        held_keys = mart.withColumnRenamed("_row_key", "row_key")
-        keys = keys.union(other_spellings(keys, held_keys)).distinct()
-        # The mart gets its new columns before these keys are asked for: they must not read it then.
-        keys = checkpointed(keys)
+    mart, keys = session.table(table.run.relation), _keys(session, table)
     typed_rows = _typed_rows(_live_rows(table, keys), columns)
     copy = ["_row_key", "_row_copy"]
     gone_rows = (
@@ -194,6 +205,16 @@ def _changed_rows(
         )
     )
     return typed_rows.union(gone_rows)
+
+
+def _keys(session: SparkSession, table: TableInputs) -> DataFrame:
+    """Return the `row_key`s whose rows may have changed, once each, with their other spellings."""
+    keys = reduce(DataFrame.union, _changed_keys(table)).distinct()
+    if not table.has_rows("keyless_rows"):
+        return keys
+    held_keys = session.table(table.run.relation).withColumnRenamed("_row_key", "row_key")
+    # The mart gets its new columns before these keys are asked for: they must not read it then.
+    return checkpointed(keys.union(other_spellings(keys, held_keys)).distinct())
 
 
 def _changed_keys(table: TableInputs) -> Iterator[DataFrame]:

@@ -492,6 +492,17 @@ def test_rows_without_types_are_read_as_before_if_their_type_comes_back(folded: 
     assert contents(table) == [(number, READ_MILLIS) for number in range(6)]
 
 
+def test_a_column_that_was_dropped_from_the_mart_has_the_values_of_all_rows(
+    table: SourceTable,
+) -> None:
+    table.holds({"id": 1, "amount": 10}, 1)
+    run(table)
+    table.folded.spark.sql(f"alter table {MARTS}.{table.table_id} drop column amount")
+    table.holds({"id": 2, "amount": 20}, 1)
+    run(table)
+    assert contents(table) == [(1, 10), (2, 20)]
+
+
 @pytest.mark.parametrize("by_statement", [True, False])
 def test_a_column_that_went_and_came_back_between_two_runs_is_read_anew(
     table: SourceTable, by_statement: bool
