@@ -223,7 +223,9 @@ closed_versions as (
         if(
             next_effect.truncations_before = truncations_before,
             next_effect.event_at,
-            coalesce(truncation_after.event_at, next_effect.event_at)
+            -- Rows of a full load that repairs the table may have times before
+            -- its truncation, whose time is when the load began to land.
+            least(truncation_after.event_at, next_effect.event_at)
         ) as closed_at,
         row_number() over (
             partition by source_format, table_id, row_id
