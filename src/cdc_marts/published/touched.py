@@ -45,10 +45,11 @@ def _keys(run: ModelRun, published: DataFrame) -> Iterator[DataFrame]:
     """Yield the keys of `keys_of_rows`, except those of rows that were written before a loss."""
     truncations = run.new_rows("truncations").select(*TABLE)
     keyless_tables = run.rows("keyless_rows").select(*TABLE).distinct()
-    touched = run.new_rows("touched_keys").select(*KEY).join(keyless_tables, [*TABLE], "left_semi")
+    changed = list(changed_keys(run))
+    in_keyless_tables = _once(KEY, *changed).join(keyless_tables, [*TABLE], "left_semi")
     is_of_them = F.col("table_id").isin(truncations.select("table_id"))
-    yield from changed_keys(run)
-    yield other_spellings(touched, published.join(keyless_tables, [*TABLE], "left_semi"))
+    yield from changed
+    yield other_spellings(in_keyless_tables, published.join(keyless_tables, [*TABLE], "left_semi"))
     yield published.join(truncations, [*TABLE], "left_semi")
     yield run.rows("mart").where(is_of_them).join(truncations, [*TABLE], "left_semi")
     yield _rows_with_other_values(run)
