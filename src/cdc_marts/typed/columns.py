@@ -16,7 +16,7 @@ from cdc_marts.typed.casts import cast_exactly, is_number
 from cdc_marts.typed.declaration import Declaration
 from cdc_marts.typed.decoding import read_value
 from cdc_marts.typed.listed_columns import ListedColumn, SchemaVersion
-from cdc_marts.typed.types import EPOCH_CASTS, ColumnType, common_type
+from cdc_marts.typed.types import DECODING_CASTS, ColumnType, common_type
 
 Warn = Callable[[str], Any]
 
@@ -173,10 +173,10 @@ def _typed_column(
 ) -> TypedColumn:
     """Return the column with the type that holds all values that were published for it."""
     cast = declared.casts.get(column.name)
-    if cast in EPOCH_CASTS:
-        counted = ColumnType(spark_type=EPOCH_CASTS[cast], decoding=cast)
+    if cast in DECODING_CASTS:
+        read_so = ColumnType(spark_type=DECODING_CASTS[cast], decoding=cast)
         return TypedColumn(
-            name, column.name, counted.spark_type, True, [Decoding(counted)], column.lost_at
+            name, column.name, read_so.spark_type, True, [Decoding(read_so)], column.lost_at
         )
     decodings = _decodings(column.named_types)
     for unknown in (d.column_type for d in decodings if not d.column_type.is_known):

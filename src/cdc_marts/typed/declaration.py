@@ -27,8 +27,8 @@ class Declaration:
     """A typed mart: its source table, and the project's settings for its columns.
 
     `name`: of the mart. `key`: the key columns if messages name none. `renames`: source column ->
-    name. `casts`: source column -> Spark type, or one of `EPOCH_CASTS`. `partition_by`: columns or
-    transforms, as Iceberg writes them.
+    name. `casts`: source column -> Spark type, or one of `DECODING_CASTS`. `partition_by`: columns
+    or transforms, as Iceberg writes them.
     """
 
     name: str

@@ -86,11 +86,16 @@ def _variant(text: Column, value: Column, column_type: ColumnType) -> Column:
     return F.when(~F.is_variant_null(value), value)
 
 
-# --- Numbers and bytes in base64 -----------------------------------------------------------------
+# --- Numbers and bytes in base64, bytes in hexadecimal digits ------------------------------------
 
 
 def _base64(text: Column, value: Column, column_type: ColumnType) -> Column:
     return bytes_of_base64(text)
+
+
+def _hexadecimal(text: Column, value: Column, column_type: ColumnType) -> Column:
+    """Return the bytes of pairs of hexadecimal digits. Spark would also take a single digit."""
+    return F.when(F.length(text) % 2 == 0, F.try_to_binary(text, F.lit("hex")))
 
 
 def _base64_decimal(text: Column, value: Column, column_type: ColumnType) -> Column:
@@ -320,6 +325,7 @@ DECODERS: dict[str, Decoder] = {
     "text": _text,
     "variant": _variant,
     "base64": _base64,
+    "hexadecimal": _hexadecimal,
     "base64_decimal": _base64_decimal,
     "variable_scale_decimal": _variable_scale_decimal,
     "little_endian_bits": _little_endian_bits,

@@ -29,14 +29,15 @@ _CASTABLE = (
     *("boolean", "int", "bigint", "float", "double", "string", "binary"),
     *("date", "timestamp", "timestamp_ntz", "variant"),
 )
-#: A cast of numbers that count time since 1970: the rule that reads them -> its Spark type.
-EPOCH_CASTS = {
+#: A cast that names the rule of decoding by which values are read -> its Spark type.
+DECODING_CASTS = {
     "epoch_days": "date",
     "epoch_millis": "timestamp",
     "epoch_micros": "timestamp",
     "epoch_nanos": "timestamp",
+    "hexadecimal": "binary",
 }
-CASTABLE_TYPES = ", ".join(("decimal(p,s)", *_CASTABLE, *EPOCH_CASTS))
+CASTABLE_TYPES = ", ".join(("decimal(p,s)", *_CASTABLE, *DECODING_CASTS))
 
 #: Sets of types -> the type that holds all their values.
 _WIDER = {
@@ -160,7 +161,7 @@ _DTS_TYPE_SYSTEMS = {
 
 
 def castable_type(name: Any) -> str | None:
-    """Return Spark's name of a type in a declared cast, or the name of a cast in `EPOCH_CASTS`.
+    """Return Spark's name of a type in a declared cast, or the name of a cast in `DECODING_CASTS`.
 
     None for a type that is not allowed.
     """
@@ -171,7 +172,7 @@ def castable_type(name: Any) -> str | None:
         is_possible = scale <= precision and 1 <= precision <= MOST_DIGITS
         return f"decimal({precision},{scale})" if is_possible else None
     name = _ALIASES.get(name, name)
-    return name if name in (*_CASTABLE, *EPOCH_CASTS) else None
+    return name if name in (*_CASTABLE, *DECODING_CASTS) else None
 
 
 def completed_type(spark_type: str, type_name: str, parameters: Mapping[str, Any]) -> str:

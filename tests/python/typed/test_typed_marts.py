@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from cdc_marts.typed.types import EPOCH_CASTS
+from cdc_marts.typed.types import DECODING_CASTS
 from tests.python.typed.folded import MARTS, Folded, SourceTable, declared
 
 pytestmark = pytest.mark.thorough
@@ -614,6 +614,10 @@ CASTS = [
     ("2024-03-01", "timestamp", None),
     ("no base64!", "binary", None),
     ("AAE=", "binary", bytearray(b"\0\1")),
+    ("00ffDEAD", "hexadecimal", bytearray(b"\0\xff\xde\xad")),
+    ("", "hexadecimal", bytearray()),
+    ("FFF", "hexadecimal", None),
+    ("AAE=", "hexadecimal", None),
     ("{", "variant", None),
     ("maybe", "boolean", None),
     ("1760000000000001", "epoch_micros", dt.datetime(2025, 10, 9, 8, 53, 20, 1)),
@@ -689,7 +693,7 @@ def test_what_does_not_cast_is_null_and_listed(cast_columns: SourceTable, number
     published, cast, read = CASTS[number]
     name = f"cast_{number}"
     assert contents_by_name(cast_columns)[0][name] == read
-    expected = [(name, published, EPOCH_CASTS.get(cast, cast))] if read is None else []
+    expected = [(name, published, DECODING_CASTS.get(cast, cast))] if read is None else []
     assert [error for error in errors(cast_columns) if error[0] == name] == expected
 
 
