@@ -281,6 +281,11 @@ def _time_of_micros(micros: Column, spark_type: str) -> Column:
     return F.when(micros.between(*_CALENDAR_MICROS), time)
 
 
+def _without_utc_mark(text: Column, value: Column, column_type: ColumnType) -> Column:
+    """Read what Debezium's isostring writes as if in UTC: `2017-09-15Z` is a plain date."""
+    return F.regexp_replace(text, "Z$", "")
+
+
 def _millis_of_day(text: Column, value: Column, column_type: ColumnType) -> Column:
     return _time_text(text, 1000)
 
@@ -337,6 +342,7 @@ DECODERS: dict[str, Decoder] = {
     "epoch_millis": _epoch_millis,
     "epoch_micros": _epoch_micros,
     "epoch_nanos": _epoch_nanos,
+    "without_utc_mark": _without_utc_mark,
     "millis_of_day": _millis_of_day,
     "micros_of_day": _micros_of_day,
     "nanos_of_day": _nanos_of_day,

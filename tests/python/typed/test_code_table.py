@@ -133,6 +133,15 @@ CONNECT_EXAMPLES = [
         "timestamp",
         local("2024-02-29T23:01:00.5"),
     ),
+    # isostring: times without a zone, written as if they were in UTC
+    Example(f"{TIME}IsoDate", "2017-09-15Z", "date", day("2017-09-15")),
+    Example(f"{TIME}IsoTime", "10:15:30.25Z", "string", "10:15:30.25"),
+    Example(
+        f"{TIME}IsoTimestamp",
+        "2024-03-01T07:01:00.123456Z",
+        "timestamp_ntz",
+        local("2024-03-01T07:01:00.123456"),
+    ),
     Example(f"{TIME}ZonedTime", "22:36:51.53+08:00", "string", "22:36:51.53+08:00"),
     Example(f"{TIME}Year", 1901, "int", 1901),
     Example(f"{TIME}Interval", "P1Y2M", "string", "P1Y2M"),
