@@ -229,7 +229,12 @@ ACTION_RULES = (
 NEXT_COLUMN = Rule(rf"^(?:column\s+{_IF_EXISTS})?({_NAME})\s*$", "column_drop")
 
 #: The rows get new addresses, which are keys in tables without a declared key.
-MOVE = Rule(r"^(?:move|shrink\s+space)\b()", "not_applied")
+MOVE = Rule(
+    r"^(?:move|(?:modify\s+(?:sub)?partition\b.*\s)?shrink\s+space"
+    r"|(?:modify\s+partition\b.*\s)?coalesce\s+(?:sub)?partition"
+    r"|(?:split|merge)\s+(?:sub)?partitions?|modify\s+partition\s+by)\b()",
+    "not_applied",
+)
 
 #: A producer that could not parse the statement goes on with the old place and type of the column.
 ALTERED_COLUMN = Rule(r"^(?:change|modify)\b()", "not_applied")

@@ -203,6 +203,22 @@ ORACLE = [
            not_applied("orders", "SHOP"), not_applied("staging", "SHOP")),
     oracle("alter table orders move online tablespace x", not_applied("orders", "SHOP")),
     oracle("alter table orders shrink space cascade", not_applied("orders", "SHOP")),
+    *(
+        oracle(f"alter table orders {action}", not_applied("orders", "SHOP"))
+        for action in (
+            "modify partition p1 shrink space",
+            'modify subpartition "p 1" shrink space cascade',
+            "split partition p1 at (100) into (partition p1, partition p2)",
+            "split subpartition s1 values (1) into (subpartition s1, subpartition s2)",
+            "merge partitions p1, p2 into partition p3",
+            "merge subpartitions s1, s2 into subpartition s3 update indexes",
+            "coalesce partition",
+            "modify partition p1 coalesce subpartition",
+            "modify partition by hash (id) partitions 8 online",
+        )
+    ),
+    oracle("alter table orders add partition p2 values less than (200)"),
+    oracle("alter table orders modify partition p1 unusable local indexes"),
     oracle("comment on table orders is q'[don't; drop table b; don't]'"),
     oracle("alter table orders add (c varchar2(9) default q'!it's, drop (d)!'), drop (e)",
            column_drop("orders", "e", database="SHOP")),
