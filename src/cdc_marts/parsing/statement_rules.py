@@ -228,12 +228,12 @@ ACTION_RULES = (
 #: SQL Server drops several columns, or constraints and columns, by one DROP.
 NEXT_COLUMN = Rule(rf"^(?:column\s+{_IF_EXISTS})?({_NAME})\s*$", "column_drop")
 
-#: The rows get new addresses, which are keys in tables without a declared key.
+#: The rows of Oracle tables get new addresses.
 MOVE = Rule(
     r"^(?:move|(?:modify\s+(?:sub)?partition\b.*\s)?shrink\s+space"
     r"|(?:modify\s+partition\b.*\s)?coalesce\s+(?:sub)?partition"
     r"|(?:split|merge)\s+(?:sub)?partitions?|modify\s+partition\s+by)\b()",
-    "not_applied",
+    "row_move",
 )
 
 #: A producer that could not parse the statement goes on with the old place and type of the column.

@@ -41,10 +41,11 @@ from cdc_marts.parsing.statement_rules import (
 #: REPLACE TABLE, DROP DATABASE). `column_drop`: the values of `column_names` in these rows are gone
 #: (a column that is dropped or renamed). `column_respelling`: the values of a column are gone whose
 #: name differs from one of `column_names` in letter case alone; the statement may write the old
-#: name in any letter case, so only the new spelling is certain. `not_applied`: rows change in a way
-#: that no message can replay (RENAME TABLE, TRUNCATE PARTITION, ...), or the producer goes on with
-#: the columns from before. A null name matches any: a null `table_name` means all tables of the
-#: database or schema.
+#: name in any letter case, so only the new spelling is certain. `row_move`: rows get new addresses,
+#: which matters only in tables whose rows are known by their addresses. `not_applied`: rows change
+#: in a way that no message can replay (RENAME TABLE, TRUNCATE PARTITION, ...), or the producer goes
+#: on with the columns from before. A null name matches any: a null `table_name` means all tables of
+#: the database or schema.
 #:
 #: The models `int_resolved_changes`, `int_truncations` and `int_column_drops` choose from these
 #: changes by name, and so does `fold/lost_columns.py`.
@@ -259,12 +260,15 @@ def _altered(statement: Column, envelope: Column) -> Column:
                 F.size(names) > 0, F.array(_named(change, "table", table, names))
             ).otherwise(_nothing())
 
-        moved = names_of("not_applied")
-        tables = F.array_distinct(F.concat(F.array(table), F.array_remove(moved, "")))
-        not_applied = F.when(envelope["is_unparsed"], F.size(found)).otherwise(F.size(moved))
+        unreplayed = names_of("not_applied")
+        tables = F.array_distinct(F.concat(F.array(table), F.array_remove(unreplayed, "")))
+        not_applied = F.when(envelope["is_unparsed"], F.size(found)).otherwise(F.size(unreplayed))
         return F.concat(
             of_columns("column_drop"),
             of_columns("column_respelling"),
+            F.when(
+                F.size(names_of("row_move")) > 0, F.array(_named("row_move", "table", table))
+            ).otherwise(_nothing()),
             F.when(
                 not_applied > 0,
                 F.transform(tables, lambda name: _named("not_applied", "table", name)),

@@ -1368,7 +1368,9 @@ PROOFS = {
                 ('drops a column', 'column_drop', 'shop', 'orders'),
                 ('drops a table that was never seen', 'truncation', 'shop', 'unseen'),
                 ('drops a database', 'truncation', 'shop', null),
-                ('renames a table that was never seen', 'not_applied', 'shop', 'unseen')
+                ('renames a table that was never seen', 'not_applied', 'shop', 'unseen'),
+                ('moves rows with a key', 'row_move', 'shop', 'orders'),
+                ('moves rows with a key elsewhere', 'row_move', 'archive', 'orders')
             """,
             bad="""
                 -- fits two tables
@@ -1379,7 +1381,9 @@ PROOFS = {
                 ('drops a table of another database', 'truncation', 'archive', 'orders'),
                 -- no message replays it
                 ('renames', 'not_applied', 'shop', 'orders'),
-                -- nor this, of nobody knows which table
+                -- their addresses are their keys
+                ('moves rows', 'row_move', 'shop', 'visits'),
+                -- no message replays this either, of nobody knows which table
                 ('rolls back', 'not_applied', null, null)
             """,
             selected=f"""
@@ -1406,7 +1410,8 @@ PROOFS = {
                 good="""
                     ('shop', 'orders'),
                     ('shop', 'carts'),
-                    ('shop', 'CARTS')
+                    ('shop', 'CARTS'),
+                    ('shop', 'visits')
                 """,
                 selected="""
                     'dts_avro' as source_format,
@@ -1415,6 +1420,14 @@ PROOFS = {
                     cast(null as string) as schema_name,
                     table_name
                 """,
+            ),
+            "keys": Rows(
+                columns="table_id, key",
+                good="""
+                    ('shop.orders', 'id'),
+                    ('shop.visits', 'rowid')
+                """,
+                selected="'dts_avro' as source_format, table_id, array(key) as key_columns",
             ),
             "targets": Rows(
                 columns="statement_id, change, table_id, is_ambiguous",
@@ -1427,7 +1440,9 @@ PROOFS = {
                     ('drops carts or CARTS', 'truncation', 'shop.CARTS', true),
                     ('drops a column of carts or CARTS', 'column_drop', 'shop.carts', true),
                     ('drops a column of carts or CARTS', 'column_drop', 'shop.CARTS', true),
-                    ('renames', 'not_applied', 'shop.orders', false)
+                    ('renames', 'not_applied', 'shop.orders', false),
+                    ('moves rows with a key', 'row_move', 'shop.orders', false),
+                    ('moves rows', 'row_move', 'shop.visits', false)
                 """,
                 selected="'dts_avro' as source_format, 0 as change_index, *",
             ),

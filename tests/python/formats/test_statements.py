@@ -33,6 +33,10 @@ def not_applied(
     return ("not_applied", database, schema, table, None)
 
 
+def row_move(table: str) -> Change:
+    return ("row_move", "SHOP", None, table, None)
+
+
 def column_drop(
     table: str, *columns: str, database: str | None = "shop", schema: str | None = None
 ) -> Change:
@@ -201,11 +205,11 @@ ORACLE = [
            not_applied("orders", "SHOP")),
     oracle("alter table orders exchange partition p with table staging",
            not_applied("orders", "SHOP"), not_applied("staging", "SHOP")),
-    oracle("alter table orders move online tablespace x", not_applied("orders", "SHOP")),
-    oracle("alter table orders shrink space cascade", not_applied("orders", "SHOP")),
     *(
-        oracle(f"alter table orders {action}", not_applied("orders", "SHOP"))
+        oracle(f"alter table orders {action}", row_move("orders"))
         for action in (
+            "move online tablespace x",
+            "shrink space cascade",
             "modify partition p1 shrink space",
             'modify subpartition "p 1" shrink space cascade',
             "split partition p1 at (100) into (partition p1, partition p2)",
