@@ -236,5 +236,12 @@ MOVE = Rule(
     "row_move",
 )
 
+#: MySQL up to 5.6 and MariaDB delete rows with equal values, and write no rows to the log.
+IGNORES_DUPLICATES = rf"{ANY_CASE}^alter\s+(?:online\s+|offline\s+)?ignore\s+table\b"
+UNIQUE_KEY = Rule(
+    rf"^add\s+(?:constraint\s+(?:(?!unique\b|primary\b){_NAME}\s+)?)?(?:unique|primary)\b()",
+    "not_applied",
+)
+
 #: A producer that could not parse the statement goes on with the old place and type of the column.
 ALTERED_COLUMN = Rule(r"^(?:change|modify)\b()", "not_applied")

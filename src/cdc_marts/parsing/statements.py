@@ -19,6 +19,7 @@ from cdc_marts.parsing.statement_rules import (
     ANY_CASE,
     EACH_TABLE,
     EMPTYING,
+    IGNORES_DUPLICATES,
     KNOWN_STATEMENT,
     MOVE,
     MYSQL,
@@ -32,6 +33,7 @@ from cdc_marts.parsing.statement_rules import (
     STANDARD_SQL,
     STATEMENT_RULES,
     TABLE_PARTS,
+    UNIQUE_KEY,
     WITH_SCHEMAS,
     Rule,
 )
@@ -242,12 +244,18 @@ def _altered(statement: Column, envelope: Column) -> Column:
         _by_dialect(envelope["is_standard"], STANDARD.action, MYSQL.action),
         F.lit(0),
     )
-    goes_on = (envelope["source_type"] == "sqlserver") & text.rlike(rf"{ANY_CASE}^drop\s")
-    rules = (
-        F.when(goes_on, _rules((*ACTION_RULES, NEXT_COLUMN)))
-        .when(envelope["source_type"] == "oracle", _rules((*ACTION_RULES, MOVE)))
-        .when(envelope["is_unparsed"], _rules((*ACTION_RULES, ALTERED_COLUMN)))
-        .otherwise(_rules(ACTION_RULES))
+    source_type = envelope["source_type"]
+    further_rules = {
+        NEXT_COLUMN: (source_type == "sqlserver") & text.rlike(rf"{ANY_CASE}^drop\s"),
+        MOVE: source_type == "oracle",
+        UNIQUE_KEY: statement.rlike(IGNORES_DUPLICATES),
+        ALTERED_COLUMN: envelope["is_unparsed"],
+    }
+    rules = F.concat(
+        _rules(ACTION_RULES),
+        F.array_compact(
+            F.array(*(F.when(holds, _rule(rule)) for rule, holds in further_rules.items()))
+        ),
     )
 
     def changes(found: Column) -> Column:
@@ -308,15 +316,14 @@ def _by_rules(text: Column, rules: Column) -> Column:
 
 
 def _rules(rules: Sequence[Rule]) -> Column:
-    return F.array(
-        *(
-            F.struct(
-                F.lit(ANY_CASE + rule.pattern).alias("pattern"),
-                F.lit(rule.change).alias("change"),
-                F.lit(rule.level).alias("level"),
-            )
-            for rule in rules
-        )
+    return F.array(*map(_rule, rules))
+
+
+def _rule(rule: Rule) -> Column:
+    return F.struct(
+        F.lit(ANY_CASE + rule.pattern).alias("pattern"),
+        F.lit(rule.change).alias("change"),
+        F.lit(rule.level).alias("level"),
     )
 
 

@@ -341,6 +341,19 @@ NOT_APPLIED = [
          [not_applied("orders"), not_applied("orders", "archive")]),
     Case("alter table orders discard tablespace", [not_applied("orders")]),
     Case("alter table orders import partition p tablespace", [not_applied("orders")]),
+    *(
+        Case(f"alter ignore table orders {action}", [not_applied("orders")])
+        for action in (
+            "add unique (note)",
+            "add primary key (id)",
+            "add index i (note), add constraint `u 1` unique index (note)",
+            "add constraint unique (note)",
+        )
+    ),
+    Case("alter online ignore table orders drop a, add unique key u (b)",
+         [column_drop("orders", "a"), not_applied("orders")]),
+    Case("alter ignore table orders add column unique_note text, add index u (note)", NOTHING),
+    Case("alter table orders add unique (note)", NOTHING),
     Case("xa rollback 'x'", [not_applied(None)]),
     postgresql("alter table orders rename to old", not_applied("orders", "shopdb", "public"),
                not_applied("old", "shopdb", "public")),
@@ -461,6 +474,8 @@ UNPARSED = [
              not_applied("orders", None)),
     unparsed("alter table orders nowait rename to old",
              not_applied("orders", None), not_applied("old", None)),
+    unparsed("alter ignore table orders nowait add unique (note), modify a int",
+             not_applied("orders", None)),
     unparsed("alter table orders add column p point srid 4326"),
     unparsed("alter table orders drop check x"),
     unparsed("create or replace table orders (id int)",
