@@ -3,7 +3,7 @@
 The texts come from MySQL and similar systems, Oracle, PostgreSQL and SQL Server, as somebody typed
 them. Sources: MySQL 8.4 manual, chapters 11.2, 11.7 and 15.1; MariaDB, "ALTER TABLE"; Oracle 19c
 SQL reference, "ALTER TABLE"; PostgreSQL 17, "ALTER TABLE", "TRUNCATE", "Lexical structure"; SQL
-Server, "ALTER TABLE".
+Server, "ALTER TABLE"; Db2 11.5 and Db2 for i 7.5, "ALTER TABLE", "CREATE TABLE".
 
 Spark matches the patterns, with Java's regular expressions. These recurse for each repetition of a
 group, unless it is possessive (`*+`).
@@ -64,12 +64,17 @@ def _parts(ends: str, quoted: str, others: str = "", more: str = "") -> str:
     return rf"(?s)(?:{unquoted}|{quoted}|{others}[{more}eE'\"`\[])++"
 
 
-def _actions(quoted: str) -> str:
-    """Return the pattern of an action of an ALTER TABLE; commas outside of brackets end it."""
+def _in_brackets(quoted: str) -> str:
+    """Return the pattern of a text in brackets, which may contain others."""
     in_brackets = r"\([^()]*+\)"
     for _ in range(4):
         in_brackets = rf"\((?:(?:[^()eE'\"`\[]|[eE](?!'))++|{quoted}|{in_brackets}|[eE\[])*+\)"
-    return _parts(",", quoted, f"{in_brackets}|", "()")
+    return in_brackets
+
+
+def _actions(quoted: str) -> str:
+    """Return the pattern of an action of an ALTER TABLE; commas outside of brackets end it."""
+    return _parts(",", quoted, f"{_in_brackets(quoted)}|", "()")
 
 
 class Lexis(NamedTuple):
@@ -94,6 +99,15 @@ MYSQL = Lexis(
     _actions(_MYSQL_QUOTED),
 )
 
+#: DB2 has no commas between actions. An action on a column may have a DROP that drops no column.
+_NEXT_ACTION = (
+    r"(?:add|alter|rename|activate"
+    r"|drop(?!\s+(?:default|not|identity|expression|generated|row|fieldproc)\b))\s"
+)
+DB2_ACTION = (
+    rf"(?is)\s*+(?:(?:[^\s,()e'\"`\[]|e(?!'))++|\s++(?!{_NEXT_ACTION})"
+    rf"|{_STANDARD_QUOTED}|{_in_brackets(_STANDARD_QUOTED)}|[()e'\"`\[])++"
+)
 
 #: One name, without quotes or in quotes of any kind. The pattern fits the text in the quotes.
 _NAME_TEXT = (
@@ -154,6 +168,7 @@ _TRUNCATE = rf"^truncate\s+(?!cluster\s+{_NAME})(?:table\b\s*)?+{_IF_EXISTS}(?:o
 #: Statements that remove all rows of tables, whether or not their names can be read.
 EMPTYING = rf"{ANY_CASE}^(?:truncate|drop\s+(?:foreign\s+)?tables?)\b"
 _REPLACING = rf"^create\s+or\s+replace\s+table\s+({_TABLE})"
+REPLACED_TABLE = Rule(_REPLACING, "table_drop")
 #: MariaDB replaces databases and tables alike: it drops the old one.
 _REMOVING = r"(?:drop|create\s+or\s+replace)\s+"
 STATEMENT_RULES = (
@@ -161,7 +176,7 @@ STATEMENT_RULES = (
     # Tables that refer to it lose rows too. In SQL Server, only some partitions may lose rows.
     Rule(rf"{_TRUNCATE}(?=.*\b(?:cascade|partitions?)\b)", "not_applied"),
     Rule(rf"^drop\s+(?:foreign\s+)?tables?\s+{_IF_EXISTS}({_TABLES})", "table_drop"),
-    Rule(_REPLACING, "table_drop"),
+    REPLACED_TABLE,
     Rule(rf"^{_REMOVING}database\s+{_IF_EXISTS}({_NAMES})", "table_drop", "database"),
     Rule(rf"^{_REMOVING}schema\s+{_IF_EXISTS}({_NAMES})", "table_drop", "schema"),
     # Oracle's users are schemas.
@@ -184,7 +199,14 @@ STATEMENT_RULES = (
 #: CASCADE is PostgreSQL's. A format without systems has no schemas, so the tables are unknown.
 OF_SCHEMA = Rule(r"^()drop\s+schema\b.*\bcascade\b", "not_applied", "unknown")
 #: A producer that could not parse the statement goes on with the columns of the old table.
-REPLACED_TABLE = Rule(_REPLACING, "not_applied")
+UNREAD_TABLE = Rule(_REPLACING, "not_applied")
+#: DB2 keeps the rows of a table that it replaces, unless the statement says otherwise.
+_DELETES_ROWS = r".*\bon\s+replace\s+delete\s+rows\b"
+DB2_STATEMENT_RULES = (
+    *(rule for rule in STATEMENT_RULES if rule is not REPLACED_TABLE),
+    Rule(rf"{_REPLACING}(?={_DELETES_ROWS})", "table_drop"),
+    Rule(rf"{_REPLACING}(?!{_DELETES_ROWS})", "not_applied"),
+)
 #: MariaDB's settings for one statement.
 SETTINGS = rf"{ANY_CASE}^set\s+statement\s.*?\sfor\s+"
 ALTER = (
@@ -224,6 +246,8 @@ ACTION_RULES = (
         "not_applied",
     ),
     Rule(r"^set\s+schema\b()", "not_applied"),
+    # DB2's fast TRUNCATE
+    Rule(r"^activate\s+not\s+logged\s+initially\s+with\s+empty\s+table\b()", "truncation"),
 )
 #: SQL Server drops several columns, or constraints and columns, by one DROP.
 NEXT_COLUMN = Rule(rf"^(?:column\s+{_IF_EXISTS})?({_NAME})\s*$", "column_drop")

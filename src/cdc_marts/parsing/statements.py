@@ -17,6 +17,8 @@ from cdc_marts.parsing.statement_rules import (
     ALTER,
     ALTERED_COLUMN,
     ANY_CASE,
+    DB2_ACTION,
+    DB2_STATEMENT_RULES,
     EACH_TABLE,
     EMPTYING,
     IGNORES_DUPLICATES,
@@ -26,7 +28,6 @@ from cdc_marts.parsing.statement_rules import (
     NEXT_COLUMN,
     NOT_OURS,
     OF_SCHEMA,
-    REPLACED_TABLE,
     ROW_STATEMENT,
     SETTINGS,
     STANDARD,
@@ -34,6 +35,7 @@ from cdc_marts.parsing.statement_rules import (
     STATEMENT_RULES,
     TABLE_PARTS,
     UNIQUE_KEY,
+    UNREAD_TABLE,
     WITH_SCHEMAS,
     Rule,
 )
@@ -181,8 +183,9 @@ def _named_changes(text: Column, envelope: Column) -> Column:
     The text may contain several statements.
     """
     rules = (
-        F.when(envelope["is_unparsed"], _rules((*STATEMENT_RULES, OF_SCHEMA, REPLACED_TABLE)))
+        F.when(envelope["is_unparsed"], _rules((*STATEMENT_RULES, OF_SCHEMA, UNREAD_TABLE)))
         .when(envelope["source_type"] == "", _rules((*STATEMENT_RULES, OF_SCHEMA)))
+        .when(envelope["source_type"] == "db2", _rules(DB2_STATEMENT_RULES))
         .otherwise(_rules(STATEMENT_RULES))
     )
 
@@ -239,12 +242,11 @@ def _own_change(envelope: Column) -> Column:
 def _altered(statement: Column, envelope: Column) -> Column:
     """Return the array<named change> of an ALTER TABLE, one action after another."""
     table, text = (F.regexp_extract(statement, ALTER, group) for group in (1, 2))
-    actions = F.regexp_extract_all(
-        text,
-        _by_dialect(envelope["is_standard"], STANDARD.action, MYSQL.action),
-        F.lit(0),
-    )
     source_type = envelope["source_type"]
+    action = F.when(source_type == "db2", DB2_ACTION).otherwise(
+        _by_dialect(envelope["is_standard"], STANDARD.action, MYSQL.action)
+    )
+    actions = F.regexp_extract_all(text, action, F.lit(0))
     further_rules = {
         NEXT_COLUMN: (source_type == "sqlserver") & text.rlike(rf"{ANY_CASE}^drop\s"),
         MOVE: source_type == "oracle",
@@ -268,15 +270,19 @@ def _altered(statement: Column, envelope: Column) -> Column:
                 F.size(names) > 0, F.array(_named(change, "table", table, names))
             ).otherwise(_nothing())
 
+        def of_table(change: str) -> Column:
+            return F.when(
+                F.size(names_of(change)) > 0, F.array(_named(change, "table", table))
+            ).otherwise(_nothing())
+
         unreplayed = names_of("not_applied")
         tables = F.array_distinct(F.concat(F.array(table), F.array_remove(unreplayed, "")))
         not_applied = F.when(envelope["is_unparsed"], F.size(found)).otherwise(F.size(unreplayed))
         return F.concat(
             of_columns("column_drop"),
             of_columns("column_respelling"),
-            F.when(
-                F.size(names_of("row_move")) > 0, F.array(_named("row_move", "table", table))
-            ).otherwise(_nothing()),
+            of_table("truncation"),
+            of_table("row_move"),
             F.when(
                 not_applied > 0,
                 F.transform(tables, lambda name: _named("not_applied", "table", name)),

@@ -1,4 +1,4 @@
-"""What texts of statements do to tables, in the words of MySQL, Oracle, PostgreSQL, SQL Server."""
+"""What texts of statements do to tables, in the words of the databases."""
 
 from __future__ import annotations
 
@@ -75,6 +75,10 @@ def pg_drop(table: str | None, schema: str | None = "public") -> Change:
 
 def oracle(sql: str, *changes: Change, **members: Any) -> Case:
     return Case(sql, changes, "oracle", "SHOP", None, "ORDERS", **members)
+
+
+def db2(sql: str, *changes: Change) -> Case:
+    return Case(sql, changes, "db2", "SHOP", None, "ORDERS")
 
 
 def sqlserver(sql: str, *changes: Change) -> Case:
@@ -270,6 +274,25 @@ SQLSERVER = [
               column_drop("x]y", "p]q", database="shopdb", schema="dbo")),
     sqlserver("drop table other..orders", table_drop("orders", "other", "dbo")),
     sqlserver("truncate table [other]..[orders]", truncation("orders", "other", "dbo")),
+]  # fmt: skip
+
+DB2 = [
+    db2("create or replace table ORDERS (ID int)", not_applied("ORDERS", "SHOP")),
+    db2("create or replace table ORDERS (ID int) on replace preserve rows",
+        not_applied("ORDERS", "SHOP")),
+    db2('create or replace table "ORDERS" (ID int) ON REPLACE DELETE ROWS',
+        table_drop("ORDERS", "SHOP")),
+    db2("alter table ORDERS activate not logged initially with empty table",
+        truncation("ORDERS", "SHOP")),
+    db2("alter table ORDERS activate not logged initially"),
+    db2("alter table ORDERS drop column A drop column B",
+        column_drop("ORDERS", "A", "B", database="SHOP")),
+    db2('alter table ORDERS add column X varchar(9) default \'drop column Y\' drop "A B" cascade'
+        " rename column C to D", column_drop("ORDERS", "A B", "C", database="SHOP")),
+    db2("alter table ORDERS add constraint X check (A > 0 or (B) > 1) alter column A drop not null"
+        "\n alter B drop default alter column C set data type int drop D",
+        column_drop("ORDERS", "D", database="SHOP")),
+    db2("alter table ORDERS drop primary key drop constraint X"),
 ]  # fmt: skip
 
 COLUMNS = [
@@ -490,6 +513,7 @@ CASES = {
         "postgresql": POSTGRESQL,
         "oracle": ORACLE,
         "sqlserver": SQLSERVER,
+        "db2": DB2,
         "columns": COLUMNS,
         "not applied": NOT_APPLIED,
         "comments": COMMENTS,
