@@ -20,7 +20,11 @@ ANY_CASE = r"(?is)"
 WITH_SCHEMAS = (
     "postgresql|postgres|ppas|sqlserver|greenplum|hologres|gaussdb|opengauss|dws|polardb_o"
 )
-STANDARD_SQL = f"^(?:oracle|db2|dm|dm8|{WITH_SCHEMAS})$"
+_IN_CAPITALS = "oracle|db2|dm|dm8"
+STANDARD_SQL = f"^(?:{_IN_CAPITALS}|{WITH_SCHEMAS})$"
+#: Systems in which a name without quotes is the name in capitals, or in small letters.
+UPPERCASING = f"^(?:{_IN_CAPITALS})$"
+LOWERCASING = f"^(?!sqlserver)(?:{WITH_SCHEMAS})$"
 
 _IN_BACKTICKS = r"`(?:[^`]|``)*+`"
 # SQL Server doubles a bracket in a name. If a name can't continue there, two brackets are the end
@@ -121,7 +125,9 @@ _NAMED = f"{_NAME_START}({_NAME_TEXT}){_NAME_END}"
 _NAMES = rf"{_NAME}(?:\s*,\s*{_NAME})*+"
 #: `table`, `schema.table`, `database.schema.table`, or SQL Server's `database..table`.
 _TABLE = rf"(?:{_NAME}\s*\.\s*(?:\.\s*)?){{0,2}}+{_NAME}"
-TABLE_PARTS = rf"{ANY_CASE}^\s*(?:(?:{_NAMED}\s*\.\s*)?(?:{_NAMED})?\s*\.\s*)?{_NAMED}\s*$"
+_PART = rf"(?=[^\s'\].,;()=*])([`\"\[]?)({_NAME_TEXT}){_NAME_END}"
+#: Each part has two groups: the quote that it begins with, and its text.
+TABLE_PARTS = rf"{ANY_CASE}^\s*(?:(?:{_PART}\s*\.\s*)?(?:{_PART})?\s*\.\s*)?{_PART}\s*$"
 _TABLES = rf"{_TABLE}(?:\s*\*)?(?:\s*,\s*(?:only\s+)?{_TABLE}(?:\s*\*)?)*+"
 _WAIT = r"(?:wait\s+\d+\s+|nowait\s+)?"
 _RENAMED = rf"{_TABLE}\s+{_WAIT}to\s+{_TABLE}"

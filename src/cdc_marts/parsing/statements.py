@@ -23,6 +23,7 @@ from cdc_marts.parsing.statement_rules import (
     EMPTYING,
     IGNORES_DUPLICATES,
     KNOWN_STATEMENT,
+    LOWERCASING,
     MOVE,
     MYSQL,
     NEXT_COLUMN,
@@ -36,6 +37,7 @@ from cdc_marts.parsing.statement_rules import (
     TABLE_PARTS,
     UNIQUE_KEY,
     UNREAD_TABLE,
+    UPPERCASING,
     WITH_SCHEMAS,
     Rule,
 )
@@ -219,10 +221,10 @@ def _in_known_databases(named: Column, envelope: Column) -> Column:
     Canal's envelope has the database of the first name. If the text has it too, the statement may
     have run in another database, which the names behind it mean if they name none.
     """
-    is_first = _unquoted(F.get(named, F.lit(0))["name"], 2) == envelope["database"]
+    is_first = _part(F.get(named, F.lit(0))["name"], 2, envelope) == envelope["database"]
 
     def moved(change: Column) -> Column:
-        is_bare = (change["level"] == "table") & _unquoted(change["name"], 2).isNull()
+        is_bare = (change["level"] == "table") & _part(change["name"], 2, envelope).isNull()
         unknown = _named("not_applied", "table_anywhere", change["name"])
         return F.when(is_bare, unknown).otherwise(change)
 
@@ -265,7 +267,7 @@ def _altered(statement: Column, envelope: Column) -> Column:
             return F.filter(found, lambda named: named["change"] == change)["name"]
 
         def of_columns(change: str) -> Column:
-            names = F.transform(names_of(change), lambda name: _unquoted(name, 3))
+            names = F.transform(names_of(change), lambda name: _part(name, 3, envelope))
             return F.when(
                 F.size(names) > 0, F.array(_named(change, "table", table, names))
             ).otherwise(_nothing())
@@ -392,14 +394,24 @@ def _change(named: Column, envelope: Column) -> Column:
 
     parts = {"first": 1, "second": 2, "third": 3}
     return let(
-        F.struct(*(_unquoted(named["name"], n).alias(part) for part, n in parts.items())), resolved
+        F.struct(*(_part(named["name"], n, envelope).alias(part) for part, n in parts.items())),
+        resolved,
     )
 
 
-def _unquoted(name: Column, part: int) -> Column:
-    """Return a part of a name without its quotes; a doubled quote in it is one quote."""
-    text = F.regexp_extract(name, TABLE_PARTS, part)
-    return F.nullif(F.regexp_replace(text, r'(`)`|(")"|(\])\]', "$1$2$3"), F.lit(""))
+def _part(name: Column, part: int, envelope: Column) -> Column:
+    """Return a part of a name as its system reads it; null if the name lacks this part.
+
+    In quotes, the letters stay as they are, and a doubled quote is one quote.
+    """
+    quote, text = (F.regexp_extract(name, TABLE_PARTS, group) for group in (2 * part - 1, 2 * part))
+    unquoted = (
+        F.when(envelope["source_type"].rlike(UPPERCASING), F.upper(text))
+        .when(envelope["source_type"].rlike(LOWERCASING), F.lower(text))
+        .otherwise(text)
+    )
+    in_quotes = F.regexp_replace(text, r'(`)`|(")"|(\])\]', "$1$2$3")
+    return F.nullif(F.when(quote == "", unquoted).otherwise(in_quotes), F.lit(""))
 
 
 def _is_of_session(change: Column, source_type: Column) -> Column:
