@@ -1,12 +1,14 @@
 -- The known tables that the changes of statements refer to.  A change refers to
 -- the tables whose names equal the names in the statement.  If there are none,
--- letter case is ignored.  A name that the statement leaves out matches any
--- name.  If a statement names a database and a table, a table of this name
--- without a database is meant only if no other table fits.  If a change fits
--- several tables equally well, it is applied to none of them (`is_ambiguous`).
--- A change without a table name refers to all tables of the database or schema
--- that it names.  A single name before the table name is the name of the
--- database, or, if no database has this name, of the schema.
+-- letter case is ignored: somebody typed the names.  Where messages carry no
+-- statements, a record has the names of its own table, which must be equal.  A
+-- name that the statement leaves out matches any name.  If a statement names a
+-- database and a table, a table of this name without a database is meant only
+-- if no other table fits.  If a change fits several tables equally well, it is
+-- applied to none of them (`is_ambiguous`).  A change without a table name
+-- refers to all tables of the database or schema that it names.  A single name
+-- before the table name is the name of the database, or, if no database has
+-- this name, of the schema.
 
 with
 
@@ -78,7 +80,8 @@ tables as (
         table_id,
         database_name,
         schema_name,
-        table_name
+        table_name,
+        {{ is_of_format_that('carries_statements') }} as has_statements
     from {{ ref('int_known_tables') }}
 
 ),
@@ -93,6 +96,7 @@ fitting_tables as (
             when
                 {{ is_of_database() }} and {{ fits_names('exactly') }}
                 then 1
+            when not tables.has_statements then null
             when
                 {{ is_of_database() }} and {{ fits_names('in_any_case') }}
                 then 2

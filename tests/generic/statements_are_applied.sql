@@ -33,6 +33,13 @@ keyed_by_address as (
 
 targets as (select * from {{ targets }}),
 
+typed_changes as (
+
+    select * from changes
+    where {{ is_of_format_that('carries_statements') }}
+
+),
+
 problems as (
 
     select
@@ -58,19 +65,19 @@ problems as (
     union all
 
     select
-        changes.source_format,
-        changes.statement_id,
-        changes.change,
+        typed_changes.source_format,
+        typed_changes.statement_id,
+        typed_changes.change,
         'unknown table' as problem,
         tables.table_id
-    from changes
+    from typed_changes
     inner join tables
         on
-            changes.source_format = tables.source_format
-            and lower(changes.table_name) = lower(tables.table_name)
+            typed_changes.source_format = tables.source_format
+            and lower(typed_changes.table_name) = lower(tables.table_name)
     left anti join targets
         on {{ matches(
-            'changes',
+            'typed_changes',
             'targets',
             ['source_format', 'statement_id', 'change_index'],
         ) }}

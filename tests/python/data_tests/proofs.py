@@ -1370,7 +1370,9 @@ PROOFS = {
                 ('drops a database', 'truncation', 'shop', null),
                 ('renames a table that was never seen', 'not_applied', 'shop', 'unseen'),
                 ('moves rows with a key', 'row_move', 'shop', 'orders'),
-                ('moves rows with a key elsewhere', 'row_move', 'archive', 'orders')
+                ('moves rows with a key elsewhere', 'row_move', 'archive', 'orders'),
+                -- the name of its own table, which nobody typed
+                ('its own table', 'truncation', 'shop', 'ORDERS')
             """,
             bad="""
                 -- fits two tables
@@ -1387,7 +1389,8 @@ PROOFS = {
                 ('rolls back', 'not_applied', null, null)
             """,
             selected=f"""
-                'dts_avro' as source_format,
+                if(statement_id = 'its own table', 'cdl_debezium_json', 'dts_avro')
+                    as source_format,
                 'shop' as topic,
                 0 as `partition`,
                 0L as offset,
@@ -1414,7 +1417,7 @@ PROOFS = {
                     ('shop', 'visits')
                 """,
                 selected="""
-                    'dts_avro' as source_format,
+                    explode(array('dts_avro', 'cdl_debezium_json')) as source_format,
                     concat(database_name, '.', table_name) as table_id,
                     database_name,
                     cast(null as string) as schema_name,
