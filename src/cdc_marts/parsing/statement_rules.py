@@ -219,6 +219,8 @@ ALTER = (
     rf"{ANY_CASE}^alter\s+(?:(?:online|offline|ignore|foreign)\s+)*+table\s+{_IF_EXISTS}(?:only\s+)?"
     rf"({_TABLE})\s*\*?\s*{_WAIT}(.*)$"
 )
+RENAMING = rf"{ANY_CASE}^rename\s"
+RENAMING_ALTER = rf"{ANY_CASE}^alter\s.*\brename\b"
 #: The name of group 2, also in quotes of another kind.
 _IN_THESE_LETTERS = rf"{_NAME_START}+(?-i:\2){_NAME_END}(?:\s|$)"
 _IN_ANY_LETTER_CASE = rf"{_NAME_START}+(?iu:\2){_NAME_END}(?:\s|$)"

@@ -29,6 +29,8 @@ from cdc_marts.parsing.statement_rules import (
     NEXT_COLUMN,
     NOT_OURS,
     OF_SCHEMA,
+    RENAMING,
+    RENAMING_ALTER,
     ROW_STATEMENT,
     SETTINGS,
     STANDARD,
@@ -196,9 +198,12 @@ def _named_changes(text: Column, envelope: Column) -> Column:
             _by_rules(statement, rules),
             lambda found: F.when(
                 (F.size(found) == 0) & statement.rlike(EMPTYING), _own_change(envelope)
-            ).otherwise(_in_known_databases(found, envelope)),
+            ).otherwise(found),
         )
-        return F.when(statement.rlike(ALTER), _altered(statement, envelope)).otherwise(found)
+        return let(
+            F.when(statement.rlike(ALTER), _altered(statement, envelope)).otherwise(found),
+            lambda found: _in_known_databases(found, statement, envelope),
+        )
 
     statements = F.regexp_extract_all(
         text,
@@ -215,13 +220,20 @@ def _named_changes(text: Column, envelope: Column) -> Column:
     return F.when(is_read, each).otherwise(_own_change(envelope))
 
 
-def _in_known_databases(named: Column, envelope: Column) -> Column:
+def _in_known_databases(named: Column, statement: Column, envelope: Column) -> Column:
     """Return the named changes; those in a database that nobody knows are not applied.
 
-    Canal's envelope has the database of the first name. If the text has it too, the statement may
-    have run in another database, which the names behind it mean if they name none.
+    Canal's envelope has the database of the first name, and for a RENAME that of the first new
+    name. If the text has it too, the statement may have run in another database, which the other
+    names mean if they name none.
     """
-    is_first = _part(F.get(named, F.lit(0))["name"], 2, envelope) == envelope["database"]
+    # The new name is the last of an ALTER.
+    index = (
+        F.when(statement.rlike(RENAMING), F.lit(1))
+        .when(statement.rlike(RENAMING_ALTER), F.size(named) - 1)
+        .otherwise(F.lit(0))
+    )
+    names_database = _part(F.get(named, index)["name"], 2, envelope) == envelope["database"]
 
     def moved(change: Column) -> Column:
         is_bare = (change["level"] == "table") & _part(change["name"], 2, envelope).isNull()
@@ -229,7 +241,9 @@ def _in_known_databases(named: Column, envelope: Column) -> Column:
         return F.when(is_bare, unknown).otherwise(change)
 
     names_no_system = envelope["source_type"] == ""
-    return F.when(names_no_system & is_first, F.transform(named, moved)).otherwise(named)
+    return F.when(
+        names_no_system & names_database, F.array_distinct(F.transform(named, moved))
+    ).otherwise(named)
 
 
 def _own_change(envelope: Column) -> Column:

@@ -492,6 +492,23 @@ KINDS = [
     Case("drop table `orders`,`shop`.`items`", [table_drop("orders"), table_drop("items")], None),
     Case("drop table old.orders, items", [table_drop("orders", "old"), table_drop("items")], None),
     Case("drop table shop.orders, items", [table_drop("orders"), table_drop("items")]),
+    # The envelope of a RENAME has the database of the new name.
+    *(
+        Case(sql, [not_applied("orders", None), not_applied("orders", "archive")], None, "archive")
+        for sql in (
+            "rename table orders to archive.orders",
+            "alter table orders rename to archive.orders",
+            "alter table orders rename `archive`.orders, drop a",
+        )
+    ),
+    Case("alter table orders drop a, rename to archive.orders",
+         [column_drop("orders", "a"), not_applied("orders"), not_applied("orders", "archive")],
+         None),
+    Case("rename table a to shop.b, c to d",
+         [not_applied("a", None), not_applied("b"), not_applied("c", None), not_applied("d", None)],
+         None),
+    Case("rename table a to b, shop.c to d", [not_applied(name) for name in "abcd"], None),
+    Case("rename table shop.a to b", [not_applied("a"), not_applied("b")], None),
 ]  # fmt: skip
 
 # Their server publishes later rows by the columns that the table had before.

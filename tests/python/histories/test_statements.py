@@ -311,6 +311,13 @@ CASES = {
         is_ddl=True,
         names=(None, None, None),
     ),
+    "a table may leave any database that a Canal server does not name": Case(
+        "canal_json",
+        "rename table leaving to archive.leaving",
+        {"{db}.leaving": KEPT},
+        type="RENAME",
+        names=("archive", None, "leaving"),
+    ),
     "a schema in Canal's statements is read as a database": Case(
         "canal_json",
         "truncate table archive.invoices",
@@ -327,6 +334,7 @@ NOT_APPLIED = (
     "what no message can replay changes nothing",
     "a renamed table keeps its rows until it is loaded again",
     "a dropped column goes also if a Canal server cannot parse the statement",
+    "a table may leave any database that a Canal server does not name",
     "a schema in Canal's statements is read as a database",
 )
 
