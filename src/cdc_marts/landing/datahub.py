@@ -19,7 +19,7 @@ import math
 import os
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -34,7 +34,18 @@ from datahub.exceptions import (
     SeekOutOfRangeException,
     ShardSealedException,
 )
-from datahub.models import CursorType, Field, FieldType, RecordSchema, RecordType
+from datahub.models import (
+    BlobRecord,
+    CursorType,
+    Field,
+    FieldType,
+    RecordSchema,
+    RecordType,
+    TupleRecord,
+)
+from datahub.models.compress import CompressFormat
+from datahub.models.params import GetRecordsRequestParams
+from datahub.rest import Path
 from dbt.adapters.spark_session.api import iceberg_table
 from pyspark.sql import SparkSession
 from requests import RequestException
@@ -101,8 +112,8 @@ class DataHubTopics:
             user_agent=_USER_AGENT,
         )
         # The SDK itself does not verify certificates.
-        session = self._client._datahub_impl._rest_client._session
-        session.mount("https://", _Verifying(max_retries=3))
+        self._rest_client = self._client._datahub_impl._rest_client
+        self._rest_client._session.mount("https://", _Verifying(max_retries=3))
 
     def topics(self, names: Sequence[str]) -> list[DataHubTopic]:
         """Return the topics with these names, `project.topic`. The topic may be a pattern."""
@@ -162,15 +173,15 @@ class DataHubTopics:
         if first is None:
             return
         last = start - 1
-        for record in self._records(topic, shard, first.cursor, latest):
-            if record.sequence <= last:
+        for message in self._messages(topic, shard, first.cursor, latest):
+            if message.offset <= last:
                 raise LandingError(
-                    f"{shard_name} has several records with the sequence {record.sequence}: the"
+                    f"{shard_name} has several records with the sequence {message.offset}: the"
                     " topic is written in batches, and the records of a batch cannot be"
                     " distinguished."
                 )
-            last = record.sequence
-            yield _message(topic, shard, record)
+            last = message.offset
+            yield message
 
     def _matches(self, project: str, topic: str) -> list[str]:
         if not is_pattern(topic):
@@ -216,28 +227,38 @@ class DataHubTopics:
                     return None
                 raise
 
-    def _records(self, topic: DataHubTopic, shard: str, cursor: str, latest: int) -> Iterator[Any]:
+    def _messages(
+        self, topic: DataHubTopic, shard: str, cursor: str, latest: int
+    ) -> Iterator[Message]:
         """Yield the records of a shard from a cursor on, up to the sequence `latest`."""
         while True:
             with self._refusals(f"{topic.full_name}, shard {shard}"):
                 try:
-                    found = _patiently(functools.partial(self._fetch, topic, shard, cursor))
+                    answer = _patiently(functools.partial(self._fetch, topic, shard, cursor))
                 except ShardSealedException:
                     return
-            for record in found.records:
-                if record.sequence > latest:
-                    return
-                yield record
-            if not found.records or found.records[-1].sequence >= latest:
+                records = [r for r in answer["Records"] if r["Sequence"] <= latest]
+                if _has_new_fields(topic, records):
+                    topic = self._described(topic.project, topic.name)
+                messages = [_message(topic, shard, record) for record in records]
+            yield from messages
+            is_end = len(records) < len(answer["Records"])
+            if is_end or not records or records[-1]["Sequence"] == latest:
                 return
-            cursor = found.next_cursor
+            cursor = answer["NextCursor"]
 
     def _fetch(self, topic: DataHubTopic, shard: str, cursor: str) -> Any:
-        if topic.schema is None:
-            return self._client.get_blob_records(topic.project, topic.name, shard, cursor, _BATCH)
-        return self._client.get_tuple_records(
-            topic.project, topic.name, shard, topic.schema, cursor, _BATCH
+        """Return the answer of DataHub as it is.
+
+        The SDK itself refuses tuples that are shorter than the schema of their topic: DataHub does
+        not fill a field that was added after them.
+        """
+        content, _ = self._rest_client.post(
+            Path.SHARD % (topic.project, topic.name, shard),
+            data=GetRecordsRequestParams(cursor, _BATCH).content(),
+            compress_format=CompressFormat.LZ4,
         )
+        return json.loads(content)
 
     @contextmanager
     def _refusals(self, what: str) -> Iterator[None]:
@@ -340,22 +361,38 @@ def _as_integers(schema: RecordSchema) -> RecordSchema:
     )
 
 
-def _message(topic: DataHubTopic, shard: str, record: Any) -> Message:
-    millis = record.system_time
+def _has_new_fields(topic: DataHubTopic, records: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether a tuple is longer than the schema: fields were added since it was read."""
+    if topic.schema is None:
+        return False
+    known = len(topic.schema.field_list)
+    return any(len(record["Data"]) > known for record in records)
+
+
+def _message(topic: DataHubTopic, shard: str, record: Mapping[str, Any]) -> Message:
+    millis = record["SystemTime"]
+    data = record["Data"]
     return Message(
         topic.full_name,
         int(shard),
-        record.sequence,
+        record["Sequence"],
         millis if MIN_TIMESTAMP <= millis <= MAX_TIMESTAMP else None,
         None,
-        record.blob_data if topic.schema is None else _json_object(record),
+        BlobRecord(values=data).blob_data
+        if topic.schema is None
+        else _json_object(topic.schema, data),
     )
 
 
-def _json_object(record: Any) -> bytes:
-    """Return a tuple as a JSON object: integers as numbers, decimals as texts, digit for digit."""
-    names = [field.name for field in record.field_list]
-    columns = dict(zip(names, map(_plain, record.values), strict=True))
+def _json_object(schema: RecordSchema, data: Sequence[str | None]) -> bytes:
+    """Return a tuple as a JSON object: integers as numbers, decimals as texts, digit for digit.
+
+    The object has the fields that the topic had when the tuple was written.
+    """
+    # DataHub adds fields only behind the others.
+    fields = schema.field_list[: len(data)]
+    values = TupleRecord(field_list=fields, values=data).values
+    columns = {field.name: _plain(value) for field, value in zip(fields, values, strict=True)}
     return json.dumps(columns, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 

@@ -9,7 +9,7 @@ import base64
 import json
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -58,6 +58,8 @@ class DataHubServer(ThreadingHTTPServer):
         self.projects: dict[str, dict[str, Topic]] = {}
         #: answers to the next requests for records, in place of those
         self.refusals: list[tuple[int, str]] = []
+        #: what happens before the next answer to a request for a cursor
+        self.before_cursor: Callable[[], None] | None = None
         #: the user and the limit of each request for records
         self.requests: list[dict[str, Any]] = []
 
@@ -120,11 +122,12 @@ class _Handler(BaseHTTPRequestHandler):
             return {"Shards": shards, "Protocol": "http1.1", "Interval": 0}
         assert body is not None
         records = topic.shards[rest[2]]
-        return (
-            _cursor(topic, records, body)
-            if body["Action"] == "cursor"
-            else self._records(topic, records, body)
-        )
+        if body["Action"] != "cursor":
+            return self._records(topic, records, body)
+        happens, self.server.before_cursor = self.server.before_cursor, None
+        if happens is not None:
+            happens()
+        return _cursor(topic, records, body)
 
     def _records(self, topic: Topic, records: list[Record], body: dict[str, Any]) -> dict[str, Any]:
         self.server.requests.append(body)

@@ -109,6 +109,43 @@ def test_times_at_both_ends_of_the_calendar_land(
     assert json.loads(row.value) == {"at": micros}
 
 
+def test_tuples_from_before_a_field_was_added_land_without_it(
+    land: Land, server: DataHubServer, catalog: SparkSession
+) -> None:
+    topic = Topic([("id", "BIGINT"), ("name", "STRING")])
+    topic.put(["1", "a"])
+    topic.columns.append(("note", "STRING"))
+    topic.put(["2", "b", None], ["3", "c", "x"])
+    server.projects["shop"] = {"orders": topic}
+    result = land("shop.orders")
+    assert result.exit_code == 0, result.output
+    assert [json.loads(row.value) for row in rows(catalog, "datahub_tuple")] == [
+        {"id": 1, "name": "a"},
+        {"id": 2, "name": "b", "note": None},
+        {"id": 3, "name": "c", "note": "x"},
+    ]
+
+
+def test_a_field_that_is_added_during_a_landing_lands(
+    land: Land, server: DataHubServer, catalog: SparkSession
+) -> None:
+    topic = Topic([("id", "BIGINT")])
+    topic.put(["1"])
+    server.projects["shop"] = {"orders": topic}
+
+    def add_field() -> None:
+        topic.columns.append(("note", "STRING"))
+        topic.put(["2", "x"])
+
+    server.before_cursor = add_field
+    result = land("shop.orders")
+    assert result.exit_code == 0, result.output
+    assert [json.loads(row.value) for row in rows(catalog, "datahub_tuple")] == [
+        {"id": 1},
+        {"id": 2, "note": "x"},
+    ]
+
+
 def test_the_records_of_a_closed_shard_land(
     land: Land, server: DataHubServer, catalog: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
