@@ -139,8 +139,9 @@ class DataHubTopics:
     ) -> Iterator[Message]:
         """Yield the records of a shard from a sequence on, up to the newest one of now.
 
-        `next_sequence`: None if the shard never landed. Raise `LandingError` if DataHub deleted
-        records before they landed, unless `skip_lost`.
+        `next_sequence`: None if the shard never landed. A topic with a create time must be the one
+        that landed. Raise `LandingError` if DataHub deleted records before they landed, unless
+        `skip_lost`.
         """
         shard_name = f"{topic.full_name}, shard {shard}"
         oldest = self._cursor(topic, shard, CursorType.OLDEST)
@@ -150,11 +151,12 @@ class DataHubTopics:
         # A closed shard may have no cursor at its end: it gets no records any more.
         latest = _NO_END if newest is None else newest.sequence
         start = max(oldest.sequence, 0) if next_sequence is None else next_sequence
-        if start > latest + 1:
+        if start > latest + 1 and topic.created is None:
             raise LandingError(
                 f"{shard_name} has landed up to sequence {start - 1}, but DataHub has it only up to"
-                f" {latest}. The topic was deleted and created again. Its records would"
-                " count as landed already. Publish them to a topic with another name."
+                f" {latest}, and does not say when the topic was created. If it was deleted and"
+                " created again, publish its records to a topic with another name: they would count"
+                " as landed already. If its records have expired, land it when it has new ones."
             )
         if start < oldest.sequence:
             said = (
