@@ -46,12 +46,17 @@ class LandedOffsets:
                 self._notes[topic] = None
 
     def next_offset(self, partition: Partition) -> int | None:
-        """Return the offset to resume from; None if nothing is known of the partition."""
+        """Return the offset to resume from; None if the partition was never read.
+
+        A partition that its topic did not have yet, when it was last read, begins at 0.
+        """
         topic, number = partition
         highest = self._highest.get(partition)
         noted = self._note(topic).get("read_to", {}).get(str(number))
         if noted is not None and noted[0] == highest:
             return noted[1]
+        if highest is None and self._notes[topic] is not None:
+            return 0
         return _after(highest)
 
     def knows(self, topic: str) -> bool:

@@ -374,6 +374,30 @@ def test_what_is_given_up_is_so_for_good(land: Land, kafka: Kafka, catalog: Spar
     assert landed(catalog) == [(0, 0, b"a")]
 
 
+def test_lost_messages_of_a_new_partition_stop_a_landing_if_the_topic_landed_from_kafka(
+    land: Land, kafka: Kafka, catalog: SparkSession, tmp_path: Path
+) -> None:
+    envelopes = tmp_path / "envelopes.jsonl"
+    envelopes.write_text('{"topic": "filed", "partition": 0, "offset": 0, "value": "f"}\n')
+    run_command("land", "files", "--format", "canal_json", str(envelopes))
+    for name in ("grown", "filed"):
+        kafka.create_topic(name)
+        kafka.produce(name, *messages(b"a"))
+    land("grown")
+    for name in ("grown", "filed"):
+        kafka.add_partitions(name, 2)
+        kafka.produce(name, *messages(b"x", b"y"), partition=1)
+        kafka.delete_records(name, 1, before=1)
+
+    stopped = land("grown,filed")
+    assert stopped.exit_code == 1
+    assert "before they landed: grown, partition 1, 1 offset from 0." in stopped.stderr
+    assert "deleted the first messages of filed, partition 1, before offset 1" in stopped.stderr
+
+    assert land("grown,filed", "--skip-lost").exit_code == 0
+    assert landed(catalog) == [(0, 0, b"f"), (1, 1, b"y"), (0, 0, b"a"), (1, 1, b"y")]
+
+
 def test_a_topic_that_begins_late_is_landed_from_there(
     land: Land, kafka: Kafka, catalog: SparkSession
 ) -> None:
