@@ -66,6 +66,10 @@ def land_files(
             " offsets that the topic already has.",
         ),
     ] = None,
+    again: Annotated[
+        bool,
+        typer.Option("--again", help="Also land files of bare messages that have landed before."),
+    ] = False,
     *,
     target: Target,
 ) -> None:
@@ -80,8 +84,9 @@ def land_files(
     reported and skipped; the other lines land, and the exit code is 1. A topic,
     partition and offset that lands again counts once.
 
-    With --topic, each line is the message itself. If you land such a file twice,
-    its messages count twice. Blank lines are skipped.
+    With --topic, each line is the message itself. Blank lines are skipped. A file
+    with the name and the messages of one that has landed is left out. With
+    --again it lands again, and its messages count twice.
 
     With --map, the messages may have several formats: the map names the format
     of each topic.
@@ -104,7 +109,7 @@ def land_files(
     with SpooledMessages() as messages:
         read_with_progress_bar(messages, paths, topics, topic)
         if messages.formats:
-            _land(messages, target)
+            _land(messages, target, again)
         else:
             tell(f"Landed 0 messages: the files contain none (target {target.name}).")
         if messages.skipped:
@@ -321,29 +326,34 @@ def read_with_progress_bar(
 
 
 def land_spooled(
-    session: SparkSession, messages: SpooledMessages, target: Target
+    session: SparkSession, messages: SpooledMessages, target: Target, again: bool = False
 ) -> Iterator[Landing]:
     """Land messages that were read from files, and yield the landing of each format.
 
     Bare messages take the next offsets of their topics. Two landings at a time would take the same
-    offsets, so each waits for its turn.
+    offsets, so each waits for its turn. `again`: whether files of bare messages land that have
+    landed before.
     """
     from cdc_marts.landing import files
 
     relations = relations_of(target)
     turn = only_run(session, target, say) if messages.bare else nullcontext(lambda: None)
     with turn as check_turn:
-        yield from files.land_files(session, messages, relations, check_turn)
+        yield from files.land_files(session, messages, relations, check_turn, again, say)
 
 
-def _land(messages: SpooledMessages, target: Target) -> None:
+def _land(messages: SpooledMessages, target: Target, again: bool) -> None:
     failed = "Spark failed, and only the messages that are reported above have landed"
+    has_landed = False
     with open_session(target, failed) as session:
         try:
-            for landing in land_spooled(session, messages, target):
+            for landing in land_spooled(session, messages, target, again):
+                has_landed = True
                 summarize(landing, target.name)
         except LandingError as error:
             stop(f"{error} Nothing was landed.", FAILED)
+    if not has_landed:
+        tell(f"Landed 0 messages: all files have landed before (target {target.name}).")
 
 
 def _total_size(paths: Sequence[Path]) -> int | None:

@@ -45,8 +45,8 @@ def read_files(
             _read_envelopes(messages, path, topics, report, advance)
         else:
             source_format = _format_of(topics, bare_topic, name_of(path))
-            for _, line in lines_of(path, advance):
-                messages.add_bare(source_format, bare_topic, line)
+            lines = (line for _, line in lines_of(path, advance))
+            messages.add_bare_file(source_format, bare_topic, path, lines)
 
 
 def _read_envelopes(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
@@ -13,6 +16,7 @@ import pyarrow as pa
 
 from cdc_marts.landing import LandingError
 from cdc_marts.landing.envelopes import Message
+from cdc_marts.landing.lines import name_of
 from cdc_marts.landing.outcome import Partition
 
 #: The partition of bare messages.
@@ -87,6 +91,19 @@ class Spool:
         self._rows, self._size = [], 0
 
 
+@dataclass(frozen=True)
+class BareFile:
+    """A file of bare messages in the spool of its topic."""
+
+    #: the file as the user named it
+    name: str
+    #: of its name without folders, its topic and its messages
+    digest: str
+    #: its first place in the spool, and the place after its last one
+    begin: int
+    end: int
+
+
 class SpooledMessages:
     """Messages by format, until Spark takes them.
 
@@ -104,6 +121,7 @@ class SpooledMessages:
         self.counts: dict[str, Counter[Partition]] = defaultdict(Counter)
         self.offsets: dict[str, dict[Partition, tuple[int, int]]] = defaultdict(dict)
         self.bare_counts: Counter[tuple[str, str]] = Counter()
+        self.bare_files: dict[tuple[str, str], list[BareFile]] = defaultdict(list)
         self.wrong_lines = 0
         #: number of messages of topics that the map skips
         self.skipped = 0
@@ -135,14 +153,23 @@ class SpooledMessages:
         first, last = offsets.get(partition, (message.offset, message.offset))
         offsets[partition] = min(first, message.offset), max(last, message.offset)
 
-    def add_bare(self, source_format: str, topic: str, line: bytes) -> None:
-        """Add a message without coordinates."""
+    def add_bare_file(
+        self, source_format: str, topic: str, path: Path, lines: Iterable[bytes]
+    ) -> None:
+        """Add the lines of a file: messages without coordinates."""
         key = source_format, topic
-        if key not in self.bare:
-            self.bare[key] = self._spools.enter_context(Spool())
-        offset = self.bare_counts[key]
-        self.bare[key].add(Message(topic, BARE_PARTITION, offset, None, None, line))
-        self.bare_counts[key] += 1
+        begin = self.bare_counts[key]
+        digest = hashlib.sha256(f"{path.name}\n{topic}\n".encode(errors="surrogateescape"))
+        for line in lines:
+            if key not in self.bare:
+                self.bare[key] = self._spools.enter_context(Spool())
+            offset = self.bare_counts[key]
+            self.bare[key].add(Message(topic, BARE_PARTITION, offset, None, None, line))
+            self.bare_counts[key] += 1
+            digest.update(line + b"\n")
+        if (end := self.bare_counts[key]) > begin:
+            file = BareFile(name_of(path), digest.hexdigest(), begin, end)
+            self.bare_files[key].append(file)
 
 
 def _batch(rows: Sequence[Message]) -> pa.RecordBatch:

@@ -54,6 +54,7 @@ def envelope(offset: Any, value: str | None = "{}", **members: Any) -> str:
 
 
 def written(path: Path, *lines: str | bytes) -> Path:
+    path.parent.mkdir(exist_ok=True)
     as_bytes = (line.encode() if isinstance(line, str) else line for line in lines)
     path.write_bytes(b"".join(line + b"\n" for line in as_bytes))
     return path
@@ -222,6 +223,44 @@ def test_messages_that_had_landed_before_are_counted(
     assert "Landed 3 messages" in result.stdout
     assert "2 messages had landed before, and count once." in result.stdout
     assert len(rows(catalog)) == 6
+
+
+def test_a_file_of_bare_messages_lands_once_unless_again_is_given(
+    land: Land, catalog: SparkSession, tmp_path: Path
+) -> None:
+    first, second = written(tmp_path / "first", "a", "b"), written(tmp_path / "second", "c")
+    land("--topic", "shop", first)
+
+    repeated = land("--topic", "shop", first)
+    assert repeated.exit_code == 0
+    assert f"{first} is left out: a file with this name and these messages" in repeated.stderr
+    assert "Landed 0 messages: all files have landed before" in repeated.stdout
+    assert commits(catalog) == 1
+
+    others = [
+        written(tmp_path / "changed" / "first", "a", "B"),
+        written(tmp_path / "copy", "a", "b"),
+    ]
+    land("--topic", "shop", others[0], first, second, others[1])
+    lines = [b"a", b"b", b"a", b"B", b"c", b"a", b"b"]
+    assert values(catalog) == list(enumerate(lines))
+
+    land("--topic", "other", first)
+    assert len(rows(catalog)) == 9
+    again = land("--topic", "shop", first, "--again")
+    assert "left out" not in again.stderr
+    assert values(catalog)[-2:] == [(7, b"a"), (8, b"b")]
+
+
+def test_of_files_in_chunks_those_that_have_landed_are_left_out(
+    land: Land, catalog: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spool, "CHUNK_SIZE", 250)
+    files = [written(tmp_path / name, *(f"{name}{i}" for i in range(4))) for name in "abc"]
+    land("--topic", "shop", files[1])
+    land("--topic", "shop", *files)
+    lines = [f"{name}{i}".encode() for name in "bac" for i in range(4)]
+    assert values(catalog) == list(enumerate(lines))
 
 
 def test_a_topic_whose_offsets_are_used_up_takes_no_more(
