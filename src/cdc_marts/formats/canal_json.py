@@ -31,7 +31,7 @@ from cdc_marts.parsing.messages import (
 )
 from cdc_marts.parsing.ops import meaning_of, source_ops
 from cdc_marts.parsing.records import Record, to_staging
-from cdc_marts.parsing.settings import KeySettings, key_columns_of
+from cdc_marts.parsing.settings import KeySettings, key_columns_of, key_setting
 from cdc_marts.parsing.statements import change_of, changes_rows, named_table, table_changes
 from cdc_marts.parsing.tables import table_id_of
 from cdc_marts.parsing.values import is_bad_millis, non_empty, position, timestamp_of_millis
@@ -59,10 +59,10 @@ def parse(
 ) -> DataFrame:
     """Turn landed Canal JSON into staging rows, one per row of a message.
 
-    `key_settings`: table_id -> key columns, for tables whose `pkNames` is null. `swapped_topics`:
-    topic -> time from which its updates are no longer swapped, None if they still are. Updates that
-    were written (`ts`) before have the new row in `old` and the old row in `data` (DTS instances
-    that were created before 2022-03-20, until they are restarted).
+    `key_settings`: table_id -> key columns, for tables whose `pkNames` is null or lacks some of
+    them. `swapped_topics`: topic -> time from which its updates are no longer swapped, None if they
+    still are. Updates that were written (`ts`) before have the new row in `old` and the old row in
+    `data` (DTS instances that were created before 2022-03-20, until they are restarted).
     """
     is_swapped = _is_update() & _is_swapped(swapped_topics or {})
     envelope = _read_envelope(messages, key_settings)
@@ -196,8 +196,18 @@ def _is_unparsed(message: Column) -> Column:
 
 
 def _key_columns(message: DataFrame | Column, key_settings: KeySettings | None) -> Column:
+    """Return the published key, or the declared one if the message publishes none, or a part of it.
+
+    `pkNames` has only those key columns that the image has. A server with MINIMAL images leaves the
+    unchanged ones out of an update.
+    """
     table_id = table_id_of(non_empty(message["database"]), non_empty(message["table"]))
-    return key_columns_of(F.array_distinct(message["pkNames"]), key_settings, table_id)
+    published = F.array_distinct(message["pkNames"])
+    declared = key_setting(key_settings, table_id)
+    is_part = (F.size(F.array_except(published, declared)) == 0) & (
+        F.size(F.array_except(declared, published)) > 0
+    )
+    return F.when(is_part, declared).otherwise(key_columns_of(published, key_settings, table_id))
 
 
 def _unidentified_rows(message: Column, key_settings: KeySettings | None) -> Column:

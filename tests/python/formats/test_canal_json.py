@@ -18,7 +18,7 @@ ES, TS = 1600161894000, 1600161894771
 SWITCH = dt.datetime(2020, 9, 15, 9, 24, 56, tzinfo=dt.timezone.utc)
 PARSE = partial(
     canal_json.parse,
-    key_settings={"shop.set": ["name"]},
+    key_settings={"shop.set": ["name"], "shop.composite": ["id", "name"]},
     swapped_topics={"swapped": None, "switched": SWITCH, "another": None},
 )
 
@@ -194,6 +194,22 @@ def test_a_keyless_row_is_its_own_key(row: Row) -> None:
 @said(message("INSERT", data=[ROW], pkNames=None, table="set"))
 def test_the_project_sets_the_key_of_a_table_without_one(row: Row) -> None:
     assert (row["key_columns"], row["row_key"]) == (["name"], '{"name":"a"}')
+
+
+@said(
+    message("INSERT", data=[ROW], table="composite"),
+    message("INSERT", data=[ROW], pkNames=["name", "id"], table="composite"),
+    message("INSERT", data=[ROW], pkNames=["id", "other"], table="composite"),
+    message(
+        "UPDATE", data=[{"name": "b"}], old=[{"name": "a"}], pkNames=["name"], table="composite"
+    ),
+)
+def test_a_declared_key_replaces_a_part_of_it(rows: Rows) -> None:
+    part, whole, other, update = rows
+    assert (part["key_columns"], part["row_key"]) == (["id", "name"], '{"id":"1","name":"a"}')
+    assert whole["key_columns"] == ["name", "id"]
+    # The image does not say in which row a part of the key changed.
+    assert [row["reject_code"] for row in (other, update)] == ["missing_field"] * 2
 
 
 @said(message("INSERT", data=[ROW], pkNames=["id", "id"]))
