@@ -3,7 +3,7 @@ from cdc_marts.fold.overtaken_changes import overtaken_changes
 
 
 def model(dbt, session):
-    records, loads = dbt.ref("int_load_following_records"), dbt.ref("int_load_ranges")
+    records, loads = dbt.ref("int_commit_ordered_records"), dbt.ref("int_load_ranges")
     reloaded = dbt.ref("int_reloaded_messages")
     new_records, new_loads, new_reloaded = dbt.new_rows(records, loads, reloaded)
     return overtaken_changes(

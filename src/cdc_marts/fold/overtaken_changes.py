@@ -1,4 +1,4 @@
-"""Overtaken changes: they stand after the loaded row of their key, but have a lower log position.
+"""Overtaken changes: they stand behind a row or a delete that has a higher log position.
 
 Debezium gives the rows of a load the log position at which the load began. A transaction that was
 open then has lower positions, and it is published behind the load. Within a partition, a change
@@ -10,6 +10,8 @@ of its key that stands before it: of two loads, the newer one counts.
 A load that repairs its table ends all rows up to the position of the repair, also rows that it does
 not contain. The open transaction may have inserted such a row, or moved it to another key. So
 behind such a load, changes on all keys are newer, if the repair would end them.
+
+An insert that waited for the delete of its key is the third case (`waiting_inserts.py`).
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from pyspark.sql import functions as F
 from cdc_marts.checkpoints import broadcast_if_few, checkpointed
 from cdc_marts.fold.ranges import behind_loads, has_key_of
 from cdc_marts.fold.rules import is_of_format_that
+from cdc_marts.fold.waiting_inserts import waiting_inserts
 from cdc_marts.identifying_columns import MESSAGE
 
 #: A partition with rows of a table.
@@ -38,13 +41,14 @@ def overtaken_changes(
 ) -> DataFrame:
     """Return the messages of overtaken changes, with the positions that they take.
 
-    It is the position of the loaded row of their key, or the first one that a repair does not end.
-    A message may be returned again, with a higher position, when the rows of another load land.
+    It is the position of the loaded row of their key, or the first one that a repair does not end,
+    or the first one after the delete for which they waited. A message may be returned again, with a
+    higher position, when the rows of another load land, or another delete.
     Tables without a key have such messages only behind a load that repairs them: otherwise their
     rows are counted, so order does not matter.
 
     `new_records`: the records that no run has read; `records`: all records, including the new ones.
-    Both have the columns of `int_load_following_records`. `new_loads`, `loads`: the same of
+    Both have the columns of `int_commit_ordered_records`. `new_loads`, `loads`: the same of
     `int_load_ranges`; `new_reloaded`, `reloaded`: the same of `int_reloaded_messages`. `earlier`:
     what earlier runs returned; None in the first run.
 
@@ -65,8 +69,10 @@ def overtaken_changes(
     overtaken = (
         _behind_loaded_rows(behind, records)
         .unionByName(_behind_repairs(behind, repairs))
+        .withColumnRenamed("load_position", "position")
+        .unionByName(waiting_inserts(new_records, None if earlier is None else records))
         .groupBy(*MESSAGE, "is_revision")
-        .agg(F.max("load_position").alias("position"))
+        .agg(F.max("position").alias("position"))
         .select(*MESSAGE, "position", "is_revision")
     )
     return overtaken if earlier is None else _risen(overtaken, earlier)

@@ -112,20 +112,42 @@ def behind_loads(loads: DataFrame) -> Column:
 
     `loads`: topic, partition, first_offset, load_position.
     """
-    spans = (
-        loads.groupBy("topic", "partition")
-        .agg(F.min("first_offset").alias("first"), F.max("load_position").alias("highest"))
-        .limit(_MOST_RANGES + 1)
-        .collect()
+    position = F.col("message_position")
+    return _in_partitions(
+        loads,
+        [F.min("first_offset").alias("first"), F.max("load_position").alias("highest")],
+        lambda span: (
+            (F.col("offset") > span.first) & (position.isNull() | (position < F.lit(span.highest)))
+        ),
     )
-    if len(spans) > _MOST_RANGES:
+
+
+def ahead_of(changes: DataFrame) -> Column:
+    """Return the condition that a change has a lower offset than others, but a higher position.
+
+    It is about the changes of the partition, of any table. It may also hold for other changes.
+
+    `changes`: topic, partition, offset, message_position.
+    """
+    return _in_partitions(
+        changes,
+        [F.max("offset").alias("last"), F.min("message_position").alias("lowest")],
+        lambda span: (
+            (F.col("offset") < span.last) & (F.col("message_position") > F.lit(span.lowest))
+        ),
+    )
+
+
+def _in_partitions(
+    rows: DataFrame, spans: Sequence[Column], is_within: Callable[[Row], Column]
+) -> Column:
+    """Return the condition that a record is within the span of the rows of its partition."""
+    found = rows.groupBy("topic", "partition").agg(*spans).limit(_MOST_RANGES + 1).collect()
+    if len(found) > _MOST_RANGES:
         return F.lit(True)
     return _any_of(
-        (F.col("topic") == span.topic)
-        & (F.col("partition") == span.partition)
-        & (F.col("offset") > span.first)
-        & (F.col("message_position").isNull() | (F.col("message_position") < F.lit(span.highest)))
-        for span in spans
+        (F.col("topic") == span.topic) & (F.col("partition") == span.partition) & is_within(span)
+        for span in found
     )
 
 

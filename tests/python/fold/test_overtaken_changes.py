@@ -1,7 +1,8 @@
-"""Which changes stand behind the loaded row of their key, or a repair, with a lower position."""
+"""Which changes stand behind a loaded row, a repair or a delete, with a lower position."""
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -11,7 +12,7 @@ from tests.python.fold.frames import frame
 
 RECORDS = (
     "source_format table_id topic partition offset record_type op is_keyless row_key"
-    " previous_row_key message_position"
+    " previous_row_key message_position event_at transaction_id"
 )
 LOADS = "source_format table_id topic partition first_offset position"
 RELOADED = "source_format table_id topic partition offset message_position position"
@@ -46,6 +47,19 @@ def loaded(
 
 def update(offset: int, position: int | None, key: str = "1", **other: Any) -> Row:
     return record("update", offset, position, key, **other)
+
+
+def of_transaction(number: int) -> Row:
+    """Transactions are committed in the order of their numbers."""
+    return {"transaction_id": str(number), "event_at": dt.datetime(2026, 1, 1, 0, 0, number)}
+
+
+def insert(offset: int, position: int, transaction: int, key: str = "1", **other: Any) -> Row:
+    return record("insert", offset, position, key, **of_transaction(transaction), **other)
+
+
+def delete(offset: int, position: int, transaction: int, key: str = "1", **other: Any) -> Row:
+    return record("delete", offset, position, key, **of_transaction(transaction), **other)
 
 
 def ranges(records: list[Row]) -> list[Row]:
@@ -223,3 +237,45 @@ def test_a_repair_overtakes_changes_of_earlier_and_of_later_runs(spark: SparkSes
         (0, 5): (201, False),
     }
     assert overtaken(spark, new, read=read, known=known, repairs=repair) == {(0, 5): (201, False)}
+
+
+def test_an_insert_that_waited_for_a_delete_comes_after_it(spark: SparkSession) -> None:
+    rows = [
+        delete(1, 150, 1),
+        insert(2, 100, 2),
+        delete(3, 180, 2),
+        insert(4, 110, 3),
+        insert(5, 190, 4),
+    ]
+    assert overtaken(spark, rows) == {(0, 2): (151, False), (0, 4): (181, False)}
+
+
+def test_a_key_change_deletes_its_old_key_and_inserts_its_new_one(spark: SparkSession) -> None:
+    moved = update(2, 100, "5", previous_row_key="7", **of_transaction(2))
+    left = update(1, 150, "6", previous_row_key="5", **of_transaction(1))
+    assert overtaken(spark, [left, moved]) == {(0, 2): (151, False)}
+
+
+def test_an_insert_that_waited_for_no_delete_stays_in_its_place(spark: SparkSession) -> None:
+    rows = [
+        insert(0, 100, 3),
+        delete(1, 150, 2),
+        insert(2, 100, 1),
+        insert(3, 100, 2),
+        insert(4, 100, 3, "2"),
+        insert(5, 100, 3, table="customers"),
+        insert(6, 100, 3, partition=1),
+        insert(7, 100, 3, topic="other"),
+        insert(8, 100, 3, is_keyless=True),
+        update(9, 100, **of_transaction(3)),
+        record("insert", 10, 100, event_at=of_transaction(3)["event_at"]),
+        record("insert", 11, 100, transaction_id="3"),
+    ]
+    assert overtaken(spark, rows) == {(0, 10): (151, False)}
+
+
+def test_inserts_wait_for_deletes_of_earlier_and_of_later_runs(spark: SparkSession) -> None:
+    assert overtaken(spark, [insert(2, 100, 2)], read=[delete(1, 150, 1)]) == {(0, 2): (151, False)}
+    read = [insert(2, 100, 2), insert(4, 100, 2, "2"), insert(5, 90, 2)]
+    known = [{**FORMAT, "partition": 0, "offset": 5, "position": 151, "is_revision": False}]
+    assert overtaken(spark, [delete(1, 150, 1)], read=read, known=known) == {(0, 2): (151, True)}

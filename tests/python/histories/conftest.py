@@ -30,6 +30,7 @@ _MODULES = [
         "test_partial_images",
         "test_public_shapes",
         "test_statements",
+        "test_waiting_inserts",
     )
 ]
 
