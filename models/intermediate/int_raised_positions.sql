@@ -15,10 +15,10 @@ with
 
 new_messages as (
 
+    -- All rows of a message share one position, but an erased row has none.
     select *
     from {{ new_rows(ref('int_landing_ordered_records')) }}
-    -- all rows of a message share one position
-    where row_index = 0
+    where record_type <> 'tombstone'
 
 ),
 
@@ -189,7 +189,7 @@ known_messages as (
 
     select *
     from {{ rows_so_far(ref('int_landing_ordered_records')) }}
-    where row_index = 0
+    where record_type <> 'tombstone'
 
 ),
 
@@ -243,7 +243,7 @@ followed_messages as (
 
 raised_positions as (
 
-    select
+    select distinct
         source_format,
         topic,
         `partition`,
