@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from cdc_marts.checkpoints import broadcast_if_few, checkpointed
+from cdc_marts.fold.log import Log
 from cdc_marts.fold.ranges import at_message_positions_of, is_one_of
 from cdc_marts.fold.row_lives import partial_key_changes, row_lives
 from cdc_marts.fold.rules import lacks_columns_of
@@ -43,13 +44,9 @@ _FILLED = {
 
 def filled_rows(
     effects_on_keys: DataFrame,
+    log: Log,
     *,
     keys: DataFrame,
-    effects: DataFrame,
-    records: DataFrame,
-    split_key_changes: DataFrame,
-    superseded: DataFrame,
-    truncations: DataFrame,
     update_befores: DataFrame,
     longest_key_chain: int,
 ) -> DataFrame:
@@ -62,9 +59,7 @@ def filled_rows(
     `effects_on_keys`: all effects on these keys, and on the keys that their rows had before, with
     the columns of `int_row_effects`; `is_partial` is also true if an image lacks columns of its
     table. `keys`: the keys whose rows are filled. For other keys, effects on the earlier keys of
-    their rows may be missing. `effects`: all effects. `records`, `split_key_changes`, `superseded`,
-    `truncations`: the models `int_records`, `int_split_key_changes`, `int_superseded_effects` and
-    `int_truncations`. `update_befores`: the `update_before` records of split updates.
+    their rows may be missing. `update_befores`: the `update_before` records of split updates.
     `longest_key_chain`: the number of key changes of the row over which a value is looked for.
 
     The result has source_format, event_id, table_id, row_key, sequence and row, and three more
@@ -77,11 +72,11 @@ def filled_rows(
     on_keys = checkpointed(effects_on_keys.select(*_COLUMNS))
     if on_keys.where("is_partial").isEmpty():
         return no_filled_rows(on_keys.sparkSession)
-    others = _beside(on_keys, effects, split_key_changes)
-    key_changes = checkpointed(partial_key_changes(on_keys, others, split_key_changes))
-    lives = checkpointed(row_lives(on_keys, key_changes, superseded, truncations))
+    others = _beside(on_keys, log.effects, log.split_key_changes)
+    key_changes = checkpointed(partial_key_changes(on_keys, others, log.split_key_changes))
+    lives = checkpointed(row_lives(on_keys, key_changes, log.superseded, log.truncations))
     steps = checkpointed(_steps(lives, _sources_of_values(lives, keys, longest_key_chain)))
-    images = checkpointed(_with_images(steps, records, update_befores))
+    images = checkpointed(_with_images(steps, log.records, update_befores))
     return _filled(_compared_values(_last_values(_column_steps(images))))
 
 

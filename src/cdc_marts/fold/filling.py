@@ -5,7 +5,7 @@ A run without such keys ends early, and does not read the effects.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 from pyspark.sql import DataFrame
 
@@ -17,40 +17,17 @@ from cdc_marts.fold.filled_rows import (
 )
 from cdc_marts.fold.key_chains import keys_of_chains
 from cdc_marts.fold.keys_to_fill import keys_to_fill, tables_with_partial_images
+from cdc_marts.fold.log import Log, NewRows
 from cdc_marts.fold.ranges import effects_on
 from cdc_marts.identifying_columns import TABLE
 
 
-@dataclass(frozen=True)
-class NewRows:
-    """The rows of models that no run has read, in the order in which the model asks for them."""
-
-    #: int_row_effects
-    effects: DataFrame
-    #: int_touched_keys
-    touched_keys: DataFrame
-    #: int_colliding_keys
-    colliding_keys: DataFrame
-    #: int_truncations
-    truncations: DataFrame
-    #: int_exceptional_records
-    exceptions: DataFrame
-    #: int_resolved_changes
-    resolutions: DataFrame
-
-
 def filled_rows_of_run(
+    log: Log,
     new_rows: NewRows,
     *,
-    effects: DataFrame,
-    records: DataFrame,
     exceptional_records: DataFrame,
     known_tables: DataFrame,
-    missing_columns: DataFrame,
-    key_changes: DataFrame,
-    split_key_changes: DataFrame,
-    superseded: DataFrame,
-    truncations: DataFrame,
     split_records: DataFrame,
     earlier: DataFrame | None,
     longest_key_chain: int,
@@ -59,47 +36,32 @@ def filled_rows_of_run(
 
     If a row that an earlier run filled is whole now, it is returned with its own image.
 
-    `effects`, `records`: all rows of `int_row_effects` and `int_records`, including the new ones.
-    `superseded`: the model `int_superseded_effects`. The other DataFrames are the models `int_…` of
-    their names. `earlier`: what earlier runs filled; None in the first run. `longest_key_chain`: as
-    in `filled_rows`.
+    `exceptional_records`, `known_tables`, `split_records`: the models `int_…` of their names.
+    `earlier`: what earlier runs filled; None in the first run. `longest_key_chain`: as in
+    `filled_rows`.
     """
-    tables = tables_with_partial_images(known_tables, missing_columns)
+    tables = tables_with_partial_images(known_tables, log.missing_columns)
     filled_before = _filled_before_revisions(new_rows.exceptions, earlier)
     if filled_before is not None:
         tables = tables.union(filled_before.select(*TABLE)).distinct()
     if tables.isEmpty():
         return no_filled_rows(tables.sparkSession)
-    effects = effects.where("not is_keyless")
-    keys_looked_at = keys_to_fill(
-        tables,
-        effects=effects,
-        missing_columns=missing_columns,
-        touched_keys=new_rows.touched_keys,
-        colliding_keys=new_rows.colliding_keys,
-        new_effects=new_rows.effects,
-        key_changes=key_changes,
-        new_truncations=new_rows.truncations,
-        new_exceptions=new_rows.exceptions,
-        new_resolutions=new_rows.resolutions,
-        earlier=earlier,
-    )
+    log = replace(log, effects=log.effects.where("not is_keyless"))
     keys, earlier_keys = keys_of_chains(
-        keys_looked_at, key_changes, split_key_changes, longest_key_chain
+        keys_to_fill(tables, log, new_rows, earlier),
+        log.key_changes,
+        log.split_key_changes,
+        longest_key_chain,
     )
     if keys.isEmpty():
         return no_filled_rows(tables.sparkSession)
     effects_on_keys = partial_by_image(
-        effects_on(earlier_keys, effects, exceptional_records), missing_columns
+        effects_on(earlier_keys, log.effects, exceptional_records), log.missing_columns
     )
     filled = filled_rows(
         effects_on_keys,
+        log,
         keys=keys,
-        effects=effects,
-        records=records,
-        split_key_changes=split_key_changes,
-        superseded=superseded,
-        truncations=truncations,
         update_befores=split_records.where("record_type = 'update_before'"),
         longest_key_chain=longest_key_chain,
     )

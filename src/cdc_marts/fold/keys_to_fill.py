@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame
 from cdc_marts.checkpoints import checkpointed
 from cdc_marts.fold.filled_rows import partial_by_image
 from cdc_marts.fold.key_changes import keys_changed_beside
+from cdc_marts.fold.log import Log, NewRows
 from cdc_marts.identifying_columns import KEY, TABLE
 
 
@@ -39,46 +40,30 @@ def keys_with_partial_images(
 
 
 def keys_to_fill(
-    tables: DataFrame,
-    *,
-    effects: DataFrame,
-    missing_columns: DataFrame,
-    touched_keys: DataFrame,
-    colliding_keys: DataFrame,
-    new_effects: DataFrame,
-    key_changes: DataFrame,
-    new_truncations: DataFrame,
-    new_exceptions: DataFrame,
-    new_resolutions: DataFrame,
-    earlier: DataFrame | None,
+    tables: DataFrame, log: Log, new_rows: NewRows, earlier: DataFrame | None
 ) -> DataFrame:
     """Return the keys (`KEY`) whose rows a run fills, each once.
 
     In the first run, they are the keys in some tables that have partial images; in later runs,
     those whose filled rows may have changed.
 
-    `tables`: the tables with partial images. `effects`: all effects, with the columns of
-    `int_row_effects`. `missing_columns`: the model `int_missing_columns`. `touched_keys`: keys with
-    new or changed effects. `colliding_keys`: on these, an effect on another key may change which
-    row remains. `new_effects`, `new_exceptions`: changes and redeliveries that may stand beside
-    known `key_changes`, at one position. `new_truncations`, `new_resolutions`: new rows of the
-    models `int_truncations` and `int_resolved_changes`. `earlier`: what earlier runs filled; None
-    in the first run.
+    `tables`: the tables with partial images. `earlier`: what earlier runs filled; None in the first
+    run.
     """
     if earlier is None:
-        return keys_with_partial_images(effects, tables, missing_columns)
+        return keys_with_partial_images(log.effects, tables, log.missing_columns)
     found = (
-        touched_keys.where("not is_keyless"),
-        colliding_keys,
-        keys_changed_beside(new_effects, new_exceptions, key_changes),
-        rows_behind(new_truncations, earlier),
+        new_rows.touched_keys.where("not is_keyless"),
+        new_rows.colliding_keys,
+        keys_changed_beside(new_rows.effects, new_rows.exceptions, log.key_changes),
+        rows_behind(new_rows.truncations, earlier),
     )
     keys = reduce(DataFrame.union, (rows.select(*KEY) for rows in found))
     keys = keys.join(tables, [*TABLE], "left_semi").distinct()
-    revised_tables = checkpointed(tables_with_revised_drops(new_resolutions))
+    revised_tables = checkpointed(tables_with_revised_drops(new_rows.resolutions))
     if revised_tables.isEmpty():
         return keys
-    partial = keys_with_partial_images(effects, revised_tables, missing_columns)
+    partial = keys_with_partial_images(log.effects, revised_tables, log.missing_columns)
     return keys.union(partial).distinct()
 
 

@@ -24,7 +24,7 @@ from tests.python.fold.frames import (
     frame,
     rows_of_cases,
 )
-from tests.python.fold.partial_images import EFFECTS, NAMES, effect
+from tests.python.fold.partial_images import EFFECTS, NAMES, effect, log_of
 
 #: What names something else in each case.
 _OWN = {"table_id", "event_id", "last_write_id", "pairing_id", "delete_id", "insert_id"}
@@ -365,6 +365,30 @@ def _filled(
     )
     found = filled_rows(
         effects,
+        log_of(
+            spark,
+            effects=effects,
+            records=effects.withColumn("record_type", F.lit("change")),
+            split_key_changes=frame_of(
+                SPLIT_KEY_CHANGES,
+                {
+                    name: [{"delete_id": d, "insert_id": i, "old_key": k} for d, i, k in case.pairs]
+                    for name, case in cases.items()
+                },
+            ),
+            superseded=frame_of(
+                SUPERSEDED_EFFECTS,
+                {name: case.superseded for name, case in cases.items()},
+            ),
+            truncations=frame_of(
+                TRUNCATIONS,
+                {
+                    name: [{"sequence": (at, 0, at)}]
+                    for name, case in cases.items()
+                    if (at := case.truncated_at) is not None
+                },
+            ),
+        ),
         keys=checkpointed(
             effects.select(*KEY).distinct()
             if keys is None
@@ -372,27 +396,6 @@ def _filled(
                 "source_format table_id row_key",
                 {name: [{"row_key": k} for k in keys] for name in cases},
             )
-        ),
-        effects=effects,
-        records=effects.withColumn("record_type", F.lit("change")),
-        split_key_changes=frame_of(
-            SPLIT_KEY_CHANGES,
-            {
-                name: [{"delete_id": d, "insert_id": i, "old_key": k} for d, i, k in case.pairs]
-                for name, case in cases.items()
-            },
-        ),
-        superseded=frame_of(
-            SUPERSEDED_EFFECTS,
-            {name: case.superseded for name, case in cases.items()},
-        ),
-        truncations=frame_of(
-            TRUNCATIONS,
-            {
-                name: [{"sequence": (at, 0, at)}]
-                for name, case in cases.items()
-                if (at := case.truncated_at) is not None
-            },
         ),
         update_befores=frame_of(
             "source_format pairing_id before",

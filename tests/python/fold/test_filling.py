@@ -10,19 +10,22 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from cdc_marts.fold.filling import NewRows, filled_rows_of_run
+from cdc_marts.fold.filling import filled_rows_of_run
 from tests.python.fold.frames import (
     MISSING_COLUMNS,
-    SPLIT_KEY_CHANGES,
-    SUPERSEDED_EFFECTS,
-    TRUNCATIONS,
     effects_at_positions,
     frame,
 )
-from tests.python.fold.partial_images import EFFECTS, NAMES, effect
+from tests.python.fold.partial_images import (
+    EFFECTS,
+    EXCEPTIONS,
+    KEYS,
+    NAMES,
+    effect,
+    log_of,
+    new_rows,
+)
 
-KEYS = "source_format table_id row_key is_keyless"
-EXCEPTIONS = "source_format table_id exception old_row_key row_keys delivery_position is_revision"
 FILLED = "source_format event_id table_id row_key sequence"
 
 Row = dict[str, Any]
@@ -46,26 +49,22 @@ def filled(
     earlier: Sequence[Row] = (),
 ) -> DataFrame:
     """The filled rows of a run. All effects are new in the first run; later, none is."""
-    key_changes = "op message_position event_id is_key_change effect"
-    truncations, exceptions = frame(spark, TRUNCATIONS, []), frame(spark, EXCEPTIONS, revisions)
+    exceptions = frame(spark, EXCEPTIONS, revisions)
     return filled_rows_of_run(
-        NewRows(
+        log_of(
+            spark,
+            effects=effects,
+            records=effects.withColumn("record_type", F.lit("change")),
+            missing_columns=frame(spark, MISSING_COLUMNS, missing),
+        ),
+        new_rows(
+            spark,
             effects=effects if is_first else effects.where("false"),
             touched_keys=frame(spark, KEYS, touched),
-            colliding_keys=frame(spark, "source_format table_id row_key", []),
-            truncations=truncations,
             exceptions=exceptions,
-            resolutions=frame(spark, "source_format table_id change version", []),
         ),
-        effects=effects,
-        records=effects.withColumn("record_type", F.lit("change")),
         exceptional_records=exceptions,
         known_tables=frame(spark, "source_format table_id has_partial_images", []),
-        missing_columns=frame(spark, MISSING_COLUMNS, missing),
-        key_changes=frame(spark, f"source_format table_id row_key {key_changes}", []),
-        split_key_changes=frame(spark, SPLIT_KEY_CHANGES, []),
-        superseded=frame(spark, SUPERSEDED_EFFECTS, []),
-        truncations=truncations,
         split_records=frame(spark, "source_format record_type pairing_id before", []),
         earlier=None if is_first else frame(spark, FILLED, earlier),
         longest_key_chain=20,

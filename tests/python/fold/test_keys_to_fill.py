@@ -13,17 +13,16 @@ from cdc_marts.fold.keys_to_fill import (
     tables_with_partial_images,
     tables_with_revised_drops,
 )
-from tests.python.fold.frames import MISSING_COLUMNS, TRUNCATIONS, frame
+from tests.python.fold.frames import TRUNCATIONS, frame
+from tests.python.fold.partial_images import EXCEPTIONS, KEYS, RESOLUTIONS, log_of, new_rows
 
 NAMES = {"source_format": "canal_json", "table_id": "shop.orders"}
 CARTS = {"source_format": "canal_json", "table_id": "shop.carts"}
-KEYS = "source_format table_id row_key is_keyless"
 EFFECTS = "source_format table_id topic row_key op message_position sequence"
 IMAGES = (
     "source_format table_id row_key schema_id effect is_partial lists_all_columns sequence"
     " topic op message_position"
 )
-RESOLUTIONS = "source_format table_id change version"
 
 
 def key(row_key: str, **other: Any) -> dict[str, Any]:
@@ -54,40 +53,43 @@ def test_keys_are_looked_at_whose_values_may_have_changed(spark: SparkSession) -
     truncation = {**NAMES, "sequence": (4, 1, 0), "is_revision": False}
     keys = keys_to_fill(
         frame(spark, "source_format table_id", [NAMES]),
-        effects=frame(spark, IMAGES, []),
-        missing_columns=frame(spark, MISSING_COLUMNS, []),
-        touched_keys=frame(
+        log_of(
             spark,
-            KEYS,
-            [
-                key("touched"),
-                key("touched"),
-                key("keyless", is_keyless=True),
-                key("of a table without partial images", **CARTS),
-            ],
+            key_changes=frame(
+                spark,
+                EFFECTS,
+                [
+                    moved,
+                    effect("inserted beside a redelivery", 9, op="insert"),
+                    effect("elsewhere", 8, op="insert"),
+                    effect("updated", 7),
+                ],
+            ),
         ),
-        colliding_keys=frame(spark, KEYS, [key("replayed"), key("touched")]),
-        new_effects=frame(spark, EFFECTS, [effect("touched", 7)]),
-        key_changes=frame(
+        new_rows(
             spark,
-            EFFECTS,
-            [
-                moved,
-                effect("inserted beside a redelivery", 9, op="insert"),
-                effect("elsewhere", 8, op="insert"),
-                effect("updated", 7),
-            ],
+            touched_keys=frame(
+                spark,
+                KEYS,
+                [
+                    key("touched"),
+                    key("touched"),
+                    key("keyless", is_keyless=True),
+                    key("of a table without partial images", **CARTS),
+                ],
+            ),
+            colliding_keys=frame(spark, KEYS, [key("replayed"), key("touched")]),
+            effects=frame(spark, EFFECTS, [effect("touched", 7)]),
+            truncations=frame(spark, TRUNCATIONS, [truncation]),
+            exceptions=frame(
+                spark,
+                EXCEPTIONS,
+                [
+                    {**NAMES, "exception": "redelivery", "delivery_position": 9},
+                    {**NAMES, "exception": "split_update", "delivery_position": 8},
+                ],
+            ),
         ),
-        new_truncations=frame(spark, TRUNCATIONS, [truncation]),
-        new_exceptions=frame(
-            spark,
-            "source_format table_id exception delivery_position",
-            [
-                {**NAMES, "exception": "redelivery", "delivery_position": 9},
-                {**NAMES, "exception": "split_update", "delivery_position": 8},
-            ],
-        ),
-        new_resolutions=frame(spark, RESOLUTIONS, []),
         earlier=frame(
             spark, EFFECTS, [effect("behind a truncation", 5), effect("before a truncation", 3)]
         ),
@@ -114,21 +116,16 @@ def test_partial_images_are_looked_at_in_the_first_run_and_after_revised_drops(
         {**key("of a cart", **CARTS), **image},
         {**key("whole"), **image, "is_partial": False},
     ]
-    no_effects = frame(spark, IMAGES, [])
     keys = keys_to_fill(
         frame(spark, "source_format table_id", [NAMES, CARTS]),
-        effects=frame(spark, IMAGES, effects),
-        missing_columns=frame(spark, MISSING_COLUMNS, []),
-        touched_keys=frame(spark, KEYS, []),
-        colliding_keys=frame(spark, KEYS, []),
-        new_effects=no_effects,
-        key_changes=no_effects,
-        new_truncations=frame(spark, TRUNCATIONS, []),
-        new_exceptions=frame(spark, "source_format table_id exception delivery_position", []),
-        new_resolutions=frame(
+        log_of(spark, effects=frame(spark, IMAGES, effects)),
+        new_rows(
             spark,
-            RESOLUTIONS,
-            [{**table, "change": "column_drop", "version": 2} for table in revised],
+            resolutions=frame(
+                spark,
+                RESOLUTIONS,
+                [{**table, "change": "column_drop", "version": 2} for table in revised],
+            ),
         ),
         earlier=None if is_first_run else frame(spark, EFFECTS, []),
     )
