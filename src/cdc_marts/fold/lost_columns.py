@@ -37,7 +37,7 @@ def lost_columns(versions: DataFrame, drops: DataFrame) -> DataFrame:
     schema version, only the first and the last event are known, of all and of those with a complete
     list.
     """
-    tables: defaultdict[tuple[str, str], _Table] = defaultdict(_Table)
+    tables: defaultdict[tuple[str, str], _TableVersions] = defaultdict(_TableVersions)
     shown = versions.where(~is_of_format_that("has_sparse_rows")).select(
         *TABLE, "source_type", "column_names", *SEQUENCES
     )
@@ -142,7 +142,7 @@ class _Drop(NamedTuple):
 
 
 @dataclass
-class _Table:
+class _TableVersions:
     """A table: its schema versions, and the statements that dropped its columns."""
 
     versions: list[_Version] = field(default_factory=list)

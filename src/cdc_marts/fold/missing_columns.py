@@ -20,7 +20,7 @@ from cdc_marts.identifying_columns import VERSION
 from cdc_marts.local_rows import local_rows
 
 #: Source format and id of a table.
-_Table = tuple[str, str]
+_TableKey = tuple[str, str]
 #: The sequences at which a stretch begins and ends (None: open), and the columns missing there.
 _Stretch = tuple[Row, Row | None, list[str]]
 
@@ -57,9 +57,9 @@ def missing_columns(versions: DataFrame, table_columns: DataFrame) -> DataFrame:
     return local_rows(versions.sparkSession, missing, schema)
 
 
-def _versions_that_differ(versions: DataFrame) -> dict[_Table, list[Row]]:
+def _versions_that_differ(versions: DataFrame) -> dict[_TableKey, list[Row]]:
     """Return the schema versions of the tables that have versions with different columns."""
-    tables: defaultdict[_Table, list[Row]] = defaultdict(list)
+    tables: defaultdict[_TableKey, list[Row]] = defaultdict(list)
     with_columns = versions.where(
         ~is_of_format_that("has_sparse_rows") & F.col("column_names").isNotNull()
     )
@@ -73,10 +73,10 @@ def _versions_that_differ(versions: DataFrame) -> dict[_Table, list[Row]]:
 
 
 def _columns_of(
-    tables: dict[_Table, list[Row]], table_columns: DataFrame
-) -> dict[_Table, list[Row]]:
+    tables: dict[_TableKey, list[Row]], table_columns: DataFrame
+) -> dict[_TableKey, list[Row]]:
     """Return the rows of `table_columns` for these tables."""
-    columns: dict[_Table, list[Row]] = {table: [] for table in tables}
+    columns: dict[_TableKey, list[Row]] = {table: [] for table in tables}
     if not tables:
         return columns
     ids = sorted({table_id for _, table_id in tables})

@@ -222,8 +222,8 @@ class _Table:
             "schema_id", "column_names"
         )
         # A change that the load has overtaken shows its columns at its own position.
-        is_own = has_trait(self.source_format, "follows_loads")
-        change_position = F.col("message_position" if is_own else "sequence.position")
+        has_own_positions = has_trait(self.source_format, "follows_loads")
+        change_position = F.col("message_position" if has_own_positions else "sequence.position")
         is_behind = F.lit(True) if position is None else change_position > F.lit(position)
         is_of_load = self._is_row_of_load(topic)
         lists = self._landed(loaded_since).join(versions, ["schema_id"])
