@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -49,15 +49,22 @@ def each_said_together(
     )
 
 
-def each_rejected(cases: Mapping[str, tuple[str, Any]], **settings: Any) -> pytest.MarkDecorator:
-    """The test is run for each of these reject codes and messages, and has its name."""
-    return pytest.mark.parametrize(
+def each_is_rejected(
+    cases: Mapping[str, tuple[str, Any]], **settings: Any
+) -> Callable[[Mapping[str, Any], bytes, str], None]:
+    """A test that each of these messages is rejected, with its reject code; it has its name."""
+
+    @pytest.mark.parametrize(
         "reject_code",
         [
             pytest.param(code, id=name, marks=said(message, **settings))
             for name, (code, message) in cases.items()
         ],
     )
+    def is_rejected(row: Mapping[str, Any], sent: bytes, reject_code: str) -> None:
+        check_is_rejected(row, sent, reject_code)
+
+    return is_rejected
 
 
 def check_is_rejected(row: Mapping[str, Any], sent: bytes, reject_code: str) -> None:
@@ -68,6 +75,20 @@ def check_is_rejected(row: Mapping[str, Any], sent: bytes, reject_code: str) -> 
     assert {name for name, held in row.items() if held is not None} == (
         OF_EVERY_MESSAGE | OF_A_REJECT
     )
+
+
+def check_are_one_event(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Check that some rows have one identity (`event_id`): they are deliveries of one event."""
+    ids = {row["event_id"] for row in rows}
+    assert None not in ids
+    assert len(ids) == 1 < len(rows)
+
+
+def check_are_different_events(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Check that each of some rows has an identity (`event_id`) of its own."""
+    ids = {row["event_id"] for row in rows}
+    assert None not in ids
+    assert len(ids) == len(rows) > 1
 
 
 def landed(

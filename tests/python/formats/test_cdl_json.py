@@ -13,8 +13,7 @@ from tests.python.formats.staging import (
     LANDED_AT,
     LANDING_COMMIT,
     TOPIC_NUMBER,
-    check_is_rejected,
-    each_rejected,
+    each_is_rejected,
     each_said,
     said,
 )
@@ -157,8 +156,4 @@ REJECTED = {
     "truncate": ("unknown_op", payload("TRUNCATE")),
     "time is a date": ("bad_timestamp", payload("INSERT", ROW, TIMESTAMP="2024-02-04")),
 }
-
-
-@each_rejected(REJECTED)
-def test_what_cannot_be_read_is_rejected(row: Row, sent: bytes, reject_code: str) -> None:
-    check_is_rejected(row, sent, reject_code)
+test_what_cannot_be_read_is_rejected = each_is_rejected(REJECTED)

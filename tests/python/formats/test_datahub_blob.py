@@ -10,8 +10,9 @@ import pytest
 from cdc_marts.formats import datahub_blob
 from cdc_marts.parsing.ops import source_ops
 from tests.python.formats.staging import (
-    check_is_rejected,
-    each_rejected,
+    check_are_different_events,
+    check_are_one_event,
+    each_is_rejected,
     each_said_together,
     members,
     row_change,
@@ -205,11 +206,7 @@ REJECTED = {
     "an empty image": ("missing_image", blob("DELETE", *UPDATED, before={})),
     "bad sequence id": ("bad_sequence", blob("INSERT", "8a", INSERTED[1], after=JOE)),
 }
-
-
-@each_rejected(REJECTED)
-def test_what_cannot_be_read_is_rejected(row: Row, sent: bytes, reject_code: str) -> None:
-    check_is_rejected(row, sent, reject_code)
+test_what_cannot_be_read_is_rejected = each_is_rejected(REJECTED)
 
 
 @said(blob("UPDATE", *UPDATED, before=JOE, after=NEW_JOE), AFTER_WITH_BOTH)
@@ -245,16 +242,12 @@ def test_an_empty_image_before_does_not_make_a_half_whole(row: Row) -> None:
     }
 )
 def test_a_redelivery_has_the_event_id_of_the_first(rows: Rows) -> None:
-    ids = {row["event_id"] for row in rows}
-    assert None not in ids
-    assert len(ids) == 1
+    check_are_one_event(rows)
 
 
 @said(UPDATE_BEFORE, UPDATE_AFTER)
 def test_the_halves_of_an_update_have_two_event_ids(rows: Rows) -> None:
-    before, after = (row["event_id"] for row in rows)
-    assert None not in (before, after)
-    assert before != after
+    check_are_different_events(rows)
 
 
 @said(blob("INSERT", "-1", (-1, -1), after=JOE))

@@ -12,8 +12,9 @@ from dbt_common.exceptions import CompilationError
 
 from cdc_marts.formats import datahub_tuple
 from tests.python.formats.staging import (
-    check_is_rejected,
-    each_rejected,
+    check_are_different_events,
+    check_are_one_event,
+    each_is_rejected,
     members,
     row_change,
     said,
@@ -219,11 +220,7 @@ REJECTED = {
     "a time out of range": ("bad_timestamp", dataworks("I", "NY", A, time=10**18)),
     "a time in seconds": ("bad_timestamp", dataworks("I", "NY", A, time=1565944878)),
 }
-
-
-@each_rejected(REJECTED)
-def test_what_cannot_be_read_is_rejected(row: Row, sent: bytes, reject_code: str) -> None:
-    check_is_rejected(row, sent, reject_code)
+test_what_cannot_be_read_is_rejected = each_is_rejected(REJECTED)
 
 
 @said(without(INSERT, "_sequence_id_"), dataworks("R", "NY", A), dataworks("I", "NY", A, "x"))
@@ -236,8 +233,7 @@ def test_a_reject_names_what_is_missing(rows: Rows) -> None:
 
 @said(SNAPSHOT, dataworks("I", "NY", A, -1, -1))
 def test_a_redelivered_row_of_the_full_load_has_the_event_id_of_the_first(rows: Rows) -> None:
-    first, again = (row["event_id"] for row in rows)
-    assert first == again is not None
+    check_are_one_event(rows)
 
 
 KEYLESS_INSERT = dataworks("I", "NY", {"b": 1, "a": None}, table="keyless")
@@ -259,9 +255,8 @@ KEYLESS_INSERT = dataworks("I", "NY", {"b": 1, "a": None}, table="keyless")
     dts("D", "YN", B),
 )
 def test_different_events_have_different_event_ids(rows: Rows) -> None:
-    ids = {row["event_id"] for row in rows}
-    assert None not in ids
-    assert len(ids) == len(rows) == 14
+    check_are_different_events(rows)
+    assert len(rows) == 14
 
 
 @said(SNAPSHOT)

@@ -15,8 +15,9 @@ from tests.python.formats.staging import (
     LANDED_AT,
     LANDING_COMMIT,
     TOPIC_NUMBER,
-    check_is_rejected,
-    each_rejected,
+    check_are_different_events,
+    check_are_one_event,
+    each_is_rejected,
     each_said_together,
     members,
     row_change,
@@ -349,11 +350,7 @@ REJECTED = {
         row_message("UPDATE_BEFOR", before=A, sequence_id="-1"),
     ),
 }
-
-
-@each_rejected(REJECTED)
-def test_what_cannot_be_read_is_rejected(row: Row, sent: bytes, reject_code: str) -> None:
-    check_is_rejected(row, sent, reject_code)
+test_what_cannot_be_read_is_rejected = each_is_rejected(REJECTED)
 
 
 @said(UPDATE, row_message("UPDATE", before=A, after=B))
@@ -529,8 +526,7 @@ def test_a_row_of_the_full_load_is_a_snapshot_before_everything(rows: Rows) -> N
     }
 )
 def test_a_redelivery_has_the_event_id_of_the_first(rows: Rows) -> None:
-    first, again = (row["event_id"] for row in rows)
-    assert first == again is not None
+    check_are_one_event(rows)
 
 
 KEYLESS_SNAPSHOT = row_message(
@@ -561,9 +557,8 @@ KEYLESS_INSERT = row_message(
     KEYLESS_INSERT,
 )
 def test_different_events_have_different_event_ids(rows: Rows) -> None:
-    ids = {row["event_id"] for row in rows}
-    assert None not in ids
-    assert len(ids) == len(rows) == 13
+    check_are_different_events(rows)
+    assert len(rows) == 13
 
 
 @said(KEYLESS_INSERT)
@@ -743,9 +738,7 @@ def test_a_statement_keeps_its_text_and_table(row: Row) -> None:
 
 @said(ALTER, TRUNCATE)
 def test_a_statement_has_an_id_by_which_its_redelivery_is_known(rows: Rows) -> None:
-    alter, truncate = (row["event_id"] for row in rows)
-    assert None not in (alter, truncate)
-    assert alter != truncate
+    check_are_different_events(rows)
 
 
 @said(TRUNCATE)

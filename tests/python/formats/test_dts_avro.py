@@ -21,6 +21,8 @@ from tests.python.formats.staging import (
     LANDED_AT,
     LANDING_COMMIT,
     TOPIC_NUMBER,
+    check_are_different_events,
+    check_are_one_event,
     check_is_rejected,
     each_said,
     each_said_together,
@@ -693,21 +695,17 @@ def test_tags_that_differ_between_deliveries_identify_and_order_nothing(rows: Ro
     }
 )
 def test_a_redelivery_has_the_same_event_id(rows: Rows) -> None:
-    first, again = (row["event_id"] for row in rows)
-    assert first == again is not None
+    check_are_one_event(rows)
 
 
 @said(INSERT, {**INSERT, "sourceTimestamp": SECONDS + 60})
 def test_a_redelivery_may_come_with_another_time(rows: Rows) -> None:
-    first, again = (row["event_id"] for row in rows)
-    assert first == again is not None
+    check_are_one_event(rows)
 
 
 @said(SNAPSHOT, {**SNAPSHOT, "sourceTimestamp": SECONDS + 60})
 def test_a_row_of_another_full_load_is_no_redelivery(rows: Rows) -> None:
-    one, other = (row["event_id"] for row in rows)
-    assert None not in (one, other)
-    assert one != other
+    check_are_different_events(rows)
 
 
 @each_said_together(
@@ -724,23 +722,17 @@ def test_a_row_of_another_full_load_is_no_redelivery(rows: Rows) -> None:
     }
 )
 def test_another_record_has_another_event_id(rows: Rows) -> None:
-    ids = {row["event_id"] for row in rows}
-    assert None not in ids
-    assert len(ids) == 2
+    check_are_different_events(rows)
 
 
 @said(INSERT, {**INSERT, "objectName": "shop.items"}, SNAPSHOT)
 def test_records_of_another_table_or_operation_have_other_event_ids(rows: Rows) -> None:
-    ids = {row["event_id"] for row in rows}
-    assert None not in ids
-    assert len(ids) == 3
+    check_are_different_events(rows)
 
 
 @said(KEYLESS_INIT, {**KEYLESS_INIT, "id": 2})
 def test_equal_keyless_rows_of_the_full_load_differ_in_their_ids(rows: Rows) -> None:
-    one, other = (row["event_id"] for row in rows)
-    assert None not in (one, other)
-    assert one != other
+    check_are_different_events(rows)
 
 
 #: name -> (reject code, a part of the reason, record)
