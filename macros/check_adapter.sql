@@ -1,6 +1,6 @@
 {#-
-  `generate_schema_name` calls this macro for the first node, before dbt renders
-  any SQL.
+  dbt calls `generate_schema_name` for the first node, before it renders any
+  SQL.
 -#}
 {% macro check_adapter() -%}
   {%- if target.type != 'spark_session' -%}

@@ -1,7 +1,3 @@
-{#-
-  Before a run of a project that has this one as a package: checks that the project declares its own
-  tables, and that none of its models is read in place of a model of this package.
--#}
 {% macro check_root_project() -%}
   {%- if execute and project_name != 'cdc_marts' -%}
     {%- do cdc_marts.check_root_tables() -%}

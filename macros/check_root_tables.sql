@@ -1,7 +1,5 @@
 {#-
-  Checks that a project that has this one as a package declares its own tables
-  directly under `vars`, where its typed marts and `cdc-marts scaffold` find
-  them too.
+  Typed marts and `cdc-marts scaffold` find only tables directly under `vars`.
 -#}
 {% macro check_root_tables() -%}
   {%- if project_name != 'cdc_marts' -%}

@@ -1,7 +1,3 @@
-{#-
-  If this project is the root project, each schema has exactly the configured name, in every target.
-  If it is a package, the root project names the schemas: its macro of this name, or the one of dbt.
--#}
 {% macro generate_schema_name(custom_schema_name, node) -%}
   {%- do cdc_marts.check_adapter() -%}
   {%- if project_name == 'cdc_marts' -%}

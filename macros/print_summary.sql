@@ -1,7 +1,6 @@
 {#-
-  After `dbt build`: prints what was built, where it is, and how to query it.
-  Rows are counted only on the target `demo`.  Elsewhere, the count would cost
-  more with each landed message.
+  On other targets than `demo`, counting would cost more with each landed
+  message.
 -#}
 {% macro print_summary(results) -%}
   {%- set what = {
@@ -53,7 +52,6 @@
 {%- endmacro %}
 
 
-{#- A query for one row with the number of rows of each relation. -#}
 {% macro count_rows_sql(relations) -%}
 select
     {% for name, relation in relations.items() -%}

@@ -1,4 +1,3 @@
-{#- The setting that a topic needs, and what to do. -#}
 {% macro swapped_topic_advice() -%}
 {%- set time_format = "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'" -%}
 concat(

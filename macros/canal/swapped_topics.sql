@@ -1,8 +1,4 @@
-{#-
-  Checks the var `swapped_canal_topics`.  It maps each topic to the write time
-  (`ts`, UTC) from which its updates are no longer swapped, or to null.  The
-  time must be readable, because it decides how the topic is read.
--#}
+{#- The time must be readable, because it decides how the topic is read. -#}
 {% macro check_swapped_topics() -%}
   {%- set topics = var('swapped_canal_topics') or {} -%}
   {%- if topics is not mapping -%}
@@ -27,10 +23,6 @@
 {%- endmacro %}
 
 
-{#-
-  Whether a value is a text with a date, or a date and a time, in ISO 8601, in a
-  spelling that Python and Spark read in the same way.
--#}
 {% macro is_time(value) -%}
   {%- set iso = (
       '\\d{4}-\\d{2}-\\d{2}([T ]\\d{2}:\\d{2}(:\\d{2}(\\.\\d{3}(\\d{3})?)?)?'
@@ -48,7 +40,6 @@
 {%- endmacro %}
 
 
-{#- topic -> {until: time or null}, from the setting of the project. -#}
 {% macro declared_swapped_topics(setting) -%}
   {%- set topics = {} -%}
   {%- for topic, until in (setting or {}).items() -%}
@@ -58,10 +49,6 @@
 {%- endmacro %}
 
 
-{#-
-  The topics that the project sets as swapped, as one of the `reading_settings`;
-  null if the staging model takes none.
--#}
 {% macro swapped_topics_setting() -%}
   {%- set topics = config.get('swapped_topics') -%}
   {%- do return(none if topics is none else {
@@ -73,16 +60,11 @@
 {%- endmacro %}
 
 
-{#- The property of a staging table that stores its swapped topics. -#}
 {% macro swapped_topics_property() -%}
 cdc_marts.swapped-topics
 {%- endmacro %}
 
 
-{#-
-  topic -> {until: time or null}: the setting with which the rows of the staging
-  table were read.  Without such a table, it is the setting of the project.
--#}
 {% macro swapped_topics_of(staging) -%}
   {%- if execute and staging and load_relation(staging) is not none -%}
     {%- set kept = adapter.table_property(
@@ -96,7 +78,6 @@ cdc_marts.swapped-topics
 {%- endmacro %}
 
 
-{#- Condition on `published_at` that an update is read as swapped. -#}
 {% macro is_read_as_swapped(setting) -%}
 {%- if not setting -%}
 false
@@ -108,7 +89,6 @@ published_at < cast({{ adapter.string_literal(setting.until) }} as timestamp)
 {%- endmacro %}
 
 
-{#- The changed topics with updates that would now be read differently. -#}
 {% macro topics_swapped_otherwise_sql(relation, changes) -%}
 select distinct topic
 from {{ relation }}

@@ -1,4 +1,3 @@
-{#- Before a run: checks the var `datahub_topics`. -#}
 {% macro check_datahub_topics() -%}
   {%- do adapter.call_function(
       'cdc_marts.formats.datahub_tuple:check_topics', var('datahub_topics')
@@ -6,10 +5,6 @@
 {%- endmacro %}
 
 
-{#-
-  The database and dialect that the project sets for topics, as one of the
-  `reading_settings`; null if the staging model takes none.
--#}
 {% macro datahub_topics_setting() -%}
   {%- set topics = config.get('datahub_topics') -%}
   {%- do return(none if topics is none else {
@@ -21,7 +16,6 @@
 {%- endmacro %}
 
 
-{#- The changed topics that have rows in the staging table. -#}
 {% macro datahub_topics_with_rows_sql(relation, changes) -%}
 select distinct topic
 from {{ relation }}
@@ -46,7 +40,6 @@ Set it as it was, {{ cdc_marts.reread_advice() }}
 {%- endmacro %}
 
 
-{#- The settings of a topic in words. -#}
 {% macro datahub_topic_text(settings) -%}
 {%- for name, value in (settings or {}).items() -%}
 {{ name }} {{ value }}{{ " and " if not loop.last }}

@@ -1,7 +1,3 @@
-{#-
-  The columns that an effect adds to its record.  By default, the effect is on
-  the key of the record.
--#}
 {% macro effect_struct(
     effect, is_key_change='false', row_key='records.row_key'
 ) -%}

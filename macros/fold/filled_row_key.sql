@@ -1,11 +1,4 @@
-{#-
-  The key of a keyless row that a split update wrote, with the columns that only
-  its `update_before` has, because all columns of such a row are its key.
-
-  row_key: the key in the `update_after`.  old_row_key: the key in the
-  `update_before`, or null.
-  takes_columns: the condition `takes_columns_of_half`.
--#}
+{#- All columns of a keyless row are its key. -#}
 {% macro filled_row_key(row_key, old_row_key, takes_columns) -%}
 if(
         {{ takes_columns }}
@@ -22,7 +15,6 @@ if(
 {%- endmacro %}
 
 
-{#- An after image, with the columns that only the before image has. -#}
 {% macro filled_image(image, image_before) -%}
 to_variant_object(map_concat(
             cast({{ image_before }} as map<string, variant>),
@@ -31,16 +23,11 @@ to_variant_object(map_concat(
 {%- endmacro %}
 
 
-{#-
-  Whether a row takes the columns that only its `update_before` has: it is
-  keyless, and its format writes whole rows.
--#}
 {% macro takes_columns_of_half() -%}
 is_keyless and not {{ is_of_format_that('has_sparse_rows') }}
 {%- endmacro %}
 
 
-{#- Whether an `update_after` lacks columns of its `update_before`. -#}
 {% macro lacks_columns_of_half(row_key, old_row_key) -%}
 size(array_except(
             json_object_keys({{ old_row_key }}), json_object_keys({{ row_key }})

@@ -1,4 +1,3 @@
-{#- Condition that all names in a change are the names of a table. -#}
 {% macro fits_names(way) -%}
 (
     {{ name_fits('database_name', 'database_name', way) }}
@@ -8,7 +7,6 @@
 {%- endmacro %}
 
 
-{#- Condition that a table has a database if the change names one. -#}
 {% macro is_of_database() -%}
 (changes.database_name is null or tables.database_name is not null)
 {%- endmacro %}

@@ -1,6 +1,3 @@
-{#-
-  The formats of the var `source_formats` that have a trait.
--#}
 {% macro formats_that(trait) -%}
   {%- set found = [] -%}
   {%- for source_format, traits in var('source_formats').items() -%}

@@ -1,12 +1,6 @@
 {#-
-  Merges the newest effects of a batch into the state.  An effect replaces the
-  effect in the state if it is newer.  If the run folded all effects on the key
-  again (`is_refolded`), the result always replaces the effect in the state.
   The batch is the same each time it is queried, because a run reads ranges of
   snapshots.
-
-  arguments: the arguments that dbt passes to a strategy.  Both relations have
-  the columns of `int_row_state`.
 -#}
 {% macro get_incremental_newest_effect_sql(arguments) -%}
 {%- set possible_matches = adapter.possible_matches(

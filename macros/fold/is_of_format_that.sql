@@ -1,4 +1,3 @@
-{#- Condition that `source_format` has a trait of the var `source_formats`. -#}
 {% macro is_of_format_that(trait) -%}
 source_format in (
     {%- for source_format in formats_that(trait) -%}

@@ -1,10 +1,3 @@
-{#-
-  Join condition that finds the columns that the image of an event lacks, by its
-  schema version and its place in the log.  It finds at most one row per event.
-
-  event: alias with `source_format`, `table_id`, `schema_id`, `sequence`,
-  `lists_all_columns`.  missing: alias of `int_missing_columns`.
--#}
 {% macro lacks_columns_of(event, missing) -%}
 not {{ event }}.lists_all_columns
             and {{ matches(

@@ -1,8 +1,3 @@
-{#-
-  The columns that each table lost, as one array.
-
-  lost_columns: relation with the columns of `int_lost_columns`.
--#}
 {% macro lost_columns_of_tables_sql(lost_columns) -%}
 select
     source_format,

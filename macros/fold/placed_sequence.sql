@@ -1,12 +1,7 @@
 {#-
-  The sequence of a record in the place of its message.  Without a place in
-  `int_message_places`, it is the sequence that the message itself gives.  The
-  index of a resync replaces the hash of the topic, which moves to the row index,
-  because a load may have landed in several topics.  Half of the hash leaves room
-  for the rows of a message.
-
-  record: alias with `topic` and `sequence`.
-  place: alias of `int_message_places`.
+  The index of a resync replaces the hash of the topic, which moves to the row
+  index, because a load may have landed in several topics.  Half of the hash
+  leaves room for the rows of a message.
 -#}
 {% macro placed_sequence(record, place) -%}
 if(
@@ -24,7 +19,6 @@ if(
 {%- endmacro %}
 
 
-{#- The row index in `placed_sequence`. -#}
 {% macro placed_row_index(record, place) -%}
 {{ record }}.sequence.row_index + if(
                 {{ place }}.transaction_index is not null
@@ -37,8 +31,8 @@ if(
 
 
 {#-
-  The id of the event of a record.  If a load repairs its table, its rows get
-  other ids, or they would count as redeliveries of earlier full loads.
+  With their usual ids, the rows of the load would count as redeliveries of
+  earlier full loads.
 -#}
 {% macro placed_event_id(record, place) -%}
 if(

@@ -1,4 +1,3 @@
-{#- The members of a sequence, in the order in which they are compared. -#}
 {% macro sequence_members() -%}
 {%- do return([
     'position',
@@ -10,7 +9,6 @@
 {%- endmacro %}
 
 
-{#- A sequence.  The arguments are expressions of its members. -#}
 {% macro sequence_struct(
     position, transaction_index, partition, offset, row_index
 ) -%}

@@ -1,9 +1,3 @@
-{#-
-  A row without the columns that its table lost after the row was last written.
-
-  row: the row as a VARIANT.  sequence: the sequence of the event that wrote it.
-  lost_columns: array of struct<column_name, sequence>, null if there are none.
--#}
 {% macro without_dropped_columns(row, sequence, lost_columns) -%}
 case
     when exists({{ lost_columns }}, lost -> lost.sequence > {{ sequence }})

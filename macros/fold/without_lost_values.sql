@@ -1,15 +1,3 @@
-{#-
-  A filled row without outdated values.  A value is outdated if the table lost
-  the column between the event that gave the value and the event that was
-  filled, even if the table got the column back.  If a before image after the
-  loss contains the column, the row has the value of this before image instead.
-
-  filled: alias of a relation with the row as a VARIANT (null if no row was
-  filled), and with `filled_from`, `before_values` and `before_values_from` of
-  `int_filled_rows`.
-  sequence: the sequence of the event that was filled.
-  lost_columns: array of struct<column_name, sequence>, null if there are none.
--#}
 {% macro without_lost_values(filled, sequence, lost_columns) -%}
 {#- A column whose value the event itself carries gives false, and not null. -#}
 {%- set is_lost -%}

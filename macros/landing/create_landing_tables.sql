@@ -1,4 +1,4 @@
-{#- Creates the missing landing tables.  Any program may append to them. -#}
+{#- Any program may append to these tables. -#}
 {% macro create_landing_tables() -%}
   {%- if execute -%}
     {%- set resyncs = landing_relation('resyncs') -%}

@@ -1,4 +1,3 @@
-{#- Whether a landing table records in which commit each row landed. -#}
 {% macro knows_landing_commits(landing_table) -%}
   {%- do return(
       execute

@@ -1,7 +1,3 @@
-{#-
-  The statement that lands the messages of a sample seed that have not landed
-  yet.  It is empty if all have landed.
--#}
 {% macro land_sample(seed) -%}
 {%- if execute -%}
   {%- set landing_table = landing_relation(seed.identifier | replace('sample_', '', 1)) -%}

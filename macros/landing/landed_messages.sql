@@ -1,4 +1,3 @@
-{#- The landed messages of a format, in the columns that all parsers read. -#}
 {% macro landed_messages(source_format) -%}
 {%- set landing_table = source('landing', source_format) -%}
 {%- if target.name == 'demo' -%}

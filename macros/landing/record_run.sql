@@ -1,7 +1,3 @@
-{#-
-  After a command that runs nodes: appends the outcomes of the nodes, in one
-  row.  If the row cannot be written, the run does not fail.
--#}
 {% macro record_run(results) -%}
   {%- if execute and flags.WHICH in
       ['run', 'build', 'test', 'seed', 'snapshot', 'retry'] -%}

@@ -1,4 +1,3 @@
-{#- Before a run: checks that the var `published_marts` names marts. -#}
 {% macro check_published_marts() -%}
   {%- if execute -%}
     {%- set marts = [] -%}

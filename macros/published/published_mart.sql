@@ -1,10 +1,4 @@
-{#-
-  The query of a published mart: the rows of a mart, with images as JSON text.
-  Python decides which rows a run writes (`src/cdc_marts/published`).
-
-  mart: name of the mart.  grain: at which grain a run updates the mart: `key`,
-  `version` (all versions of a key), `event`, `message`, or `whole`.
--#}
+{#- Python decides which rows a run writes (`src/cdc_marts/published`). -#}
 {% macro published_mart(mart, grain) -%}
   {%- do cdc_marts.check_adapter() -%}
   {#- Python knows its inputs by these names. -#}

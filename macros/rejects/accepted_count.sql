@@ -1,4 +1,3 @@
-{#- How many rejected messages of a topic somebody has looked at. -#}
 {% macro accepted_count(topic, accepted) -%}
 {%- if accepted -%}
 case {{ topic }}

@@ -1,7 +1,4 @@
-{#-
-  After a run in which `messages_can_be_read` warned or failed: prints a line
-  per topic.  dbt itself prints only how many rows the test found.
--#}
+{#- dbt itself prints only how many rows the test found. -#}
 {% macro print_rejects(results) -%}
   {%- for result in results
       if execute
@@ -33,7 +30,6 @@
 {%- endmacro %}
 
 
-{#- One line per topic that `messages_can_be_read` found. -#}
 {% macro rejects_per_topic_sql(rejects) -%}
 with
 

@@ -1,4 +1,3 @@
-{#- The columns of `change_events`, in order. -#}
 {% macro change_event_columns() -%}
 event_id,
 source_format,

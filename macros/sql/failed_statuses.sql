@@ -1,4 +1,4 @@
-{#- The statuses of failed nodes. Python takes them from here too. -#}
+{#- Python takes the statuses from here too. -#}
 {% macro failed_statuses() -%}
 'error', 'fail', 'runtime error', 'partial success'
 {%- endmacro %}

@@ -1,7 +1,3 @@
-{#-
-  Condition that two images (map<column, text>) have different values in a column
-  that both have.
--#}
 {% macro images_differ(image, other) -%}
 exists(
     map_keys({{ image }}),

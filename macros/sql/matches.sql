@@ -1,7 +1,3 @@
-{#-
-  Condition that two relations have equal values in some columns.  A null equals
-  nothing.
--#}
 {% macro matches(
     one, other, columns=['source_format', 'table_id', 'row_key']
 ) -%}

@@ -1,9 +1,3 @@
-{#-
-  Before a staging model adds rows: checks that its existing rows were read with
-  the current settings.  The settings are properties of the table, and a rebuild
-  writes them.  The macro looks at rows only if they differ.  A model without
-  rows also checks which messages were removed from landing.
--#}
 {% macro check_settings() -%}
   {%- if execute and not is_incremental() -%}
     {%- do cdc_marts.check_removed_messages() -%}
@@ -23,11 +17,6 @@ alter table {{ this }} set {{ cdc_marts.properties_sql(written) }}
 {%- endmacro %}
 
 
-{#-
-  Property -> settings, for the settings that are not yet properties of the
-  staging table.  It is an error if one of the `rows`, a table expression, would
-  be read differently with them.
--#}
 {% macro check_setting_changes(rows) -%}
   {%- set written = {} -%}
   {%- for setting in cdc_marts.reading_settings() -%}
@@ -45,12 +34,6 @@ alter table {{ this }} set {{ cdc_marts.properties_sql(written) }}
 {%- endmacro %}
 
 
-{#-
-  It is an error if the changes of a setting concern tables or topics with rows
-  among `rows`.
-
-  setting: one of the `reading_settings`.
--#}
 {% macro check_rows_read_otherwise(setting, rows, changes) -%}
   {%- set concerned = run_query(setting.rows_sql(rows, changes)) -%}
   {%- if concerned.rows | length > 0 -%}
@@ -61,16 +44,6 @@ alter table {{ this }} set {{ cdc_marts.properties_sql(written) }}
 {%- endmacro %}
 
 
-{#-
-  The settings with which the staging model reads its messages.  Each one is a
-  mapping:
-
-  property: the property of the staging table that stores the setting.
-  now: name of a table or topic -> its setting in the project.
-  rows_sql(rows, changes): a query for the changed names that have rows among
-    `rows`, a table expression, that would now be read differently.
-  error(names, changes): the message about these names.
--#}
 {% macro reading_settings() -%}
   {%- do return([
       cdc_marts.key_setting(),
@@ -80,10 +53,6 @@ alter table {{ this }} set {{ cdc_marts.properties_sql(written) }}
 {%- endmacro %}
 
 
-{#-
-  Name -> its old and its new setting, null for none.  It has only names whose
-  setting differs.
--#}
 {% macro setting_changes(before, now) -%}
   {%- set changes = {} -%}
   {%- for name in (before.keys() | list + now.keys() | list) | unique -%}

@@ -1,8 +1,4 @@
-{#-
-  The given formats that have landed messages, or one of them if none has.  The
-  others are left out, because each format makes the planning of every query
-  longer.
--#}
+{#- Each format makes the planning of every query longer. -#}
 {% macro formats_with_rows(source_formats) -%}
   {%- set with_rows = [] -%}
   {%- for source_format in source_formats -%}

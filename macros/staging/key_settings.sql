@@ -1,7 +1,3 @@
-{#-
-  The key columns that the project declares for tables in the format of a
-  staging model, as one of the `reading_settings`; null if the model takes none.
--#}
 {% macro key_setting() -%}
   {%- set tables = config.get('tables') -%}
   {%- do return(none if tables is none else {
@@ -18,10 +14,8 @@
 
 
 {#-
-  The changed tables with rows that would now get another key.  These are rows
-  with the key that was set before.  If none was set, they are rows that have no
-  key, or whose key is a row id of the database, which is used as the last
-  resort.
+  If no key was set, the key may be a row id of the database, which is used as
+  the last resort.
 -#}
 {% macro tables_with_other_keys_sql(relation, changes) -%}
 select distinct table_id

@@ -1,9 +1,5 @@
 {#-
-  The union of the staging records of formats.  The query is only a union, so
-  its new rows are the new rows of its tables.  Formats without landed messages
-  are left out.
-
-  source_formats: names of formats.  The union always has at least one of them.
+  The query is only a union, so its new rows are the new rows of its tables.
 -#}
 {% macro union_of_staging(source_formats) -%}
   {%- for source_format in formats_with_rows(source_formats) %}
@@ -21,11 +17,7 @@ from {{ ref('stg_' ~ source_format) }}
 {%- endmacro %}
 
 
-{#-
-  The sequence that a message itself gives, from the columns of a staging record:
-  Iceberg reads these in batches, and the struct row by row.  Null if the message
-  was not read.
--#}
+{#- Iceberg reads these columns in batches, and the struct row by row. -#}
 {% macro message_sequence() -%}
 if(
         message_row_index is null,

@@ -1,6 +1,3 @@
-{#-
-  Before a run: checks all declarations of tables, also those without a mart.
--#}
 {% macro check_declared_tables() -%}
   {%- do adapter.call_function(
       'cdc_marts.typed.declaration:check_declarations',

@@ -1,8 +1,4 @@
-{#-
-  The query of a typed mart: the current rows of a source table, with real
-  columns.  The var `tables` declares the table under the name of the model.
-  Python computes the rows (`src/cdc_marts/typed`).
--#}
+{#- Python computes the rows (`src/cdc_marts/typed`). -#}
 {% macro typed_mart() -%}
   {%- do cdc_marts.check_adapter() -%}
   {%- if model.package_name == 'cdc_marts' and project_name != 'cdc_marts' -%}
