@@ -11,11 +11,9 @@ from pyspark.sql import functions as F
 
 from cdc_marts.formats.connect.envelope import (
     checks_of_images,
-    column_parameters,
-    column_types,
+    columns_of_types,
     fields_of,
     read_payload,
-    whole_number_columns,
 )
 from cdc_marts.parsing.images import columns_of, has_columns, image_hashes, with_images
 from cdc_marts.parsing.messages import rejection, unknown_op
@@ -54,9 +52,7 @@ def _with_types(read: DataFrame) -> DataFrame:
     # Lambdas come first, so that Spark compiles the rest into one loop.
     return described.select(
         *described.drop("connect_schema", "fields").columns,
-        column_types(F.col("fields")).alias("column_types"),
-        column_parameters(F.col("fields")).alias("column_parameters"),
-        whole_number_columns(F.col("fields")).alias("whole_number_columns"),
+        *columns_of_types(F.col("fields")),
     )
 
 

@@ -12,14 +12,12 @@ from pyspark.sql import functions as F
 
 from cdc_marts.formats.connect.envelope import (
     checks_of_images,
-    column_parameters,
-    column_types,
+    columns_of_types,
     field_names,
     fields_of,
     may_hold_placeholders,
     placeholder_columns,
     unavailable_columns,
-    whole_number_columns,
     without_placeholders,
 )
 from cdc_marts.parsing.images import columns_of, image_hashes, with_images
@@ -84,9 +82,7 @@ def _with_fields(named: DataFrame, names: FieldNames) -> DataFrame:
         *named.drop("connect_schema", "before", "after").columns,
         "key_fields",
         field_names(F.col("fields")).alias("field_names"),
-        column_types(F.col("fields")).alias("column_types"),
-        column_parameters(F.col("fields")).alias("column_parameters"),
-        whole_number_columns(F.col("fields")).alias("whole_number_columns"),
+        *columns_of_types(F.col("fields")),
         *(
             column.alias(f"{name}_{side}")
             for side in ("before", "after")

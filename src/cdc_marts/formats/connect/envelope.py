@@ -94,8 +94,21 @@ def field_names(fields: Column) -> Column:
     return F.array_distinct(fields["field"])
 
 
-def column_types(fields: Column) -> Column:
-    """Return a map from each field to its type, or null if there is no schema.
+def columns_of_types(fields: Column) -> tuple[Column, ...]:
+    """Return what the fields say of the types of a row, each column with its name in staging.
+
+    They are `column_types`, `column_parameters` and `whole_number_columns`. Each is null if there
+    is no schema.
+    """
+    return (
+        _column_types(fields).alias("column_types"),
+        _column_parameters(fields).alias("column_parameters"),
+        _whole_number_columns(fields).alias("whole_number_columns"),
+    )
+
+
+def _column_types(fields: Column) -> Column:
+    """Return a map from each field to its type.
 
     The type is the semantic type of the field (`name`), or its `type` if it has none.
     """
@@ -103,12 +116,12 @@ def column_types(fields: Column) -> Column:
     return F.map_from_arrays(fields["field"], types)
 
 
-def whole_number_columns(fields: Column) -> Column:
-    """Return the names of all fields that are integers, or null if there is no schema."""
+def _whole_number_columns(fields: Column) -> Column:
+    """Return the names of all fields that are integers."""
     return F.filter(fields, lambda field: field["type"].isin(*_INTEGER_TYPES))["field"]
 
 
-def column_parameters(fields: Column) -> Column:
+def _column_parameters(fields: Column) -> Column:
     """Return a map from fields to their `parameters`, or to an array's `items`, as JSON.
 
     Fields without either are not in the map.
