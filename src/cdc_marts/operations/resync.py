@@ -67,7 +67,7 @@ def resync(
 
     If it raises ResyncError, nothing was changed.
     """
-    table = _Table(session, relations, source_format, table_id)
+    table = _RepairedTable(session, relations, source_format, table_id)
     with turn as check_turn:
         loaded_since, loaded_rows = _request(
             table, since, topic, check_turn, keep_changes=keep_changes
@@ -78,7 +78,7 @@ def resync(
 
 
 def _request(
-    table: _Table,
+    table: _RepairedTable,
     since: dt.datetime | None,
     topic: str | None,
     check_turn: Callable[[], None],
@@ -94,9 +94,9 @@ def _request(
     for table_name in (relations.resyncs, relations.model(_STATEMENTS)):
         if not session.catalog.tableExists(table_name):
             raise ResyncError(f"There is no {table_name} yet: run dbt first.")
-    table.check_is_known()
+    _check_is_known(table)
     if has_trait(source_format, "loads_by_inserts"):
-        table.check_has_load_alone(since, topic)
+        _check_has_load_alone(table, since, topic)
     load = table.load(since, topic)
     if load is None:
         where = " ".join(
@@ -114,9 +114,9 @@ def _request(
     number = table.next_number(loaded_since)
     position = table.highest_position(loaded_since)
     if not (keep_changes or loaded_since >= began_at):
-        table.check_has_no_changes_beyond(position, loaded_since, began_at)
+        _check_has_no_changes_beyond(table, position, loaded_since, began_at)
     if not any(has_trait(source_format, trait) for trait in _WITHOUT_COMPLETE_LISTS):
-        table.check_keeps_columns(position, loaded_since, topic)
+        _check_keeps_columns(table, position, loaded_since, topic)
     times = (loaded_since.astimezone(dt.timezone.utc), dt.datetime.now(dt.timezone.utc))
     request = (source_format, table_id, number, topic, times[0], position, times[1])
     requests = local_rows(session, [request], session.table(relations.resyncs).schema)
@@ -126,42 +126,19 @@ def _request(
 
 
 @dataclass(frozen=True)
-class _Table:
+class _RepairedTable:
     session: SparkSession
     relations: Relations
     source_format: str
     table_id: str
 
     @property
-    def _records(self) -> DataFrame:
+    def records(self) -> DataFrame:
         return self.session.table(self.relations.model(_RECORDS))
-
-    def check_is_known(self) -> None:
-        if not self._changes().isEmpty():
-            return
-        of_format = self._records.where(F.col("source_format") == self.source_format)
-        known = of_format.where("record_type = 'change'").select("table_id").distinct()
-        names = sorted(row["table_id"] for row in known.collect() if row["table_id"])
-        raise ResyncError(no_such_table(self.source_format, self.table_id, names, self.relations))
-
-    def check_has_load_alone(self, since: dt.datetime | None, topic: str | None) -> None:
-        """Raise ResyncError unless the load is alone in its topic: the stream has inserts too."""
-        if topic is None:
-            raise ResyncError(
-                f"In {self.source_format}, the rows of a full load are inserts, which look like"
-                " those of the stream. Land the load in a topic of its own, and name it by --topic."
-            )
-        others = self._landed(since).where((F.col("topic") == topic) & (F.col("op") != "insert"))
-        if not others.isEmpty():
-            raise ResyncError(
-                f"Topic {printable(topic)} also contains updates or deletes of"
-                f" {printable(self.table_id)}, so its inserts are not only those of a full load."
-                " Land the load in a topic of its own."
-            )
 
     def load(self, since: dt.datetime | None, topic: str | None) -> tuple[int, dt.datetime] | None:
         """Return the number of rows of a load, and when the first was written; None if no rows."""
-        rows = self._landed(since).where(self._is_row_of_load(topic))
+        rows = self.landed(since).where(_is_row_of_load(topic))
         written_at = F.least("landed_at", F.coalesce("published_at", "event_at", "landed_at"))
         [(count, first)] = rows.select(F.count("*"), F.min(F.unix_micros(written_at))).collect()
         began_at = time_at(first)
@@ -169,7 +146,7 @@ class _Table:
 
     def next_number(self, loaded_since: dt.datetime) -> int:
         """Return the number of a new resync. Raise ResyncError if its load is not the newest."""
-        requests = self._of_table(self.relations.resyncs)
+        requests = self.of_table(self.relations.resyncs)
         [(count, last)] = requests.select(
             F.count("*"), F.max(F.unix_micros("loaded_since"))
         ).collect()
@@ -185,10 +162,10 @@ class _Table:
     def highest_position(self, loaded_since: dt.datetime) -> Decimal | None:
         """Return the highest position that the table had when the load began; None if none."""
         landed_before = F.col("landed_at") < F.lit(loaded_since)
-        changes = self._changes().where(landed_before).select("sequence.position")
-        statements = self._records.where("record_type in ('ddl', 'transaction')")
+        changes = self.changes().where(landed_before).select("sequence.position")
+        statements = self.records.where("record_type in ('ddl', 'transaction')")
         truncations = (
-            self._of_table(self.relations.model(_STATEMENTS))
+            self.of_table(self.relations.model(_STATEMENTS))
             .withColumn("offset", F.col("sequence.offset"))
             .join(statements.where(landed_before).select(*MESSAGE), [*MESSAGE], "left_semi")
             .select("sequence.position")
@@ -196,76 +173,105 @@ class _Table:
         [(highest,)] = changes.union(truncations).select(F.max("position")).collect()
         return highest
 
-    def check_has_no_changes_beyond(
-        self, position: Decimal | None, loaded_since: dt.datetime, began_at: dt.datetime
-    ) -> None:
-        """Raise ResyncError if changes landed in between, beyond the position of the load."""
-        if self.highest_position(began_at) == position:
-            return
-        began = began_at.isoformat()
-        raise ResyncError(
-            f"Changes of {printable(self.table_id)} landed between {loaded_since.isoformat()}"
-            f" (--since) and {began}, when the first row of the load was written. If the load"
-            f" contains them, repeat the command with --since {began}. If it does not, add"
-            " --keep-changes: they then stay on top of the load."
-        )
-
-    def check_keeps_columns(
-        self, position: Decimal | None, loaded_since: dt.datetime, topic: str | None
-    ) -> None:
-        """Raise ResyncError if changes from before the load would end columns of its rows.
-
-        Such a change landed after the load began, and so counts after it. It lists the columns that
-        the table had before: without one that the table got shortly before the load.
-        """
-        versions = self._of_table(self.relations.model(_SCHEMAS)).select(
-            "schema_id", "column_names"
-        )
-        # A change that the load has overtaken shows its columns at its own position.
-        has_own_positions = has_trait(self.source_format, "follows_loads")
-        change_position = F.col("message_position" if has_own_positions else "sequence.position")
-        is_behind = F.lit(True) if position is None else change_position > F.lit(position)
-        is_of_load = self._is_row_of_load(topic)
-        lists = self._landed(loaded_since).join(versions, ["schema_id"])
-        old_lists = lists.where(
-            (F.col("op") != "snapshot")
-            & ~is_of_load
-            & F.col("lists_all_columns")
-            & is_behind
-            & (F.col("event_at") < F.lit(loaded_since))
-        ).select("column_names")
-        loaded_columns = lists.where(is_of_load).select(F.explode("column_names").alias("column"))
-        lost = loaded_columns.distinct().join(
-            old_lists.distinct(), ~F.array_contains("column_names", F.col("column"))
-        )
-        names = sorted({row["column"] for row in lost.select("column").collect()})
-        if names:
-            raise ResyncError(
-                f"Changes of {printable(self.table_id)} from before the load, which landed after it"
-                f" began, list the table without {', '.join(map(printable, names))}. They count"
-                " after the load, so its rows would lose these columns. Land until the stream has"
-                " caught up, and load the table again."
-            )
-
     def row_count(self) -> int:
         row_count = F.coalesce(F.sum("row_count"), F.lit(0))
-        [(count,)] = (
-            self._of_table(self.relations.model("latest_state")).select(row_count).collect()
-        )
+        [(count,)] = self.of_table(self.relations.model("latest_state")).select(row_count).collect()
         return count
 
-    def _is_row_of_load(self, topic: str | None) -> Column:
-        """Return whether a change is a row of a load, in its topic if it has one."""
-        in_topic = F.lit(True) if topic is None else F.col("topic") == topic
-        return in_topic & is_row_of_full_load()
-
-    def _landed(self, since: dt.datetime | None) -> DataFrame:
+    def landed(self, since: dt.datetime | None) -> DataFrame:
         """Return the changes that landed since a time, or all."""
-        changes = self._changes()
+        changes = self.changes()
         return changes if since is None else changes.where(F.col("landed_at") >= F.lit(since))
 
-    def _changes(self) -> DataFrame:
-        return self._of_table(self.relations.model(_RECORDS)).where("record_type = 'change'")
+    def changes(self) -> DataFrame:
+        return self.of_table(self.relations.model(_RECORDS)).where("record_type = 'change'")
 
-    def _of_table(self, relation: str) -> DataFrame:
+    def of_table(self, relation: str) -> DataFrame:
         return self.session.table(relation).where(is_of_table(self.source_format, self.table_id))
+
+
+def _check_is_known(table: _RepairedTable) -> None:
+    if not table.changes().isEmpty():
+        return
+    of_format = table.records.where(F.col("source_format") == table.source_format)
+    known = of_format.where("record_type = 'change'").select("table_id").distinct()
+    names = sorted(row["table_id"] for row in known.collect() if row["table_id"])
+    raise ResyncError(no_such_table(table.source_format, table.table_id, names, table.relations))
+
+
+def _check_has_load_alone(
+    table: _RepairedTable, since: dt.datetime | None, topic: str | None
+) -> None:
+    """Raise ResyncError unless the load is alone in its topic: the stream has inserts too."""
+    if topic is None:
+        raise ResyncError(
+            f"In {table.source_format}, the rows of a full load are inserts, which look like"
+            " those of the stream. Land the load in a topic of its own, and name it by --topic."
+        )
+    others = table.landed(since).where((F.col("topic") == topic) & (F.col("op") != "insert"))
+    if not others.isEmpty():
+        raise ResyncError(
+            f"Topic {printable(topic)} also contains updates or deletes of"
+            f" {printable(table.table_id)}, so its inserts are not only those of a full load."
+            " Land the load in a topic of its own."
+        )
+
+
+def _check_has_no_changes_beyond(
+    table: _RepairedTable,
+    position: Decimal | None,
+    loaded_since: dt.datetime,
+    began_at: dt.datetime,
+) -> None:
+    """Raise ResyncError if changes landed in between, beyond the position of the load."""
+    if table.highest_position(began_at) == position:
+        return
+    began = began_at.isoformat()
+    raise ResyncError(
+        f"Changes of {printable(table.table_id)} landed between {loaded_since.isoformat()}"
+        f" (--since) and {began}, when the first row of the load was written. If the load"
+        f" contains them, repeat the command with --since {began}. If it does not, add"
+        " --keep-changes: they then stay on top of the load."
+    )
+
+
+def _check_keeps_columns(
+    table: _RepairedTable, position: Decimal | None, loaded_since: dt.datetime, topic: str | None
+) -> None:
+    """Raise ResyncError if changes from before the load would end columns of its rows.
+
+    Such a change landed after the load began, and so counts after it. It lists the columns that
+    the table had before: without one that the table got shortly before the load.
+    """
+    versions = table.of_table(table.relations.model(_SCHEMAS)).select("schema_id", "column_names")
+    # A change that the load has overtaken shows its columns at its own position.
+    has_own_positions = has_trait(table.source_format, "follows_loads")
+    change_position = F.col("message_position" if has_own_positions else "sequence.position")
+    is_behind = F.lit(True) if position is None else change_position > F.lit(position)
+    is_of_load = _is_row_of_load(topic)
+    lists = table.landed(loaded_since).join(versions, ["schema_id"])
+    old_lists = lists.where(
+        (F.col("op") != "snapshot")
+        & ~is_of_load
+        & F.col("lists_all_columns")
+        & is_behind
+        & (F.col("event_at") < F.lit(loaded_since))
+    ).select("column_names")
+    loaded_columns = lists.where(is_of_load).select(F.explode("column_names").alias("column"))
+    lost = loaded_columns.distinct().join(
+        old_lists.distinct(), ~F.array_contains("column_names", F.col("column"))
+    )
+    names = sorted({row["column"] for row in lost.select("column").collect()})
+    if names:
+        raise ResyncError(
+            f"Changes of {printable(table.table_id)} from before the load, which landed after it"
+            f" began, list the table without {', '.join(map(printable, names))}. They count"
+            " after the load, so its rows would lose these columns. Land until the stream has"
+            " caught up, and load the table again."
+        )
+
+
+def _is_row_of_load(topic: str | None) -> Column:
+    """Return whether a change is a row of a load, in its topic if it has one."""
+    in_topic = F.lit(True) if topic is None else F.col("topic") == topic
+    return in_topic & is_row_of_full_load()
