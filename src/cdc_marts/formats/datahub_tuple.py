@@ -229,9 +229,22 @@ def _record() -> Record:
         event_at=timestamp_of_millis(F.col("time")),
         position=position(F.col("sequence_id")),
         identity=identity(F.col("op_code"), F.col("image")),
-        pairing_id=F.when(is_half, pairing_id(SOURCE_FORMAT)),
+        pairing_id=F.when(is_half, _pairing_id()),
         is_truncation=F.col("meaning.is_truncation"),
     )
+
+
+def _pairing_id() -> Column:
+    """Return an id that both halves of an update have, and no other update has.
+
+    Two DTS tasks may give their records the same ids, so the time and the instance belong to it.
+    DataWorks says only that the halves share the sequence id.
+    """
+    is_of_dts = F.col("dialect").isin("dts_old", "dts_new")
+    time_and_instance = (
+        F.when(is_of_dts, value) for value in (F.col("time"), non_empty(F.col("metadata.instance")))
+    )
+    return F.concat_ws(":", pairing_id(SOURCE_FORMAT), *time_and_instance)
 
 
 def _dialect(topics: Mapping[str, TopicSettings]) -> Column:

@@ -137,7 +137,7 @@ BEFORE_EVENT = {"record_type": "update_before", "source_op": "U", "before": A}
 AFTER_EVENT = {"op": "update", "source_op": "U", "after": B}
 DELETE_EVENT = {"op": "delete", "source_op": "D", "before": B}
 PAIR = {"pairing_id": "datahub_tuple:orders:1649991610688000001"}
-DTS_PAIR = {"pairing_id": "datahub_tuple:shop.orders:16"}
+DTS_PAIR = {"pairing_id": "datahub_tuple:shop.orders:16:1565944878000:2143656811"}
 DTS_AT = (16, 1565944878000)
 
 
@@ -257,6 +257,19 @@ KEYLESS_INSERT = dataworks("I", "NY", {"b": 1, "a": None}, table="keyless")
 def test_different_events_have_different_event_ids(rows: Rows) -> None:
     check_are_different_events(rows)
     assert len(rows) == 14
+
+
+@said(
+    *[dialect("U", "YN", A) for dialect in (dts_old, dts)],
+    *[dialect("U", "NY", B) for dialect in (dts_old, dts)],
+    dts("U", "YN", A, time=1565944878001),
+    {**dts("U", "YN", A), "new_dts_sync_dts_instance_id": "of another task"},
+    {**dts("U", "YN", A), "new_dts_sync_dts_instance_id": None},
+)
+def test_halves_of_two_dts_tasks_are_not_those_of_one_update(rows: Rows) -> None:
+    of_one_task, others = rows[:4], rows[4:]
+    assert {row["pairing_id"] for row in of_one_task} == {DTS_PAIR["pairing_id"]}
+    assert len({row["pairing_id"] for row in [of_one_task[0], *others]}) == 4
 
 
 @said(SNAPSHOT)
