@@ -39,15 +39,17 @@ class History:
         """The watermarks of the last run that committed."""
         return next(filter(None, self.watermarks.values()), {})
 
-    def after_unchanging(self, read: int) -> int:
+    def after_unchanging(self, read: int, *, has_moved: bool) -> int:
         """Return the newest snapshot with the same rows as `read`.
 
         If only one snapshot came after `read`, return `read`: otherwise, two tables that read each
-        other would commit new watermarks in each maintenance.
+        other would commit new watermarks in each maintenance. `has_moved`: whether this maintenance
+        has moved the watermarks of the table. Its one snapshot after `read` then lets go of others.
         """
         after = list(takewhile(lambda snapshot: snapshot != read, self.watermarks))
-        is_unchanged = read in self.watermarks and self.unchanging.issuperset(after)
-        return after[0] if is_unchanged and len(after) > 1 else read
+        if read not in self.watermarks or not self.unchanging.issuperset(after):
+            return read
+        return after[0] if len(after) > 1 or (after and has_moved) else read
 
     def with_watermarks(self, kept: int) -> int:
         """Return how many snapshots must be kept, so that each input has its newest watermark.
@@ -99,11 +101,13 @@ def skip_unchanging_snapshots(session: SparkSession, histories: dict[str, Histor
     If the inputs of a model have no new rows, a run commits nothing, and the watermarks of its
     table stay. They would keep all later snapshots of the inputs, and what those have read.
     """
-    # Inputs come first, so that a reader can skip the commit that its input makes here.
-    for table, history in reversed(histories.items()):
+    moved: set[str] = set()
+    # So that a reader can skip the commit that its input makes here.
+    for table in _inputs_first(histories):
+        history = histories[table]
         read = history.newest_watermarks
         skipped = {
-            source: histories[source].after_unchanging(snapshot)
+            source: histories[source].after_unchanging(snapshot, has_moved=source in moved)
             if source in histories
             else snapshot
             for source, snapshot in read.items()
@@ -112,6 +116,7 @@ def skip_unchanging_snapshots(session: SparkSession, histories: dict[str, Histor
             properties = {LAST_READ_AT: str(history.last_read_at)}
             commit_watermarks(session, table, skipped, properties)
             histories[table] = _history(session, table)
+            moved.add(table)
 
 
 def needed_of(histories: Mapping[str, History]) -> dict[str, NeededSnapshots]:
@@ -137,6 +142,27 @@ def needed_of(histories: Mapping[str, History]) -> dict[str, NeededSnapshots]:
         table: NeededSnapshots(history.oldest_of(kept[table]), frozenset(read[table]))
         for table, history in histories.items()
     }
+
+
+def _inputs_first(histories: Mapping[str, History]) -> list[str]:
+    """Return the tables in an order in which each comes after those that it has read.
+
+    If tables read one another, one of them comes first.
+    """
+    found: list[str] = []
+    begun: set[str] = set()
+
+    def find(table: str) -> None:
+        if table in begun or table not in histories:
+            return
+        begun.add(table)
+        for source in histories[table].newest_watermarks:
+            find(source)
+        found.append(table)
+
+    for table in histories:
+        find(table)
+    return found
 
 
 def _history(session: SparkSession, name: str) -> History:

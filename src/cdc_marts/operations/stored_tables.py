@@ -42,9 +42,9 @@ def split_tables(
 ) -> tuple[list[str], list[str]]:
     """Return the tables that exist and that the project builds, and all others, without views.
 
-    `built`: names of what the project builds, readers before their inputs. `schemas`: the schemas
-    of the project. The other tables are in these schemas or in the schemas of `built`. They are
-    somebody else's, or of models that no longer exist.
+    `built`: names of what the project builds. `schemas`: the schemas of the project. The other
+    tables are in these schemas or in the schemas of `built`. They are somebody else's, or of models
+    that no longer exist.
     """
     built = list(built)
     ours = {name.lower() for name in built}

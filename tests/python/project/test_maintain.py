@@ -188,6 +188,23 @@ def test_readers_of_one_another_note_nothing_new_in_each_upkeep(
     assert [table.before.snapshots - table.after.snapshots for table in again] == [0, 0, 0]
 
 
+@pytest.mark.parametrize(("reader", "of_reader"), [(QUICK, SLOW), (SLOW, QUICK)])
+def test_a_reader_of_a_reader_keeps_no_snapshot_of_the_log(
+    spark: SparkSession, tables: list[str], reader: str, of_reader: str
+) -> None:
+    """The snapshot before the maintenance notes what `reader` had read of the log until then."""
+    read = {}
+    for source in (LOG, reader):
+        [newest] = spark.sql(f"select snapshot_id from {source}.refs").collect()
+        read[source] = newest.snapshot_id
+    commit_watermarks(spark, of_reader, read)
+    commit_snapshots(spark, LOG, 3, None)
+
+    done = {table.table: table for table in maintain(spark, tables, 0)}
+
+    assert snapshots(done[LOG]) == (4, 1)
+
+
 def test_what_a_table_needs_is_asked_once_however_many_snapshots_it_has(
     spark: SparkSession, tables: list[str]
 ) -> None:
