@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from cdc_marts.source_formats import SOURCE_FORMATS
 from tests.python.formats.staging import landed, plan_of
+from tests.python.harness.compiled_queries import compiled_queries
 
 _PARSE = re.compile(r"\b(from_json|from_avro|\w*parse_json|parseJson|get_json_object|json_tuple)\(")
 #: The calls of a message that is JSON: the second is for one with numbers of over 38 digits.
@@ -34,23 +35,12 @@ NOT_COMPILED = {
     "datahub_tuple": 2,
     "datahub_blob": 2,
 }
-#: As by default, which the tests' session turns off; and what cannot be compiled is an error.
-COMPILED = {
-    "spark.sql.codegen.wholeStage": "true",
-    "spark.sql.codegen.factoryMode": "CODEGEN_ONLY",
-    # Spark would run the projections of a refused loop one by one, with a warning in a log.
-    "spark.sql.codegen.fallback": "false",
-}
 
 
 @pytest.fixture(scope="module", autouse=True)
 def compiled(spark: SparkSession) -> Iterator[None]:
-    usual = {name: spark.conf.get(name) for name in COMPILED}
-    for name, value in COMPILED.items():
-        spark.conf.set(name, value)
-    yield
-    for name, value in usual.items():
-        spark.conf.set(name, value)
+    with compiled_queries(spark):
+        yield
 
 
 @pytest.fixture(scope="module")
