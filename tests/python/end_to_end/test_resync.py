@@ -490,6 +490,21 @@ def test_a_load_with_a_column_that_the_stream_does_not_list_yet_is_refused(
     assert rows_of(repaired.project, STREAMX, NARROWED) == [row(1, "a"), row(2, "b")]
 
 
+def test_a_repair_is_not_requested_after_its_turn_is_lost(repaired: Repaired) -> None:
+    project = repaired.project
+    requests = project.rows("select * from landing.resyncs order by requested_at")
+
+    def check_turn() -> None:
+        raise SessionError("another run")
+
+    with pytest.raises(SessionError, match="another run"):
+        resync_table(
+            *(project.spark, STREAMX, KILLED, lambda _: None, nullcontext(check_turn)),
+            topic="killed_reload",
+        )
+    assert project.rows("select * from landing.resyncs order by requested_at") == requests
+
+
 def test_a_repair_has_no_effect_until_a_run(repaired: Repaired) -> None:
     """The command was killed before its run, which the next run makes up for."""
     project = repaired.project
@@ -511,29 +526,14 @@ def test_two_repairs_of_a_table_at_once_do_not_get_the_same_number(
     project = repaired.project
     shared = SimpleNamespace(run_lock="landing.run_lock", lock_timeout=0.1)
     monkeypatch.setattr(locks, "credentials_of", lambda *_: shared)
-    requests = project.rows("select * from landing.resyncs")
+    requests = project.rows("select * from landing.resyncs order by requested_at")
     other = RunLock(project.spark.newSession(), shared.run_lock)
     other.take(timeout=0)
     load = ("--table", KILLED, "--since", LOADED_AT.isoformat(), "--keep-changes")
     check_is_refused(STREAMX, *load, reason="Another run")
-    assert project.rows("select * from landing.resyncs") == requests
+    assert project.rows("select * from landing.resyncs order by requested_at") == requests
     other.release()
     project.spark.sql(f"drop table {shared.run_lock} purge")
-
-
-def test_a_repair_is_not_requested_after_its_turn_is_lost(repaired: Repaired) -> None:
-    project = repaired.project
-    requests = project.rows("select * from landing.resyncs")
-
-    def check_turn() -> None:
-        raise SessionError("another run")
-
-    with pytest.raises(SessionError, match="another run"):
-        resync_table(
-            *(project.spark, STREAMX, KILLED, lambda _: None, nullcontext(check_turn)),
-            topic="killed_reload",
-        )
-    assert project.rows("select * from landing.resyncs") == requests
 
 
 def check_is_refused(source_format: str, *arguments: str, reason: str) -> None:
