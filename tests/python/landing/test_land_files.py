@@ -602,10 +602,11 @@ def test_the_command_lands_in_the_home_of_its_target(tmp_path: Path) -> None:
     environment = {"CDC_MARTS_HOME": str(tmp_path), "CDC_MARTS_DRIVER_MEMORY": "1g"}
     options = ("--format", "canal_json", "--topic", "shop")
 
-    def run() -> str:
-        command = (program("cdc-marts"), "land", "files", *options, path)
+    def run(*more: str) -> str:
+        command = (program("cdc-marts"), "land", "files", *options, *more, path)
         return finished(*command, cwd=ROOT / "tests", **environment).stdout
 
     assert "offsets 0 to 1" in run()
     assert (tmp_path / "local" / "catalog.db").is_file()
-    assert "offsets 2 to 3" in run()
+    assert "all files have landed before" in run()
+    assert "offsets 2 to 3" in run("--again")

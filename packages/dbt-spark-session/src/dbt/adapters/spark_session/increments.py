@@ -231,7 +231,7 @@ def check_for_moves(metadata: Metadata, consumer: str, inputs: Collection[str]) 
     """
     read = watermarks_of(metadata, consumer)
     gone = {_table(name): name for name in read if name not in inputs and read[name]}
-    for name in inputs:
+    for name in sorted(inputs):
         if name not in read and _table(name) in gone:
             raise DbtRuntimeError(
                 f"{consumer} has read {gone[_table(name)]}, and now reads {name}: rebuild"
