@@ -1,7 +1,7 @@
 """Landing of messages that were read from files, one commit per format.
 
-Bare messages have no coordinates by which a second landing of them would be noticed. So the commit
-notes in its summary which files they came from:
+Bare messages have no coordinates, so a message that lands again looks like a new one. Therefore the
+commit notes in its summary which files it contains:
 
     cdc-marts.bare-files = <digest> <digest> …
 """
@@ -86,7 +86,6 @@ class _FormatLanding:
     ) -> None:
         self._session, self._messages = session, messages
         self._format = source_format
-        self._landed_bare_files = landed_bare_files
         self._landing = Landing(source_format, table)
         self._bare_topics = [topic for name, topic in messages.bare if name == source_format]
         self._left_out = {
@@ -131,7 +130,7 @@ class _FormatLanding:
             file.digest
             for topic in self._bare_topics
             for file in self._messages.bare_files[self._format, topic]
-            if file.digest not in self._landed_bare_files
+            if file not in self._left_out[topic]
         ]
 
     def _count_bare(self, topic: str) -> int:

@@ -44,7 +44,8 @@ class History:
 
         If only one snapshot came after `read`, return `read`: otherwise, two tables that read each
         other would commit new watermarks in each maintenance. `has_moved`: whether this maintenance
-        has moved the watermarks of the table. Its one snapshot after `read` then lets go of others.
+        has moved the watermarks of the table. Then return also one snapshot after `read`: it needs
+        fewer snapshots of the table's inputs.
         """
         after = list(takewhile(lambda snapshot: snapshot != read, self.watermarks))
         if read not in self.watermarks or not self.unchanging.issuperset(after):
@@ -102,7 +103,7 @@ def skip_unchanging_snapshots(session: SparkSession, histories: dict[str, Histor
     table stay. They would keep all later snapshots of the inputs, and what those have read.
     """
     moved: set[str] = set()
-    # So that a reader can skip the commit that its input makes here.
+    # A reader comes after its inputs, so that it can skip a commit that one of them makes here.
     for table in _inputs_first(histories):
         history = histories[table]
         read = history.newest_watermarks

@@ -19,7 +19,7 @@ from tests.python.product.foreign_project import NAME, SETTINGS, ForeignProject
 
 pytestmark = pytest.mark.long
 
-#: Settings of a project that has no `tables` directly under `vars`, and what it is told.
+#: Settings without `tables` directly under `vars`, and the error message that they cause.
 WITHOUT_ROOT_TABLES = [
     pytest.param(
         {name: value for name, value in SETTINGS.items() if name != "vars"},
